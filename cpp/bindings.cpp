@@ -1,0 +1,284 @@
+// The only file that knows Python.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "inference.hpp"
+#include "kernels.hpp"
+#include "machine.hpp"
+#include "trainer.hpp"
+
+namespace nb = nanobind;
+using namespace newfound;
+
+namespace {
+
+template <class T>
+using Array1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+nb::object to_numpy(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
+  auto* owner = new std::vector<T>(std::move(values));
+  nb::capsule free(owner, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return nb::cast(nb::ndarray<nb::numpy, T>(owner->data(), shape, free));
+}
+
+CsrView view(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
+             std::uint32_t n_features) {
+  if (indptr.shape(0) < 1) throw std::invalid_argument("indptr must have at least one entry");
+  const auto rows = static_cast<std::int64_t>(indptr.shape(0)) - 1;
+  const std::int64_t* p = indptr.data();
+  if (p[0] != 0 || p[rows] != static_cast<std::int64_t>(indices.shape(0)))
+    throw std::invalid_argument("indptr must run from 0 to the number of indices");
+  for (std::int64_t i = 0; i < rows; ++i)
+    if (p[i] > p[i + 1]) throw std::invalid_argument("indptr must not decrease");
+  const std::int32_t* f = indices.data();
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = p[i]; j < p[i + 1]; ++j)
+      if (f[j] < 0 || static_cast<std::uint32_t>(f[j]) >= n_features || (j > p[i] && f[j] <= f[j - 1]))
+        throw std::invalid_argument("each row's indices must be ascending feature numbers");
+  return {p, f, rows};
+}
+
+const char* name_of(StopReason reason) {
+  switch (reason) {
+    case StopReason::converged: return "converged";
+    case StopReason::callback: return "callback";
+    case StopReason::interrupted: return "interrupted";
+    default: return "epochs";
+  }
+}
+
+// A machine with what its clauses look like at present; a fit makes the latter anew.
+class PyMachine {
+ public:
+  PyMachine(std::uint32_t n_classes, std::uint32_t n_features, std::uint32_t n_clauses,
+            std::uint32_t T, double s, bool boost_true_positive, std::uint32_t max_literals,
+            std::uint64_t seed)
+      : machine_(check({n_classes, n_features, n_clauses, T, s, boost_true_positive, max_literals, seed})) {}
+
+  nb::tuple fit(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
+                const Array1<std::int32_t>& y, std::int64_t epochs, std::uint32_t n_threads,
+                nb::object callback) {
+    const CsrView documents = view(indptr, indices, parameters().n_features);
+    check_labels(y, documents.rows);
+    std::exception_ptr raised;
+    Hooks hooks;
+    hooks.interrupted = [&] {
+      nb::gil_scoped_acquire gil;
+      if (PyErr_CheckSignals() == 0) return false;
+      PyErr_Clear();
+      return true;
+    };
+    if (!callback.is_none())
+      hooks.epoch = [&](std::int64_t epoch, const EpochCounts& counts) {
+        nb::gil_scoped_acquire gil;
+        try {
+          return nb::cast<bool>(callback(epoch, rows({counts})));
+        } catch (...) {
+          raised = std::current_exception();
+          return true;
+        }
+      };
+    FitResult result;
+    {
+      nb::gil_scoped_release release;
+      result = newfound::fit(machine_, documents, y.data(), epochs, n_threads, hooks);
+      index_.reset();
+    }
+    if (raised) std::rethrow_exception(raised);
+    return nb::make_tuple(rows(result.history), name_of(result.reason), result.partial_epoch);
+  }
+
+  nb::tuple clauses() const {
+    ClauseLists lists;
+    {
+      nb::gil_scoped_release release;
+      lists = machine_.clauses();
+    }
+    const std::size_t n = lists.begin.size(), m = lists.literals.size();
+    return nb::make_tuple(to_numpy(std::move(lists.begin), {n}), to_numpy(std::move(lists.literals), {m}));
+  }
+
+  nb::object votes(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
+                   std::uint32_t n_threads) {
+    const CsrView documents = view(indptr, indices, parameters().n_features);
+    const auto rows = static_cast<std::size_t>(documents.rows);
+    std::vector<std::int32_t> out(rows * parameters().n_classes);
+    {
+      nb::gil_scoped_release release;
+      index().votes(documents, n_threads, out.data());
+    }
+    return to_numpy(std::move(out), {rows, std::size_t{parameters().n_classes}});
+  }
+
+  nb::tuple support(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
+                    const Array1<std::int32_t>& y, std::uint32_t n_threads) {
+    const CsrView documents = view(indptr, indices, parameters().n_features);
+    check_labels(y, documents.rows);
+    std::vector<std::int64_t> matches(machine_.total_clauses()), own(machine_.total_clauses());
+    {
+      nb::gil_scoped_release release;
+      index().support(documents, y.data(), n_threads, matches.data(), own.data());
+    }
+    const std::size_t n = matches.size();
+    return nb::make_tuple(to_numpy(std::move(matches), {n}), to_numpy(std::move(own), {n}));
+  }
+
+  nb::tuple matching(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
+                     std::uint32_t n_threads) {
+    const CsrView documents = view(indptr, indices, parameters().n_features);
+    std::vector<std::int64_t> begin;
+    std::vector<std::int32_t> found;
+    {
+      nb::gil_scoped_release release;
+      index().matching(documents, n_threads, begin, found);
+    }
+    const std::size_t n = begin.size(), m = found.size();
+    return nb::make_tuple(to_numpy(std::move(begin), {n}), to_numpy(std::move(found), {m}));
+  }
+
+  nb::object states() const {
+    std::vector<std::uint8_t> out(n_automata());
+    {
+      nb::gil_scoped_release release;
+      machine_.copy_states(out.data());
+    }
+    const Parameters& p = parameters();
+    return to_numpy(std::move(out), {p.n_classes, p.n_clauses, 2, p.n_features});
+  }
+
+  void set_states(const nb::ndarray<const std::uint8_t, nb::ndim<4>, nb::c_contig, nb::device::cpu>& in) {
+    const Parameters& p = parameters();
+    if (in.shape(0) != p.n_classes || in.shape(1) != p.n_clauses || in.shape(2) != 2 ||
+        in.shape(3) != p.n_features)
+      throw std::invalid_argument("states must have the shape (n_classes, n_clauses, 2, n_features)");
+    machine_.set_states(in.data());
+    index_.reset();
+  }
+
+  // Besides the states: what a continued fit depends on.
+  nb::tuple counters() {
+    std::vector<std::uint32_t> position = machine_.position();
+    std::vector<std::uint64_t> draws = machine_.all_draws();
+    const std::size_t n = position.size(), m = draws.size();
+    return nb::make_tuple(to_numpy(std::move(position), {n}), to_numpy(std::move(draws), {m}),
+                          machine_.epochs_seen());
+  }
+
+  void set_counters(const Array1<std::uint32_t>& position, const Array1<std::uint64_t>& draws,
+                    std::uint64_t epochs) {
+    if (position.shape(0) != parameters().n_features || draws.shape(0) != machine_.total_clauses())
+      throw std::invalid_argument("counters do not fit this machine");
+    std::vector<bool> seen(parameters().n_features, false);
+    for (std::size_t f = 0; f < position.shape(0); ++f) {
+      if (position.data()[f] >= seen.size() || seen[position.data()[f]])
+        throw std::invalid_argument("position must be a permutation of the features");
+      seen[position.data()[f]] = true;
+    }
+    machine_.set_position({position.data(), position.data() + position.shape(0)});
+    machine_.all_draws().assign(draws.data(), draws.data() + draws.shape(0));
+    machine_.set_epochs_seen(epochs);
+    index_.reset();
+  }
+
+ private:
+  static Parameters check(Parameters p) {
+    if (p.n_classes < 2) throw std::invalid_argument("n_classes must be at least 2");
+    if (p.n_features < 1) throw std::invalid_argument("n_features must be at least 1");
+    if (p.n_clauses < 2 || p.n_clauses % 2) throw std::invalid_argument("n_clauses must be even and at least 2");
+    if (p.T < 1 || p.T > 1000000000U) throw std::invalid_argument("T must be between 1 and 1,000,000,000");
+    if (!(p.s >= 1.0) || p.s > 1e9) throw std::invalid_argument("s must be between 1 and 1e9");
+    if (static_cast<double>(p.n_classes) * p.n_clauses >= 4e9 || p.n_features > 1000000000U)
+      throw std::invalid_argument("the machine is too large");
+    return p;
+  }
+
+  const Parameters& parameters() const { return machine_.parameters(); }
+  std::size_t n_automata() const {
+    return static_cast<std::size_t>(machine_.total_clauses()) * 2 * parameters().n_features;
+  }
+
+  void check_labels(const Array1<std::int32_t>& y, std::int64_t rows) const {
+    if (static_cast<std::int64_t>(y.shape(0)) != rows)
+      throw std::invalid_argument("there must be one label for each document");
+    for (std::size_t i = 0; i < y.shape(0); ++i)
+      if (y.data()[i] < 0 || static_cast<std::uint32_t>(y.data()[i]) >= parameters().n_classes)
+        throw std::invalid_argument("labels must be class numbers");
+  }
+
+  const Inference& index() {
+    if (!index_)
+      index_ = std::make_unique<Inference>(machine_.clauses(), parameters().n_features,
+                                           parameters().n_classes, parameters().n_clauses,
+                                           machine_.position());
+    return *index_;
+  }
+
+  static nb::object rows(const std::vector<EpochCounts>& history) {
+    std::vector<std::int64_t> out;
+    for (const EpochCounts& e : history)
+      out.insert(out.end(), {e.type_ia, e.type_ib, e.type_ii, e.documents_at_target});
+    return to_numpy(std::move(out), {history.size(), 4});
+  }
+
+  Machine machine_;
+  std::unique_ptr<Inference> index_;
+};
+
+nb::object decrement_sample(std::uint32_t k, double s, std::uint8_t state, std::size_t n,
+                            std::uint64_t seed) {
+  const DecrementLaw law(s);
+  std::vector<std::uint8_t> out((n + kLine - 1) / kLine * kLine, state);
+  for (std::size_t i = 0; i < out.size(); i += kLine)
+    kernels().settle(out.data() + i, nullptr, 0, k, ~0ULL, false, law, mix64(seed, i));
+  out.resize(n);
+  return to_numpy(std::move(out), {n});
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  m.attr("HISTORY_COLUMNS") = nb::make_tuple("type_ia", "type_ib", "type_ii", "documents_at_target");
+  m.def("instruction_set", [] { return kernels().name; });
+  m.def("instruction_sets", [] {
+    nb::list names;
+    for (const Kernels* const* k = available_kernels(); *k; ++k) names.append((*k)->name);
+    return nb::tuple(names);
+  });
+  m.def(
+      "set_instruction_set",
+      [](const std::string& name) {
+        if (!select_kernels(name.c_str()))
+          throw std::invalid_argument("instruction set '" + name + "' is not available here");
+      },
+      nb::arg("name"));
+  m.def("decrement_sample", &decrement_sample, nb::arg("k"), nb::arg("s"), nb::arg("state"),
+        nb::arg("n"), nb::arg("seed"));
+  nb::class_<PyMachine>(m, "Machine")
+      .def(nb::init<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, double, bool,
+                    std::uint32_t, std::uint64_t>(),
+           nb::arg("n_classes"), nb::arg("n_features"), nb::arg("n_clauses"), nb::arg("T"),
+           nb::arg("s"), nb::arg("boost_true_positive") = false, nb::arg("max_literals") = 0,
+           nb::arg("seed") = 0)
+      .def("fit", &PyMachine::fit, nb::arg("indptr"), nb::arg("indices"), nb::arg("y"),
+           nb::arg("epochs"), nb::arg("n_threads") = 1, nb::arg("callback").none() = nb::none())
+      .def("clauses", &PyMachine::clauses)
+      .def("votes", &PyMachine::votes, nb::arg("indptr"), nb::arg("indices"), nb::arg("n_threads") = 1)
+      .def("support", &PyMachine::support, nb::arg("indptr"), nb::arg("indices"), nb::arg("y"),
+           nb::arg("n_threads") = 1)
+      .def("matching", &PyMachine::matching, nb::arg("indptr"), nb::arg("indices"),
+           nb::arg("n_threads") = 1)
+      .def("states", &PyMachine::states)
+      .def("set_states", &PyMachine::set_states, nb::arg("states"))
+      .def("counters", &PyMachine::counters)
+      .def("set_counters", &PyMachine::set_counters, nb::arg("position"), nb::arg("draws"),
+           nb::arg("epochs"));
+}

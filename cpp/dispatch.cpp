@@ -1,0 +1,61 @@
+// Chooses the kernels at run time.
+#include <atomic>
+#include <cstring>
+
+#include "kernels.hpp"
+
+namespace newfound {
+
+namespace plain {
+const Kernels& table();
+}
+#ifdef NEWFOUND_X86
+namespace avx2 {
+const Kernels& table();
+}
+namespace avx512 {
+const Kernels& table();
+}
+#endif
+
+namespace {
+std::atomic<const Kernels*> selected{nullptr};
+}
+
+const Kernels* const* available_kernels() {
+  static const Kernels* list[4] = {};
+  static const bool filled = [] {
+    int n = 0;
+#ifdef NEWFOUND_X86
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+      list[n++] = &avx512::table();
+    if (__builtin_cpu_supports("avx2")) list[n++] = &avx2::table();
+#endif
+    list[n] = &plain::table();
+    return true;
+  }();
+  (void)filled;
+  return list;
+}
+
+const Kernels& kernels() {
+  const Kernels* choice = selected.load(std::memory_order_acquire);
+  return choice ? *choice : *available_kernels()[0];
+}
+
+bool select_kernels(const char* name) {
+  if (std::strcmp(name, "auto") == 0) {
+    selected.store(nullptr, std::memory_order_release);
+    return true;
+  }
+  for (const Kernels* const* k = available_kernels(); *k; ++k)
+    if (std::strcmp((*k)->name, name) == 0) {
+      selected.store(*k, std::memory_order_release);
+      return true;
+    }
+  return false;
+}
+
+}  // namespace newfound

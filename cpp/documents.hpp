@@ -1,0 +1,54 @@
+// Boolean documents in the order of the machine: as word lists and as 64-word blocks.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "bits.hpp"
+
+namespace newfound {
+
+// Documents as a caller holds them: rows of a CSR matrix, each with distinct features.
+struct CsrView {
+  const std::int64_t* indptr;
+  const std::int32_t* indices;
+  std::int64_t rows;
+};
+
+class Documents {
+ public:
+  // `position[feature]` is the feature's place in the machine's order.
+  Documents(const CsrView& csr, const std::vector<std::uint32_t>& position);
+
+  std::int64_t size() const { return static_cast<std::int64_t>(begin_.size()) - 1; }
+  // The words of a document, ascending (the most frequent ones first).
+  const std::uint32_t* begin(std::int64_t doc) const { return words_.data() + begin_[doc]; }
+  const std::uint32_t* end(std::int64_t doc) const { return words_.data() + begin_[doc + 1]; }
+
+  // The blocks of 64 words in which the document has any, ascending, with those it has.
+  struct Block {
+    std::uint32_t index;
+    std::uint64_t words;
+  };
+  const Block* blocks_begin(std::int64_t doc) const { return blocks_.data() + block_begin_[doc]; }
+  const Block* blocks_end(std::int64_t doc) const { return blocks_.data() + block_begin_[doc + 1]; }
+
+  // Which of the words 64 b ... 64 b + 63 the document has, found in constant time.
+  std::uint64_t block(std::int64_t doc, std::uint32_t b) const {
+    const std::size_t at = static_cast<std::size_t>(doc) * groups_ + (b >> 6);
+    const std::uint64_t bit = 1ULL << (b & 63);
+    if (!(occupied_[at] & bit)) return 0;
+    return blocks_begin(doc)[rank_[at] + count_bits(occupied_[at] & (bit - 1))].words;
+  }
+
+ private:
+  std::size_t groups_;  // words of `occupied_` for each document
+  std::vector<std::int64_t> begin_;
+  std::vector<std::uint32_t> words_;
+  std::vector<std::uint64_t> occupied_;
+  std::vector<std::uint32_t> rank_;
+  std::vector<std::int64_t> block_begin_;
+  std::vector<Block> blocks_;
+};
+
+}  // namespace newfound

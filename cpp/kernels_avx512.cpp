@@ -1,0 +1,14 @@
+#include "bits.hpp"
+#include "kernels.hpp"
+#include "lanes_avx512.hpp"
+
+namespace newfound::avx512 {
+
+#include "kernels.inl"
+
+const Kernels& table() {
+  static const Kernels kernels{"avx512", settle, reinforce, advance, look};
+  return kernels;
+}
+
+}  // namespace newfound::avx512

@@ -1,0 +1,14 @@
+#include "bits.hpp"
+#include "kernels.hpp"
+#include "lanes_plain.hpp"
+
+namespace newfound::plain {
+
+#include "kernels.inl"
+
+const Kernels& table() {
+  static const Kernels kernels{"plain", settle, reinforce, advance, look};
+  return kernels;
+}
+
+}  // namespace newfound::plain

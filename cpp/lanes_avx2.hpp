@@ -1,0 +1,194 @@
+// 64 lanes of 8 bits in two AVX2 registers.
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+#include "lanes_plain.hpp"
+
+namespace newfound::avx2 {
+
+struct Mask {
+  __m256i a, b;
+  static __m256i spread(std::uint32_t bits) {
+    const __m256i bytes = _mm256_shuffle_epi8(
+        _mm256_set1_epi32(static_cast<int>(bits)),
+        _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3,
+                         3, 3, 3, 3, 3, 3, 3));
+    const __m256i bit = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201ULL));
+    return _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit), bit);
+  }
+  static Mask of(std::uint64_t bits) {
+    return {spread(static_cast<std::uint32_t>(bits)), spread(static_cast<std::uint32_t>(bits >> 32))};
+  }
+  std::uint64_t bits() const {
+    return static_cast<std::uint32_t>(_mm256_movemask_epi8(a)) |
+           static_cast<std::uint64_t>(static_cast<std::uint32_t>(_mm256_movemask_epi8(b))) << 32;
+  }
+  bool any() const {
+    const __m256i all = _mm256_or_si256(a, b);
+    return !_mm256_testz_si256(all, all);
+  }
+};
+inline Mask operator&(Mask x, Mask y) {
+  return {_mm256_and_si256(x.a, y.a), _mm256_and_si256(x.b, y.b)};
+}
+inline Mask operator|(Mask x, Mask y) {
+  return {_mm256_or_si256(x.a, y.a), _mm256_or_si256(x.b, y.b)};
+}
+inline Mask without(Mask x, Mask y) {
+  return {_mm256_andnot_si256(y.a, x.a), _mm256_andnot_si256(y.b, x.b)};
+}
+
+inline __m256i random8(std::uint64_t key, std::uint32_t position) {
+  const __m256i lanes =
+      _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(static_cast<int>(kGolden32)));
+  __m256i x = _mm256_add_epi32(
+      _mm256_set1_epi32(static_cast<int>(static_cast<std::uint32_t>(key) + position * kGolden32)), lanes);
+  x = _mm256_xor_si256(x, _mm256_srli_epi32(x, 16));
+  x = _mm256_mullo_epi32(x, _mm256_set1_epi32(static_cast<int>(kHashMul1)));
+  x = _mm256_xor_si256(x, _mm256_set1_epi32(static_cast<int>(key >> 32)));
+  x = _mm256_xor_si256(x, _mm256_srli_epi32(x, 15));
+  x = _mm256_mullo_epi32(x, _mm256_set1_epi32(static_cast<int>(kHashMul2)));
+  return _mm256_xor_si256(x, _mm256_srli_epi32(x, 16));
+}
+
+struct Random {
+  __m256i a, b;
+  Random(std::uint64_t key, std::uint32_t index)
+      : a(random8(key, index * 16)), b(random8(key, index * 16 + 8)) {}
+  static __m256i less(__m256i x, std::uint8_t t) {
+    if (t == 0) return _mm256_setzero_si256();
+    const __m256i top = _mm256_set1_epi8(static_cast<char>(t - 1));
+    return _mm256_cmpeq_epi8(_mm256_min_epu8(x, top), x);
+  }
+  Mask below(std::uint8_t t) const { return {less(a, t), less(b, t)}; }
+  Mask equal(std::uint8_t t) const {
+    const __m256i v = _mm256_set1_epi8(static_cast<char>(t));
+    return {_mm256_cmpeq_epi8(a, v), _mm256_cmpeq_epi8(b, v)};
+  }
+};
+
+struct Count {
+  __m256i a, b;
+};
+
+struct Random16 {
+  __m256i q[4];
+  Random16(std::uint64_t key, std::uint32_t index)
+      : q{random8(key, index * 16), random8(key, index * 16 + 8), random8(key, index * 16 + 16),
+          random8(key, index * 16 + 24)} {}
+  static __m256i above(__m256i x, __m256i edge) {  // -1 where x > edge, unsigned
+    return _mm256_xor_si256(_mm256_cmpeq_epi16(_mm256_min_epu16(x, edge), x), _mm256_set1_epi16(-1));
+  }
+  static __m256i pack(__m256i x, __m256i y) {
+    return _mm256_permute4x64_epi64(_mm256_packus_epi16(x, y), 0xD8);
+  }
+  Count count(const std::uint16_t* edge, std::uint32_t n) const {
+    __m256i found[4] = {_mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256(),
+                        _mm256_setzero_si256()};
+    for (std::uint32_t e = 0; e < n; ++e) {
+      const __m256i v = _mm256_set1_epi16(static_cast<short>(edge[e]));
+      for (int i = 0; i < 4; ++i) found[i] = _mm256_sub_epi16(found[i], above(q[i], v));
+    }
+    return {pack(found[0], found[1]), pack(found[2], found[3])};
+  }
+  std::uint64_t below(std::uint16_t t) const {  // t > 0
+    const __m256i v = _mm256_set1_epi16(static_cast<short>(t - 1));
+    const auto lt = [&](__m256i x) { return _mm256_cmpeq_epi16(_mm256_min_epu16(x, v), x); };
+    const auto narrow = [](__m256i x, __m256i y) {
+      return _mm256_permute4x64_epi64(_mm256_packs_epi16(x, y), 0xD8);
+    };
+    return Mask{narrow(lt(q[0]), lt(q[1])), narrow(lt(q[2]), lt(q[3]))}.bits();
+  }
+};
+
+struct Lanes {
+  __m256i a, b;
+  static Lanes load(const std::uint8_t* p) {
+    return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)),
+            _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 32))};
+  }
+  void store(std::uint8_t* p) const {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), a);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p + 32), b);
+  }
+  void lower_by(Count c, std::uint8_t more) {
+    const __m256i m = _mm256_set1_epi8(static_cast<char>(more));
+    a = _mm256_subs_epu8(_mm256_subs_epu8(a, c.a), m);
+    b = _mm256_subs_epu8(_mm256_subs_epu8(b, c.b), m);
+  }
+  void lower(Mask m) {
+    const __m256i one = _mm256_set1_epi8(1);
+    a = _mm256_subs_epu8(a, _mm256_and_si256(m.a, one));
+    b = _mm256_subs_epu8(b, _mm256_and_si256(m.b, one));
+  }
+  void raise(Mask m) {
+    const __m256i one = _mm256_set1_epi8(1);
+    a = _mm256_adds_epu8(a, _mm256_and_si256(m.a, one));
+    b = _mm256_adds_epu8(b, _mm256_and_si256(m.b, one));
+  }
+  void keep(Mask m) {
+    a = _mm256_and_si256(a, m.a);
+    b = _mm256_and_si256(b, m.b);
+  }
+  bool zero() const {
+    const __m256i all = _mm256_or_si256(a, b);
+    return _mm256_testz_si256(all, all);
+  }
+  std::uint64_t included() const { return Mask{a, b}.bits(); }
+  void join(Lanes other) {
+    a = _mm256_or_si256(a, other.a);
+    b = _mm256_or_si256(b, other.b);
+  }
+  std::uint64_t zero_lanes() const {
+    const __m256i zero = _mm256_setzero_si256();
+    return Mask{_mm256_cmpeq_epi8(a, zero), _mm256_cmpeq_epi8(b, zero)}.bits();
+  }
+  std::uint8_t lowest_of(std::uint64_t lanes) const {
+    const Mask out = Mask::of(~lanes);
+    return Lanes{_mm256_or_si256(a, out.a), _mm256_or_si256(b, out.b)}.lowest();
+  }
+  std::uint8_t lowest() const {
+    const __m256i m = _mm256_min_epu8(a, b);
+    __m128i l = _mm_min_epu8(_mm256_castsi256_si128(m), _mm256_extracti128_si256(m, 1));
+    l = _mm_and_si128(_mm_min_epu8(l, _mm_srli_epi16(l, 8)), _mm_set1_epi16(255));
+    return static_cast<std::uint8_t>(_mm_cvtsi128_si32(_mm_minpos_epu16(l)));
+  }
+  std::uint8_t highest() const {
+    const __m256i m = _mm256_max_epu8(a, b);
+    __m128i h = _mm_max_epu8(_mm256_castsi256_si128(m), _mm256_extracti128_si256(m, 1));
+    h = _mm_max_epu8(h, _mm_srli_epi16(h, 8));
+    h = _mm_and_si128(h, _mm_set1_epi16(255));
+    return static_cast<std::uint8_t>(
+        255 - _mm_cvtsi128_si32(_mm_minpos_epu16(_mm_sub_epi16(_mm_set1_epi16(255), h))));
+  }
+};
+
+inline std::uint32_t advance16(std::uint32_t* ib, const std::uint32_t* due,
+                               const std::uint8_t* matched, std::uint32_t first, std::uint32_t n,
+                               std::uint32_t limit, std::uint64_t key, std::uint32_t* reached) {
+  if (n < 16) return plain::advance16(ib, due, matched, first, n, limit, key, reached);
+  std::uint32_t selected = 0, reach = 0;
+  const __m256i top = _mm256_set1_epi32(static_cast<int>(limit));
+  for (int h = 0; h < 2; ++h) {
+    auto* count = reinterpret_cast<__m256i*>(ib + 8 * h);
+    const __m256i r = random8(key, first + 8 * static_cast<std::uint32_t>(h));
+    const __m256i hit = _mm256_cmpeq_epi32(_mm256_min_epu32(r, top), r);
+    const __m256i idle = _mm256_cmpeq_epi32(
+        _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(matched + 8 * h))),
+        _mm256_setzero_si256());
+    const __m256i sel = _mm256_and_si256(hit, idle);
+    const __m256i now = _mm256_sub_epi32(_mm256_loadu_si256(count), sel);
+    _mm256_storeu_si256(count, now);
+    const __m256i wait = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(due + 8 * h));
+    const __m256i ripe = _mm256_and_si256(sel, _mm256_cmpeq_epi32(_mm256_max_epu32(now, wait), now));
+    selected |= static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(sel))) << (8 * h);
+    reach |= static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(ripe))) << (8 * h);
+  }
+  *reached = reach;
+  return selected;
+}
+
+}  // namespace newfound::avx2

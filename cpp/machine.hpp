@@ -1,0 +1,88 @@
+// The automata of a Tsetlin Machine and what is known of their clauses between two fits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "documents.hpp"
+#include "kernels.hpp"
+
+namespace newfound {
+
+struct Parameters {
+  std::uint32_t n_classes;
+  std::uint32_t n_features;
+  std::uint32_t n_clauses;  // for each class; the first half votes for it, the second against
+  std::uint32_t T;
+  double s;
+  bool boost_true_positive;
+  std::uint32_t max_literals;  // 0: no budget
+  std::uint64_t seed;
+};
+
+// The clauses as sorted lists of literals: a feature, or n_features + feature if negated.
+struct ClauseLists {
+  std::vector<std::int64_t> begin;
+  std::vector<std::int32_t> literals;
+};
+
+// Automata in lines of 64: line 2 b holds the plain literals of words 64 b ... 64 b + 63, line
+// 2 b + 1 their negations. Words are ordered by document frequency, so that frequent ones share
+// lines and rare ones share lines.
+class Machine {
+ public:
+  explicit Machine(const Parameters& parameters);
+
+  const Parameters& parameters() const { return p_; }
+  std::uint32_t total_clauses() const { return p_.n_classes * p_.n_clauses; }
+  std::uint32_t n_lines() const { return 2 * n_blocks_; }
+  std::uint32_t n_blocks() const { return n_blocks_; }
+  // The lanes of a block that belong to words.
+  std::uint64_t valid(std::uint32_t block) const {
+    const std::uint32_t rest = p_.n_features - 64 * block;
+    return rest >= 64 ? ~0ULL : (1ULL << rest) - 1;
+  }
+  std::uint8_t* row(std::uint32_t clause) {
+    return states_.get() + static_cast<std::size_t>(clause) * n_lines() * kLine;
+  }
+  const std::uint8_t* row(std::uint32_t clause) const {
+    return const_cast<Machine*>(this)->row(clause);
+  }
+  // How many random keys the clause has used: with the seed, all of its random state.
+  std::uint64_t& draws(std::uint32_t clause) { return draws_[clause]; }
+  std::uint64_t epochs_seen() const { return epochs_seen_; }
+  void count_epoch() { ++epochs_seen_; }
+
+  // position()[feature]: its place in the machine's order; set once, by the first documents.
+  const std::vector<std::uint32_t>& position() const { return position_; }
+  bool ordered() const { return ordered_; }
+  void order_by_frequency(const CsrView& documents);
+  void set_position(std::vector<std::uint32_t> position);
+
+  // (n_classes, n_clauses, 2, n_features): plain automata, then negated ones.
+  void copy_states(std::uint8_t* out) const;
+  void set_states(const std::uint8_t* in);
+  std::vector<std::uint64_t>& all_draws() { return draws_; }
+  void set_epochs_seen(std::uint64_t n) { epochs_seen_ = n; }
+
+  ClauseLists clauses() const;
+
+ private:
+  struct Free {
+    void operator()(std::uint8_t* p) const { std::free(p); }
+  };
+  std::size_t n_bytes() const { return static_cast<std::size_t>(total_clauses()) * n_lines() * kLine; }
+
+  Parameters p_;
+  std::uint32_t n_blocks_;
+  std::unique_ptr<std::uint8_t[], Free> states_;
+  std::vector<std::uint64_t> draws_;
+  std::vector<std::uint32_t> position_;
+  bool ordered_ = false;
+  std::uint64_t epochs_seen_ = 0;
+};
+
+}  // namespace newfound

@@ -1,0 +1,219 @@
+#include "trainer.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <numeric>
+#include <thread>
+
+#include "barrier.hpp"
+#include "clause_store.hpp"
+#include "worker.hpp"
+
+namespace newfound {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr double kPollSeconds = 0.05;
+constexpr double kFinishSeconds = 0.5;  // an epoch that ends sooner than this is not cut short
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+class Training {
+ public:
+  Training(Machine& machine, const Documents& documents, const std::int32_t* labels,
+           std::uint32_t n_threads, const Hooks& hooks)
+      : machine_(machine),
+        documents_(documents),
+        labels_(labels),
+        hooks_(hooks),
+        store_(machine, documents),
+        barrier_(n_threads),
+        partial_(n_threads),
+        order_(static_cast<std::size_t>(documents.size())) {
+    for (std::uint32_t t = 0; t < n_threads; ++t)
+      workers_.push_back(std::make_unique<Worker>(store_, t, n_threads));
+  }
+
+  FitResult run(std::int64_t epochs) {
+    epochs_ = epochs;
+    std::vector<std::thread> threads;
+    for (std::uint32_t t = 1; t < workers_.size(); ++t) threads.emplace_back([this, t] { work(t); });
+    work(0);
+    for (std::thread& thread : threads) thread.join();
+    return std::move(result_);
+  }
+
+ private:
+  struct alignas(64) Partial {
+    std::int32_t votes[2][2];
+  };
+
+  std::uint32_t n_classes() const { return machine_.parameters().n_classes; }
+
+  std::uint32_t other_class(std::uint32_t cls, std::uint32_t document) const {
+    const std::uint64_t rest = n_classes() - 1;
+    const auto draw = static_cast<std::uint32_t>((hash32(epoch_key_, document) * rest) >> 32);
+    return draw < cls ? draw : draw + 1;
+  }
+
+  std::int32_t sum(int parity, int which) const {
+    std::int32_t total = 0;
+    for (const Partial& p : partial_) total += p.votes[parity][which];
+    return total;
+  }
+
+  void begin_epoch() {
+    epoch_key_ = mix64(mix64(machine_.parameters().seed, 0x65706F6368ULL), machine_.epochs_seen());
+    std::iota(order_.begin(), order_.end(), 0U);
+    for (std::uint64_t i = order_.size(); i > 1; --i) {
+      const std::uint64_t r = mix64(epoch_key_, i);
+      const auto j = static_cast<std::uint64_t>((static_cast<unsigned __int128>(r) * i) >> 64);
+      std::swap(order_[i - 1], order_[j]);
+    }
+    started_ = polled_ = Clock::now();
+    cut_[0] = cut_[1] = false;
+  }
+
+  // Asked by the first thread only. True: end here, the epoch would take too long to finish.
+  bool poll(std::size_t done) {
+    if ((done & 15) != 0 || seconds_since(polled_) < kPollSeconds) return false;
+    polled_ = Clock::now();
+    if (!interrupted_) interrupted_ = hooks_.interrupted && hooks_.interrupted();
+    if (!interrupted_) return false;
+    const double spent = seconds_since(started_);
+    const double rest = spent * static_cast<double>(order_.size() - done) / static_cast<double>(done + 1);
+    return rest > kFinishSeconds;
+  }
+
+  void work(std::uint32_t t) {
+    Worker& worker = *workers_[t];
+    for (std::int64_t epoch = 0; epoch < epochs_ && !stop_; ++epoch) {
+      if (t == 0) begin_epoch();
+      barrier_.wait();
+      const bool whole = run_epoch(worker, t);
+      barrier_.wait();
+      if (t == 0) end_epoch(epoch, whole);
+      barrier_.wait();
+      if (check_all_) {
+        const bool all = check_every_class(worker, t);
+        if (t == 0 && all) {
+          result_.reason = StopReason::converged;
+          stop_ = true;
+        }
+        barrier_.wait();
+      }
+    }
+    worker.finish();
+  }
+
+  bool run_epoch(Worker& worker, std::uint32_t t) {
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      const std::uint32_t document = order_[i];
+      const int parity = i & 1;
+      const auto target = static_cast<std::uint32_t>(labels_[document]);
+      const std::uint32_t other = other_class(target, document);
+      worker.open(document);
+      partial_[t].votes[parity][0] = worker.vote(target);
+      partial_[t].votes[parity][1] = worker.vote(other);
+      if (t == 0) cut_[parity] = poll(i);
+      barrier_.wait();
+      if (cut_[parity]) {
+        worker.forget(target);
+        worker.forget(other);
+        worker.close();
+        return false;
+      }
+      const std::int32_t votes[2] = {sum(parity, 0), sum(parity, 1)};
+      const std::uint64_t key = mix64(epoch_key_, (1ULL << 40) + i);
+      worker.feedback(target, true, votes[0], key);
+      worker.feedback(other, false, votes[1], mix64(key));
+      worker.close();
+      if (t == 0) {
+        const auto T = static_cast<std::int32_t>(machine_.parameters().T);
+        counts_.documents_at_target += votes[0] >= T && votes[1] <= -T;
+      }
+    }
+    return true;
+  }
+
+  void end_epoch(std::int64_t epoch, bool whole) {
+    for (const auto& worker : workers_) {
+      counts_.type_ia += worker->counts.type_ia;
+      counts_.type_ib += worker->counts.type_ib;
+      counts_.type_ii += worker->counts.type_ii;
+      worker->counts = {};
+    }
+    const bool at_target = counts_.documents_at_target == documents_.size();
+    machine_.count_epoch();
+    if (whole) result_.history.push_back(counts_);
+    result_.partial_epoch = !whole;
+    if (interrupted_ || !whole) {
+      result_.reason = StopReason::interrupted;
+      stop_ = true;
+    } else if (hooks_.epoch && hooks_.epoch(epoch, counts_)) {
+      result_.reason = StopReason::callback;
+      stop_ = true;
+    } else if (at_target && n_classes() == 2) {
+      result_.reason = StopReason::converged;
+      stop_ = true;
+    }
+    check_all_ = at_target && !stop_;
+    counts_ = {};
+  }
+
+  // Whether no document could give feedback, whichever other class were drawn for it.
+  bool check_every_class(Worker& worker, std::uint32_t t) {
+    const auto T = static_cast<std::int32_t>(machine_.parameters().T);
+    int parity = 0;
+    for (std::uint32_t document = 0; document < documents_.size(); ++document) {
+      worker.open(document);
+      for (std::uint32_t cls = 0; cls < n_classes(); ++cls, parity ^= 1) {
+        partial_[t].votes[parity][0] = worker.vote(cls);
+        worker.forget(cls);
+        barrier_.wait();
+        const std::int32_t votes = sum(parity, 0);
+        if (static_cast<std::int32_t>(cls) == labels_[document] ? votes < T : votes > -T) {
+          worker.close();
+          barrier_.wait();
+          return false;
+        }
+      }
+      worker.close();
+    }
+    barrier_.wait();
+    return true;
+  }
+
+  Machine& machine_;
+  const Documents& documents_;
+  const std::int32_t* labels_;
+  const Hooks& hooks_;
+  ClauseStore store_;
+  Barrier barrier_;
+  std::vector<Partial> partial_;
+  std::vector<std::uint32_t> order_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::int64_t epochs_ = 0;
+  std::uint64_t epoch_key_ = 0;
+  Clock::time_point started_, polled_;
+  bool cut_[2] = {false, false};
+  bool interrupted_ = false, stop_ = false, check_all_ = false;
+  EpochCounts counts_;
+  FitResult result_;
+};
+
+}  // namespace
+
+FitResult fit(Machine& machine, const CsrView& csr, const std::int32_t* labels, std::int64_t epochs,
+              std::uint32_t n_threads, const Hooks& hooks) {
+  if (!machine.ordered()) machine.order_by_frequency(csr);
+  const Documents documents(csr, machine.position());
+  const std::uint32_t shares = std::max(1U, machine.parameters().n_clauses / 2);
+  Training training(machine, documents, labels, std::max(1U, std::min(n_threads, shares)), hooks);
+  return training.run(epochs);
+}
+
+}  // namespace newfound

@@ -1,0 +1,1 @@
+"""newfound tells which documents are new, and which words make them so."""
