@@ -60,87 +60,70 @@ std::int32_t Worker::vote(std::uint32_t cls) {
   OwnClass& o = own_[cls];
   std::int32_t votes = 0;
   const auto ask = [&](std::uint32_t c) {
-    int answer = store_.remembered(c, document_);
-    if (answer < 0) {
-      answer = matches(c);
-      store_.remember(c, document_, answer != 0);
-    }
-    if (!answer) return;
+    if (!matches(c)) return;
     o.matched.push_back(c);
     store_.matched[c] = 1;
     votes += c < o.half[1].begin ? 1 : -1;
   };
-  for (std::size_t i = o.free.size(); i-- > 0;) ask(o.free[i]);
+  for (std::size_t i = o.free.size(); i-- > 0;) {
+    if (i >= 4) store_.fetch(o.free[i - 4], document_);
+    ask(o.free[i]);
+  }
   for (const std::uint32_t* w = store_.documents.begin(document_); w != store_.documents.end(document_); ++w)
     for (std::uint32_t c = o.head[*w], next; c != kNone; c = next) {
       next = store_.clause[c].next;
+      if (next != kNone) store_.fetch(next, document_);
       ask(c);
     }
   return votes;
 }
 
-// The index of a literal in the list that is false and included, -1 if there is none, or -2 if
-// the list would have to be settled to know.
-int Worker::refuted_by_list(std::uint32_t c, bool exact) {
-  const ClauseState& state = store_.clause[c];
-  const std::uint32_t trials = exact ? 0 : store_.ib[c] - state.list_ib;
-  const std::uint32_t* list = store_.listed(c);
-  const std::uint8_t* states = store_.listed_states(c);
-  int answer = -1;
-  for (std::uint32_t i = 0; i < state.listed; ++i) {
-    if (truth_[list[i]] || states[i] < kInclude) continue;
-    if (states[i] - kInclude >= trials || i == state.hang) return static_cast<int>(i);
-    answer = -2;
-  }
-  return answer;
+bool Worker::matches(std::uint32_t c) {
+  if (const int answer = store_.remembered(c, document_); answer >= 0) return answer;
+  if (refuted_by_list(c) || refuted_by_row(c)) return false;
+  store_.remember_match(c, document_);
+  return true;
 }
 
-bool Worker::matches(std::uint32_t c) {
-  int by = refuted_by_list(c, false);
-  if (by == -2) {
-    store_.settle_list(c);
-    by = refuted_by_list(c, true);
-  }
-  if (by < 0) return search(c);
-  ClauseState& state = store_.clause[c];
-  const auto index = static_cast<std::uint32_t>(by);
-  if (state.hang == kNone && !is_negated(store_.listed(c)[index])) {
-    hang_on_rarest(c);
-  } else if (index > 0) {
-    const std::uint32_t front = index / 2;
-    std::swap(store_.listed(c)[index], store_.listed(c)[front]);
-    std::swap(store_.listed_states(c)[index], store_.listed_states(c)[front]);
-    if (state.hang == index)
-      state.hang = front;
-    else if (state.hang == front)
-      state.hang = index;
+bool Worker::refuted_by_list(std::uint32_t c) {
+  const List& list = store_.list(c);
+  for (std::uint32_t i = 0; i < store_.clause[c].listed; ++i) {
+    if (truth_[list.literal[i]]) continue;
+    store_.settle_listed(c, i);
+    if (list.state[i] >= kInclude) return true;
   }
   return false;
 }
 
-// The list does not refute the document: does the row?
-bool Worker::search(std::uint32_t c) {
+bool Worker::refuted_by_row(std::uint32_t c) {
   ClauseState& state = store_.clause[c];
-  std::uint32_t& from = state.plain_from;
+  // Lines are fetched a few ahead: most of the cost of a look is waiting for memory.
+  constexpr std::uint32_t kAhead = 4;
+  std::uint32_t queue[kAhead], ahead = 0;
   bool room = true;
-  for (std::uint32_t b = from; b-- > 0;) {
+  for (std::uint32_t b = state.plain_from; b > 0;) {
+    --b;
     if (store_.may_gain(c, 2 * b)) {
-      if (const std::uint64_t lanes = store_.included_plain(c, b)) {
-        const std::uint64_t absent = lanes & ~store_.documents.block(document_, b);
-        if (absent) {
-          store_.take(c, b, keep_highest(absent, kWatches));
-          hang_on_rarest(c);
-          return false;
-        }
-        room = store_.take(c, b, lanes) && room;
-      }
+      prefetch(store_.machine.row(c) + 2 * b * kLine);
+      queue[ahead++] = b;
     }
-    if (room) from = b;
+    if (ahead < kAhead && b > 0) continue;
+    for (std::uint32_t i = 0; i < ahead; ++i) {
+      const std::uint64_t lanes = store_.settle_line(c, 2 * queue[i]);
+      if (!lanes) continue;
+      const std::uint64_t absent = lanes & ~store_.documents.block(document_, queue[i]);
+      if (absent) {
+        store_.take(c, 2 * queue[i], keep_highest(absent, kWatches));
+        hang_on_rarest(c);
+        if (room) state.plain_from = queue[i] + 1;
+        return true;
+      }
+      room = store_.take(c, 2 * queue[i], lanes) && room;
+    }
+    ahead = 0;
+    if (room) state.plain_from = b;
   }
-  if (store_.breaks(c, document_)) return false;
-  if (state.seen_match && !state.negated_known) store_.know_negated(c);
-  state.seen_match = true;
-  return true;
+  return store_.breaks(c, document_);
 }
 
 void Worker::set_free(std::uint32_t c) {
@@ -162,7 +145,7 @@ void Worker::unhang(std::uint32_t c) {
     return;
   }
   if (state.hang == kNone) return;
-  const std::uint32_t word = word_of(store_.listed(c)[state.hang]);
+  const std::uint32_t word = word_of(store_.list(c).literal[state.hang]);
   if (state.previous == kNone)
     o.head[word] = state.next;
   else
@@ -172,40 +155,37 @@ void Worker::unhang(std::uint32_t c) {
 }
 
 void Worker::hang_on_rarest(std::uint32_t c) {
-  store_.settle_list(c);
   ClauseState& state = store_.clause[c];
-  const std::uint32_t* list = store_.listed(c);
-  const std::uint8_t* states = store_.listed_states(c);
+  const List& list = store_.list(c);
   std::uint32_t best = kNone;
-  for (std::uint32_t i = 0; i < state.listed; ++i)
-    if (!is_negated(list[i]) && states[i] >= kInclude && (best == kNone || list[i] > list[best])) best = i;
-  if (best == state.hang) {
-    if (best == kNone && state.free_at == kNone) set_free(c);
-    return;
+  for (std::uint32_t i = 0; i < state.listed; ++i) {
+    if (is_negated(list.literal[i])) continue;
+    store_.settle_listed(c, i);
+    if (list.state[i] >= kInclude && (best == kNone || list.literal[i] > list.literal[best])) best = i;
   }
+  if (best == state.hang && (best != kNone || state.free_at != kNone)) return;
   unhang(c);
   state.hang = best;
   if (best == kNone) {
     set_free(c);
     return;
   }
-  std::uint32_t& head = own(c).head[word_of(list[best])];
+  std::uint32_t& head = own(c).head[word_of(list.literal[best])];
   state.next = head;
   state.previous = kNone;
   if (head != kNone) store_.clause[head].previous = c;
   head = c;
-  const std::uint64_t due = store_.ib[c] + store_.law.geometric(store_.next_key(c));
-  store_.due[c] = due < kNone ? static_cast<std::uint32_t>(due) : kNone;
+  store_.due[c] = list.due[best];
 }
 
 // An Ib event took the clause to the count at which the word it hangs on goes down.
 void Worker::word_hit(std::uint32_t c) {
   ClauseState& state = store_.clause[c];
-  if (--store_.listed_states(c)[state.hang] >= kInclude) {
-    const std::uint64_t due = store_.ib[c] + store_.law.geometric(store_.next_key(c));
-    store_.due[c] = due < kNone ? static_cast<std::uint32_t>(due) : kNone;
+  const std::uint32_t index = state.hang;
+  if (store_.list(c).state[index] > kInclude) {
+    store_.settle_listed(c, index);
+    store_.due[c] = store_.list(c).due[index];
   } else {
-    store_.settle_list(c);
     unhang(c);
     hang_on_rarest(c);
   }
@@ -220,25 +200,26 @@ void Worker::reinforce(std::uint32_t c) {
   }
   ++counts.type_ia;
   store_.settle_list(c);
-  const std::uint32_t* list = store_.listed(c);
+  List& list = store_.list(c);
   const std::uint32_t listed = store_.clause[c].listed;
   if (listed > 0) {
     std::uint64_t up = 0;
-    for (std::uint32_t i = 0; i < listed; ++i) up |= static_cast<std::uint64_t>(truth_[list[i]]) << i;
-    store_.kernel.reinforce(store_.listed_states(c), up, p.boost_true_positive, store_.law,
-                            store_.next_key(c));
+    for (std::uint32_t i = 0; i < listed; ++i)
+      up |= static_cast<std::uint64_t>(truth_[list.literal[i]]) << i;
+    store_.kernel.reinforce(list.state, up, p.boost_true_positive, store_.law, store_.next_key(c));
   }
   store_.record(c, document_, true);
+  if (store_.clause[c].hang == kNone) hang_on_rarest(c);
 }
 
 void Worker::reject(std::uint32_t c) {
   ++counts.type_ii;
   store_.settle_list(c);
-  const std::uint32_t* list = store_.listed(c);
-  std::uint8_t* states = store_.listed_states(c);
+  List& list = store_.list(c);
   for (std::uint32_t i = 0; i < store_.clause[c].listed; ++i)
-    states[i] = static_cast<std::uint8_t>(states[i] + (states[i] < kInclude && !truth_[list[i]]));
+    list.state[i] = static_cast<std::uint8_t>(list.state[i] + (list.state[i] < kInclude && !truth_[list.literal[i]]));
   store_.record(c, document_, false);
+  if (store_.clause[c].hang == kNone) hang_on_rarest(c);
 }
 
 void Worker::forget(std::uint32_t cls) {

@@ -35,8 +35,8 @@ class Worker {
   };
 
   bool matches(std::uint32_t c);
-  int refuted_by_list(std::uint32_t c, bool exact);
-  bool search(std::uint32_t c);
+  bool refuted_by_list(std::uint32_t c);
+  bool refuted_by_row(std::uint32_t c);
   void reinforce(std::uint32_t c);
   void reject(std::uint32_t c);
   void word_hit(std::uint32_t c);

@@ -1,0 +1,53 @@
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+HISTORY_COLUMNS: tuple[str, ...]
+
+def instruction_set() -> str: ...
+def instruction_sets() -> tuple: ...
+def set_instruction_set(name: str) -> None: ...
+def decrement_sample(k: int, s: float, state: int, n: int, seed: int) -> NDArray[np.uint8]: ...
+
+class Machine:
+    def __init__(
+        self,
+        n_classes: int,
+        n_features: int,
+        n_clauses: int,
+        T: int,
+        s: float,
+        boost_true_positive: bool = False,
+        max_literals: int = 0,
+        seed: int = 0,
+    ) -> None: ...
+    def fit(
+        self,
+        indptr: NDArray[np.int64],
+        indices: NDArray[np.int32],
+        y: NDArray[np.int32],
+        epochs: int,
+        n_threads: int = 1,
+        callback: Callable[[int, NDArray[np.int64]], bool] | None = None,
+    ) -> tuple[NDArray[np.int64], str, bool]: ...
+    def clauses(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
+    def votes(
+        self, indptr: NDArray[np.int64], indices: NDArray[np.int32], n_threads: int = 1
+    ) -> NDArray[np.int32]: ...
+    def support(
+        self,
+        indptr: NDArray[np.int64],
+        indices: NDArray[np.int32],
+        y: NDArray[np.int32],
+        n_threads: int = 1,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+    def matching(
+        self, indptr: NDArray[np.int64], indices: NDArray[np.int32], n_threads: int = 1
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
+    def states(self) -> NDArray[np.uint8]: ...
+    def set_states(self, states: NDArray[np.uint8]) -> None: ...
+    def counters(self) -> tuple[NDArray[np.uint32], NDArray[np.uint64], int]: ...
+    def set_counters(
+        self, position: NDArray[np.uint32], draws: NDArray[np.uint64], epochs: int
+    ) -> None: ...

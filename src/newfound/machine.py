@@ -1,0 +1,584 @@
+"""A Tsetlin Machine for Boolean bags of words, as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from newfound import _core
+
+__all__ = ["Clauses", "EpochInfo", "TsetlinMachineClassifier"]
+
+
+@dataclass(frozen=True)
+class EpochInfo:
+    """What a callback is told after each epoch.
+
+    Attributes
+    ----------
+    epoch, epochs
+        The epochs done and the epochs asked for.
+    type_ia, type_ib, type_ii
+        Feedback events of each type; Type II only where it had an effect.
+    documents_at_target, documents
+        How many documents had all their votes at T, and how many documents there are.
+    """
+
+    epoch: int
+    epochs: int
+    type_ia: int
+    type_ib: int
+    type_ii: int
+    documents_at_target: int
+    documents: int
+
+
+@dataclass(frozen=True)
+class Clauses:
+    """The clauses of a machine, as arrays with one entry for each clause.
+
+    Attributes
+    ----------
+    class_index : ndarray of int32
+        The class that the clause belongs to, as an index into ``classes_``.
+    polarity : ndarray of int8
+        1 for a clause that votes for its class, -1 for one that votes against it.
+    indptr, literals : ndarray
+        ``literals[indptr[j]:indptr[j + 1]]`` is the AND of clause j, sorted: a feature's number, or
+        ``n_features`` plus that number if the feature is negated.
+    matches : ndarray of int64
+        How many training documents the clause matches.
+    agrees : ndarray of int64
+        How many of those are on the clause's side: of its class for a positive clause, of another
+        class for a negative one.
+    n_features : int
+        The number of features of the machine.
+    """
+
+    class_index: NDArray[np.int32]
+    polarity: NDArray[np.int8]
+    indptr: NDArray[np.int64]
+    literals: NDArray[np.int32]
+    matches: NDArray[np.int64]
+    agrees: NDArray[np.int64]
+    n_features: int
+
+    def __len__(self) -> int:
+        return len(self.class_index)
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """The number of literals in each clause."""
+        return np.diff(self.indptr)
+
+    @property
+    def plain(self) -> sp.csr_array:
+        """Boolean (clauses, features) matrix of the features that a clause asks for."""
+        return self._part(self.literals < self.n_features, 0)
+
+    @property
+    def negated(self) -> sp.csr_array:
+        """Boolean (clauses, features) matrix of the features that a clause rules out."""
+        return self._part(self.literals >= self.n_features, self.n_features)
+
+    def _part(self, chosen: NDArray[np.bool_], offset: int) -> sp.csr_array:
+        before = np.concatenate(([0], np.cumsum(chosen)))
+        indices = self.literals[chosen] - offset
+        return sp.csr_array(
+            (np.ones(len(indices), bool), indices, before[self.indptr]),
+            shape=(len(self), self.n_features),
+        )
+
+
+class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
+    """Tsetlin Machine classifier over Boolean features.
+
+    It learns AND-rules (clauses) of plain and negated features; each class has clauses that vote
+    for it and as many that vote against it. Exact: the law of the vanilla machine, with 128 states
+    for each action and an empty clause matching in training only. Reproducible: the same
+    ``random_state`` gives the same machine on any number of threads and any processor.
+
+    Parameters
+    ----------
+    n_clauses : int, default=400
+        Clauses for each class, half of each polarity; even.
+    T : int, default=20
+        The number of votes at which a document is learned well enough.
+    s : float, default=5.0
+        How specific clauses become: 1/s is the probability of forgetting.
+    epochs : int, default=30
+        Passes over the documents. Training ends earlier when every vote has reached T.
+    boost_true_positive : bool, default=False
+        Strengthen true literals of a matching clause with probability 1 instead of (s - 1)/s.
+    max_literals : int or None, default=None
+        A budget: a matching clause with more literals than this is weakened instead of
+        strengthened. Gives short, readable rules.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all cores.
+    random_state : int, RandomState or None, default=None
+        The seed.
+    verbose : int, default=0
+        1 prints a line for each epoch on standard error.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The class labels.
+    n_features_in_ : int
+        The number of features.
+    clauses_ : Clauses
+        What was learned. ``matches`` and ``agrees`` refer to the documents of the last call.
+    history_ : dict of str to ndarray
+        For each epoch the number of ``type_ia``, ``type_ib`` and ``type_ii`` events and of
+        ``documents_at_target``.
+    n_epochs_ : int
+        Epochs done, over all calls.
+    stop_reason_ : str
+        Why training ended: ``"epochs"`` (all done), ``"converged"`` (every vote has reached T: no
+        clause can change any more), ``"callback"`` or ``"interrupted"``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from newfound import TsetlinMachineClassifier
+    >>> X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 50, dtype=bool)
+    >>> y = X[:, 0] ^ X[:, 1]
+    >>> machine = TsetlinMachineClassifier(n_clauses=20, T=10, s=3.0, random_state=1).fit(X, y)
+    >>> machine.predict(X[:4])
+    array([False,  True,  True, False])
+    >>> machine.stop_reason_
+    'converged'
+    """
+
+    def __init__(
+        self,
+        n_clauses: int = 400,
+        T: int = 20,
+        s: float = 5.0,
+        epochs: int = 30,
+        *,
+        boost_true_positive: bool = False,
+        max_literals: int | None = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clauses = n_clauses
+        self.T = T
+        self.s = s
+        self.epochs = epochs
+        self.boost_true_positive = boost_true_positive
+        self.max_literals = max_literals
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: ArrayLike | sp.spmatrix | sp.sparray,
+        y: ArrayLike,
+        *,
+        callback: Callable[[EpochInfo], bool | None] | None = None,
+        **unsupported: Any,
+    ) -> Self:
+        """Learn from scratch.
+
+        Parameters
+        ----------
+        X : (n_documents, n_features) array or sparse matrix
+            Boolean or 0/1; CSR is read as it is.
+        y : (n_documents,) array
+            Class labels, at least two different ones.
+        callback : callable, optional
+            Called with an `EpochInfo` after each epoch; a true result ends training.
+        **unsupported
+            Nothing else is accepted; ``sample_weight`` is refused with an explanation.
+
+        Returns
+        -------
+        self
+        """
+        _refuse(unsupported)
+        self._check_parameters()
+        indptr, indices = self._read(X, y=y, reset=True)
+        self.classes_, codes = _encode(y, len(indptr) - 1)
+        self._start()
+        return self._learn(indptr, indices, codes, self.epochs, callback)
+
+    def partial_fit(
+        self,
+        X: ArrayLike | sp.spmatrix | sp.sparray,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        *,
+        epochs: int = 1,
+        callback: Callable[[EpochInfo], bool | None] | None = None,
+        **unsupported: Any,
+    ) -> Self:
+        """Go on from where the machine is; the first call starts it.
+
+        Parameters
+        ----------
+        X, y
+            As in `fit`.
+        classes : array, optional
+            All classes that will ever occur; without it, those of the first call.
+        epochs : int, default=1
+            Passes over these documents.
+        callback : callable, optional
+            As in `fit`.
+        **unsupported
+            As in `fit`.
+
+        Returns
+        -------
+        self
+        """
+        _refuse(unsupported)
+        self._check_parameters()
+        first = not hasattr(self, "_machine")
+        indptr, indices = self._read(X, y=y, reset=first)
+        if first:
+            labels = y if classes is None else classes
+            self.classes_, _ = _encode(labels, len(np.asarray(labels)))
+            self._start()
+        elif classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
+            raise ValueError(
+                f"classes={np.asarray(classes)!r} is not the same as on the first call to "
+                f"partial_fit, {self.classes_!r}; pass the same classes or none."
+            )
+        return self._learn(indptr, indices, self._codes(y, len(indptr) - 1), epochs, callback)
+
+    def class_sums(self, X: ArrayLike | sp.spmatrix | sp.sparray) -> NDArray[np.int32]:
+        """Votes for each class: matching positive minus matching negative clauses.
+
+        Parameters
+        ----------
+        X : (n_documents, n_features) array or sparse matrix
+            Documents.
+
+        Returns
+        -------
+        (n_documents, n_classes) array
+        """
+        check_is_fitted(self, "_machine")
+        return self._machine.votes(*self._read(X, reset=False), self._threads())
+
+    def decision_function(self, X: ArrayLike | sp.spmatrix | sp.sparray) -> NDArray[np.int32]:
+        """Class sums; with two classes, the second one's minus the first one's.
+
+        Parameters
+        ----------
+        X : (n_documents, n_features) array or sparse matrix
+            Documents.
+
+        Returns
+        -------
+        (n_documents, n_classes) array, or (n_documents,) for two classes
+        """
+        sums = self.class_sums(X)
+        return sums[:, 1] - sums[:, 0] if len(self.classes_) == 2 else sums
+
+    def predict(self, X: ArrayLike | sp.spmatrix | sp.sparray) -> NDArray[Any]:
+        """Class with the most votes; the first of them if there are several.
+
+        Parameters
+        ----------
+        X : (n_documents, n_features) array or sparse matrix
+            Documents.
+
+        Returns
+        -------
+        (n_documents,) array of labels
+        """
+        sums = self.class_sums(X)
+        labels: NDArray[Any] = self.classes_[np.argmax(sums, axis=1)]
+        return labels
+
+    def matching_clauses(self, X: ArrayLike | sp.spmatrix | sp.sparray) -> sp.csr_array:
+        """Which clauses each document matches; empty clauses match nothing.
+
+        Parameters
+        ----------
+        X : (n_documents, n_features) array or sparse matrix
+            Documents.
+
+        Returns
+        -------
+        Boolean (n_documents, n_classes * n_clauses) CSR array, its columns as in ``clauses_``
+        """
+        check_is_fitted(self, "_machine")
+        indptr, clauses = self._machine.matching(*self._read(X, reset=False), self._threads())
+        return sp.csr_array(
+            (np.ones(len(clauses), bool), clauses, indptr),
+            shape=(len(indptr) - 1, len(self.clauses_)),
+        )
+
+    @property
+    def states_(self) -> NDArray[np.uint8]:
+        """States of the automata, a copy: (n_classes, n_clauses, 2, n_features).
+
+        Plain features, then negated ones; from 128 on, a literal is included.
+        """
+        check_is_fitted(self, "_machine")
+        return self._machine.states()
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_machine")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = dict(super().__getstate__())
+        machine = state.pop("_machine", None)
+        if machine is not None:
+            state["_frozen"] = (machine.states(), machine.counters())
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        frozen = state.pop("_frozen", None)
+        super().__setstate__(state)
+        if frozen is not None:
+            states, counters = frozen
+            self._machine = self._new_machine()
+            self._machine.set_counters(*counters)
+            self._machine.set_states(states)
+
+    def _check_parameters(self) -> None:
+        _whole("n_clauses", self.n_clauses, 2)
+        if self.n_clauses % 2:
+            raise ValueError(
+                f"n_clauses={self.n_clauses} must be even: half vote for a class, half against it."
+            )
+        _whole("T", self.T, 1)
+        _whole("epochs", self.epochs, 1)
+        if not isinstance(self.s, Real) or not 1.0 <= self.s <= 1e9:
+            raise ValueError(f"s={self.s!r} must be a number from 1 to 1e9.")
+        if self.max_literals is not None:
+            _whole("max_literals", self.max_literals, 1)
+        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or self.n_jobs == 0):
+            raise ValueError(f"n_jobs={self.n_jobs!r} must be None or a whole number but 0.")
+
+    def _threads(self) -> int:
+        if self.n_jobs is None:
+            return 1
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return int(self.n_jobs) if self.n_jobs > 0 else max(1, cores + 1 + int(self.n_jobs))
+
+    def _start(self) -> None:
+        if isinstance(self.random_state, Integral):
+            self._seed = int(self.random_state) & (2**64 - 1)
+        else:
+            draw = check_random_state(self.random_state).randint(0, 2**32, 2, dtype=np.uint64)
+            self._seed = int(draw[0]) << 32 | int(draw[1])
+        self._machine = self._new_machine()
+        self.n_epochs_ = 0
+        self._history = np.empty((0, len(_core.HISTORY_COLUMNS)), np.int64)
+
+    def _new_machine(self) -> _core.Machine:
+        automata = 2 * self.n_features_in_ * self.n_clauses * len(self.classes_)
+        try:
+            return _core.Machine(
+                n_classes=len(self.classes_),
+                n_features=self.n_features_in_,
+                n_clauses=int(self.n_clauses),
+                T=int(self.T),
+                s=float(self.s),
+                boost_true_positive=bool(self.boost_true_positive),
+                max_literals=int(self.max_literals or 0),
+                seed=self._seed,
+            )
+        except MemoryError:
+            raise MemoryError(
+                f"The machine needs {automata / 2**30:.1f} GiB for {automata:,} automata; use fewer "
+                "clauses or features."
+            ) from None
+
+    def _learn(
+        self,
+        indptr: NDArray[np.int64],
+        indices: NDArray[np.int32],
+        codes: NDArray[np.int32],
+        epochs: int,
+        callback: Callable[[EpochInfo], bool | None] | None,
+    ) -> Self:
+        _whole("epochs", epochs, 1)
+        done = self.n_epochs_
+
+        def after_epoch(epoch: int, row: NDArray[np.int64]) -> bool:
+            info = EpochInfo(epoch + 1, epochs, *(int(n) for n in row[0]), len(codes))
+            if self.verbose:
+                print(
+                    f"epoch {done + info.epoch}: {info.documents_at_target} of {info.documents} "
+                    f"documents at T; events Ia {info.type_ia}, Ib {info.type_ib}, II {info.type_ii}",
+                    file=sys.stderr,
+                )
+            return bool(callback(info)) if callback is not None else False
+
+        watch = after_epoch if callback is not None or self.verbose else None
+        threads = self._threads()
+        history, reason, cut = self._machine.fit(indptr, indices, codes, epochs, threads, watch)
+        self._history = np.concatenate((self._history, history))
+        self.history_ = dict(zip(_core.HISTORY_COLUMNS, self._history.T, strict=True))
+        self.n_epochs_ = done + len(history)
+        self.stop_reason_ = reason
+        self.clauses_ = self._clauses(indptr, indices, codes, threads)
+        if reason == "interrupted":
+            if cut:
+                warnings.warn(
+                    f"Interrupted in epoch {self.n_epochs_ + 1}, too long to finish: the machine "
+                    "holds what that part of the epoch taught it.",
+                    stacklevel=3,
+                )
+            raise KeyboardInterrupt
+        return self
+
+    def _clauses(
+        self,
+        indptr: NDArray[np.int64],
+        indices: NDArray[np.int32],
+        codes: NDArray[np.int32],
+        threads: int,
+    ) -> Clauses:
+        begin, literals = self._machine.clauses()
+        matches, own = self._machine.support(indptr, indices, codes, threads)
+        n = len(self.classes_)
+        halves = np.repeat(np.array([1, -1], np.int8), self.n_clauses // 2)
+        polarity = np.tile(halves, n)
+        return Clauses(
+            class_index=np.repeat(np.arange(n, dtype=np.int32), self.n_clauses),
+            polarity=polarity,
+            indptr=begin,
+            literals=literals,
+            matches=matches,
+            agrees=np.where(polarity > 0, own, matches - own),
+            n_features=self.n_features_in_,
+        )
+
+    def _codes(self, y: ArrayLike, n_documents: int) -> NDArray[np.int32]:
+        labels, codes = _encode(y, n_documents, at_least=1)
+        unknown = ~np.isin(labels, self.classes_)
+        if unknown.any():
+            raise ValueError(
+                f"y has the label {labels[unknown][0]!r}, which is not among the classes "
+                f"{self.classes_.tolist()}; name all classes on the first call to partial_fit."
+            )
+        found: NDArray[np.int32] = np.searchsorted(self.classes_, labels).astype(np.int32)[codes]
+        return found
+
+    def _read(
+        self, X: Any, *, y: Any = "no_validation", reset: bool
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        if y is None:
+            raise ValueError(
+                "This TsetlinMachineClassifier requires y to be passed, but the target y is None."
+            )
+        if getattr(getattr(X, "dtype", None), "kind", "") in "US":
+            raise ValueError(
+                "X holds text; turn documents into a Boolean matrix first, for example with "
+                "newfound.TextVectorizer."
+            )
+        checked = validate_data(self, X, accept_sparse="csr", dtype=None, reset=reset)
+        matrix: sp.csr_matrix | sp.csr_array
+        if sp.issparse(checked):
+            matrix = checked
+            if not (matrix.has_canonical_format and np.all(matrix.data)):
+                matrix = matrix.copy()
+                matrix.sum_duplicates()
+                matrix.eliminate_zeros()
+            _zero_or_one(matrix.data, lambda at: _place(matrix, at))
+        else:
+            dense = _numbers(checked)
+            _zero_or_one(dense, lambda at: (int(at // dense.shape[1]), int(at % dense.shape[1])))
+            matrix = sp.csr_array(dense != 0)
+        if matrix.shape[1] > 2**30:
+            raise ValueError(f"X has {matrix.shape[1]:,} features; at most {2**30:,} are possible.")
+        return (
+            np.ascontiguousarray(matrix.indptr, np.int64),
+            np.ascontiguousarray(matrix.indices, np.int32),
+        )
+
+
+def _refuse(unsupported: dict[str, Any]) -> None:
+    if unsupported.pop("sample_weight", None) is not None:
+        raise ValueError(
+            "TsetlinMachineClassifier takes no sample_weight: its feedback is given by whole "
+            "documents. Repeat documents to give them weight."
+        )
+    if unsupported:
+        raise TypeError(f"unexpected keyword argument '{next(iter(unsupported))}'")
+
+
+def _whole(name: str, value: Any, least: int) -> None:
+    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= value < 2**30:
+        raise ValueError(f"{name}={value!r} must be a whole number of at least {least}.")
+
+
+def _numbers(dense: NDArray[Any]) -> NDArray[Any]:
+    if dense.dtype.kind in "buif":
+        return dense
+    if dense.dtype.kind == "c":
+        raise ValueError("Complex data not supported: X must be Boolean or 0 and 1.")
+    try:
+        return dense.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"X must be Boolean or 0 and 1, but has other objects ({error}); turn documents into "
+            "a Boolean matrix first, for example with newfound.TextVectorizer."
+        ) from None
+
+
+def _zero_or_one(values: NDArray[Any], place: Callable[[int], tuple[int, int]]) -> None:
+    if values.dtype.kind == "b" or values.size == 0:
+        return
+    wrong = (values != 0) & (values != 1)
+    if wrong.any():
+        at = int(np.argmax(wrong.ravel()))
+        row, column = place(at)
+        raise ValueError(
+            f"X must be Boolean or 0 and 1, but has {values.ravel()[at]!r} in row {row}, column "
+            f"{column}; binarise it first, for example with X > 0."
+        )
+
+
+def _place(matrix: Any, at: int) -> tuple[int, int]:
+    return int(np.searchsorted(matrix.indptr, at, side="right")) - 1, int(matrix.indices[at])
+
+
+def _encode(
+    y: ArrayLike, n_documents: int, at_least: int = 2
+) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        from sklearn.utils.validation import column_or_1d
+
+        labels = column_or_1d(labels, warn=True)
+    if labels.ndim != 1 or len(labels) != n_documents:
+        raise ValueError(
+            f"y has the shape {labels.shape}, but there are {n_documents} documents: it must hold "
+            "one label for each."
+        )
+    check_classification_targets(labels)
+    classes, codes = np.unique(labels, return_inverse=True)
+    if len(classes) < at_least:
+        raise ValueError(
+            f"y has only the class {classes[0]!r}; a classifier can't train when only one class is "
+            "present: give documents of at least two."
+        )
+    return classes, codes.astype(np.int32)
