@@ -97,11 +97,11 @@ class PyMachine {
     return nb::make_tuple(rows(result.history), name_of(result.reason), result.partial_epoch);
   }
 
-  nb::tuple clauses() const {
+  nb::tuple clauses(std::uint32_t n_threads) const {
     ClauseLists lists;
     {
       nb::gil_scoped_release release;
-      lists = machine_.clauses();
+      lists = machine_.clauses(n_threads);
     }
     const std::size_t n = lists.begin.size(), m = lists.literals.size();
     return nb::make_tuple(to_numpy(std::move(lists.begin), {n}), to_numpy(std::move(lists.literals), {m}));
@@ -114,7 +114,7 @@ class PyMachine {
     std::vector<std::int32_t> out(rows * parameters().n_classes);
     {
       nb::gil_scoped_release release;
-      index().votes(documents, n_threads, out.data());
+      index(n_threads).votes(documents, n_threads, out.data());
     }
     return to_numpy(std::move(out), {rows, std::size_t{parameters().n_classes}});
   }
@@ -126,7 +126,7 @@ class PyMachine {
     std::vector<std::int64_t> matches(machine_.total_clauses()), own(machine_.total_clauses());
     {
       nb::gil_scoped_release release;
-      index().support(documents, y.data(), n_threads, matches.data(), own.data());
+      index(n_threads).support(documents, y.data(), n_threads, matches.data(), own.data());
     }
     const std::size_t n = matches.size();
     return nb::make_tuple(to_numpy(std::move(matches), {n}), to_numpy(std::move(own), {n}));
@@ -139,7 +139,7 @@ class PyMachine {
     std::vector<std::int32_t> found;
     {
       nb::gil_scoped_release release;
-      index().matching(documents, n_threads, begin, found);
+      index(n_threads).matching(documents, n_threads, begin, found);
     }
     const std::size_t n = begin.size(), m = found.size();
     return nb::make_tuple(to_numpy(std::move(begin), {n}), to_numpy(std::move(found), {m}));
@@ -214,9 +214,9 @@ class PyMachine {
         throw std::invalid_argument("labels must be class numbers");
   }
 
-  const Inference& index() {
+  const Inference& index(std::uint32_t n_threads) {
     if (!index_)
-      index_ = std::make_unique<Inference>(machine_.clauses(), parameters().n_features,
+      index_ = std::make_unique<Inference>(machine_.clauses(n_threads), parameters().n_features,
                                            parameters().n_classes, parameters().n_clauses,
                                            machine_.position());
     return *index_;
@@ -238,7 +238,7 @@ nb::object decrement_sample(std::uint32_t k, double s, std::uint8_t state, std::
   const DecrementLaw law(s);
   std::vector<std::uint8_t> out((n + kLine - 1) / kLine * kLine, state);
   for (std::size_t i = 0; i < out.size(); i += kLine)
-    kernels().settle(out.data() + i, nullptr, 0, k, ~0ULL, false, law, mix64(seed, i));
+    kernels().settle(out.data() + i, k, law, mix64(seed, i));
   out.resize(n);
   return to_numpy(std::move(out), {n});
 }
@@ -270,7 +270,7 @@ NB_MODULE(_core, m) {
            nb::arg("seed") = 0)
       .def("fit", &PyMachine::fit, nb::arg("indptr"), nb::arg("indices"), nb::arg("y"),
            nb::arg("epochs"), nb::arg("n_threads") = 1, nb::arg("callback").none() = nb::none())
-      .def("clauses", &PyMachine::clauses)
+      .def("clauses", &PyMachine::clauses, nb::arg("n_threads") = 1)
       .def("votes", &PyMachine::votes, nb::arg("indptr"), nb::arg("indices"), nb::arg("n_threads") = 1)
       .def("support", &PyMachine::support, nb::arg("indptr"), nb::arg("indices"), nb::arg("y"),
            nb::arg("n_threads") = 1)

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "documents.hpp"
 #include "tables.hpp"
 
 namespace newfound {
@@ -11,25 +12,29 @@ namespace newfound {
 inline constexpr int kLine = 64;              // automata in a line: one cache line
 inline constexpr std::uint8_t kInclude = 128;  // the lowest state that includes its literal
 
-// What happened to a line since it was last looked at: `ib` decrement trials, then a Type Ia
-// (`reinforce`) or Type II event that raises the automata in `up`.
-struct Step {
-  std::uint64_t up;
-  std::uint32_t ib;
-  bool reinforce;
-};
-
-struct Settled {
-  std::uint64_t included;         // lanes
-  std::uint8_t highest_excluded;  // state
+// One clause's automata, for the kernel that goes through all of them.
+struct RowView {
+  std::uint8_t* states;          // lines: plain and negated of block 0, of block 1, ...
+  std::uint16_t* seen;           // for each line, the trials that it has seen
+  std::uint64_t* negated;        // for each block, its included negated words, or more
+  std::uint64_t* plain_blocks;   // a bit for each block: includes plain words, or may
+  std::uint32_t n_blocks;
+  std::uint64_t last_valid;      // the lanes of the last block that belong to words
 };
 
 struct Kernels {
   const char* name;
 
-  // Brings a line up to date: every step, then `ib` more trials; lanes outside `valid` become 0.
-  Settled (*settle)(std::uint8_t* line, const Step* steps, std::uint32_t n_steps, std::uint32_t ib,
-                    std::uint64_t valid, bool boost, const DecrementLaw& law, std::uint64_t key);
+  // Every lane of the line goes down by Binomial(trials, 1/s). Returns the included lanes.
+  std::uint64_t (*settle)(std::uint8_t* line, std::uint32_t trials, const DecrementLaw& law,
+                          std::uint64_t key);
+
+  // Brings a row up to date (`now` trials seen by every line), then gives it a Type Ia (reinforce)
+  // or Type II event with a document, whose words are given by blocks. A trial that belongs to the
+  // event itself may be left to the future, as a line that has seen one trial less.
+  void (*event)(const RowView& row, std::uint16_t now, const Documents::Block* begin,
+                const Documents::Block* end, bool reinforce, bool boost, const DecrementLaw& law,
+                std::uint64_t key);
 
   // One Type Ia event on a line whose true literals are `up`.
   void (*reinforce)(std::uint8_t* line, std::uint64_t up, bool boost, const DecrementLaw& law,
@@ -42,7 +47,11 @@ struct Kernels {
                          std::uint32_t begin, std::uint32_t end, std::uint32_t limit,
                          std::uint64_t key, std::uint32_t* out, std::int64_t* events);
 
-  Settled (*look)(const std::uint8_t* line);
+  // out |= in ^ flip, for sets of documents.
+  void (*unite)(std::uint64_t* out, const std::uint64_t* in, std::uint64_t flip, std::uint32_t n);
+
+  // The included lanes.
+  std::uint64_t (*look)(const std::uint8_t* line);
 };
 
 // The kernels in use: the best that this processor runs, unless select_kernels() chose others.

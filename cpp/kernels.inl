@@ -3,11 +3,6 @@
 
 namespace {
 
-alignas(64) constexpr std::uint8_t kFull[kLine] = {
-    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
-    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
-    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
-    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
 
 // Each lane is hit with probability hit_threshold / 2^32, compared byte by byte: further bytes are
 // drawn only while some lane is undecided.
@@ -40,83 +35,26 @@ void lower_leftover(Lanes& x, std::uint64_t lanes, const BinomialTable& table, s
   x = Lanes::load(state);
 }
 
-// Every lane goes down by Binomial(trials, 1/s), clamped at 0. No lane is above `bound`.
-inline void decrement(Lanes& x, std::uint32_t trials, std::uint32_t bound, const DecrementLaw& law,
-                      std::uint64_t key, std::uint32_t& index) {
+// Every lane goes down by Binomial(trials, 1/s), clamped at 0.
+inline void decrement(Lanes& x, std::uint32_t trials, const DecrementLaw& law, std::uint64_t key,
+                      std::uint32_t& index) {
   while (trials > 0) {
     const std::uint32_t k = trials < law.max_step() ? trials : law.max_step();
     const BinomialTable& table = law.binomial(k);
     const Random16 u(key, index);
     index += 2;
-    // A leftover lane counts no edge, so that undoing `first` leaves it as it was.
     const std::uint64_t leftover = u.below(static_cast<std::uint16_t>(table.residual));
-    const std::uint32_t cells = table.cells < bound ? table.cells : bound;
+    const Lanes before = x;
+    // Low lines need only know whether a lane goes down by one, or by two or more.
+    const std::uint32_t cells = x.at_least(3) || table.cells < 2 ? table.cells : 2;
+    x.lower_by(u.count(table.edge, cells), static_cast<std::uint8_t>(table.first));
     if (leftover) {
-      Lanes before = x;
-      x.lower_by(u.count(table.edge, cells), static_cast<std::uint8_t>(table.first));
-      x.keep(Mask::of(~leftover));
-      before.keep(Mask::of(leftover));
-      x.join(before);
+      x.restore(before, Mask::of(leftover));
       lower_leftover(x, leftover, table, key, index);
-    } else {
-      x.lower_by(u.count(table.edge, cells), static_cast<std::uint8_t>(table.first));
     }
     trials -= k;
     if (trials > 0 && x.zero()) return;
   }
-}
-
-// A lane that may have met the lower clamp on its way: `hits` of all trials hit it, which ones is
-// drawn here, and the steps are gone through in their order.
-std::uint8_t replay_lane(std::uint32_t state, std::uint32_t lane, std::uint32_t hits,
-                         std::uint32_t trials, const Step* steps, std::uint32_t n_steps,
-                         std::uint32_t ib, std::uint64_t key) {
-  std::uint64_t draw = 0;
-  const auto go_down = [&](std::uint32_t n) {
-    for (; n > 0; --n, --trials) {
-      const std::uint64_t r = mix64(key ^ kGolden64, (++draw << 8) + lane);
-      if (to_unit(r) * trials >= hits) continue;
-      --hits;
-      state -= state > 0;
-    }
-  };
-  std::uint32_t pending = 0;
-  for (std::uint32_t i = 0; i < n_steps; ++i) {
-    go_down(pending + steps[i].ib);
-    pending = steps[i].reinforce;
-    state += steps[i].up >> lane & 1;
-  }
-  go_down(pending + ib);
-  return static_cast<std::uint8_t>(state);
-}
-
-// All steps at once, for lines far from both clamps, where ups and downs commute.
-void settle_together(Lanes& x, const Step* steps, std::uint32_t n_steps, std::uint32_t ib,
-                     std::uint32_t trials, std::uint64_t valid, const DecrementLaw& law,
-                     std::uint64_t key) {
-  const Lanes before = x;
-  std::uint32_t index = 0;
-  decrement(x, trials, 255, law, key, index);
-  const std::uint64_t clamped = x.zero_lanes() & valid;
-  if (clamped) {
-    // Drawn again from the same numbers, so high that no lane is clamped: how many hits were there?
-    Lanes high = Lanes::load(kFull);
-    index = 0;
-    decrement(high, trials, 255, law, key, index);
-    alignas(64) std::uint8_t state[kLine], left[kLine];
-    before.store(state);
-    high.store(left);
-    for (std::uint32_t i = 0; i < n_steps; ++i) x.raise(Mask::of(steps[i].up));
-    alignas(64) std::uint8_t after[kLine];
-    x.store(after);
-    for (std::uint64_t lanes = clamped; lanes; lanes &= lanes - 1) {
-      const std::uint32_t lane = lowest_bit(lanes);
-      after[lane] = replay_lane(state[lane], lane, 255U - left[lane], trials, steps, n_steps, ib, key);
-    }
-    x = Lanes::load(after);
-    return;
-  }
-  for (std::uint32_t i = 0; i < n_steps; ++i) x.raise(Mask::of(steps[i].up));
 }
 
 void reinforce_lanes(Lanes& x, Mask up, bool boost, const DecrementLaw& law, std::uint64_t key,
@@ -126,57 +64,92 @@ void reinforce_lanes(Lanes& x, Mask up, bool boost, const DecrementLaw& law, std
   x.raise(boost ? up : without(up, hit));
 }
 
-inline Settled summary(const Lanes& x) {
-  const std::uint64_t included = x.included();
-  Lanes excluded = x;
-  if (included) excluded.keep(Mask::of(~included));
-  return {included, excluded.highest()};
+std::uint64_t settle(std::uint8_t* line, std::uint32_t trials, const DecrementLaw& law,
+                     std::uint64_t key) {
+  Lanes x = Lanes::load(line);
+  std::uint32_t index = 0;
+  decrement(x, trials, law, key, index);
+  x.store(line);
+  return x.included();
 }
 
-Settled settle(std::uint8_t* line, const Step* steps, std::uint32_t n_steps, std::uint32_t ib,
-               std::uint64_t valid, bool boost, const DecrementLaw& law, std::uint64_t key) {
-  Lanes x = Lanes::load(line);
-  std::uint32_t index = 0, trials = 0;
-  std::uint32_t bound = x.highest();
-  // Far from the upper clamp, Type Ia on a line is: raise `up`, then one trial for every lane. That
-  // trial joins the following ones.
-  const bool clamp = boost || bound + n_steps >= 255;
-  if (n_steps > 1 && !clamp) {
-    std::uint32_t all = ib;
-    for (std::uint32_t i = 0; i < n_steps; ++i) all += steps[i].ib + steps[i].reinforce;
-    // Six standard deviations: rarely wrong, and then replay_lane() sets it right.
-    const double mean = all * law.hit_probability();
-    const double room = x.lowest_of(valid) - mean;
-    if (mean < 100.0 && room > 4.0 && room * room > 36.0 * mean) {
-      settle_together(x, steps, n_steps, ib, all, valid, law, key);
-      x.keep(Mask::of(valid));
-      x.store(line);
-      return summary(x);
-    }
+// The same for two lines with as many trials, so that the processor can overlap them.
+inline void decrement_pair(Lanes& x, Lanes& y, std::uint32_t trials, const DecrementLaw& law,
+                           std::uint64_t key, std::uint32_t& index_x, std::uint32_t& index_y) {
+  if (trials == 0) return;
+  if (trials > law.max_step()) {
+    decrement(x, trials, law, key, index_x);
+    decrement(y, trials, law, key, index_y);
+    return;
   }
-  for (std::uint32_t i = 0; i < n_steps; ++i) {
-    const Step& step = steps[i];
-    trials += step.ib;
-    if (step.up == 0 && !(step.reinforce && clamp)) {
-      trials += step.reinforce;
-      continue;
-    }
-    if (bound > 0) decrement(x, trials, bound, law, key, index);
-    trials = 0;
-    const Mask up = Mask::of(step.up);
-    if (step.reinforce && clamp) {
-      reinforce_lanes(x, up, boost, law, key, index);
+  const BinomialTable& table = law.binomial(trials);
+  const Random16 u(key, index_x), v(key, index_y);
+  index_x += 2;
+  index_y += 2;
+  const std::uint64_t left_x = u.below(static_cast<std::uint16_t>(table.residual));
+  const std::uint64_t left_y = v.below(static_cast<std::uint16_t>(table.residual));
+  const Lanes before_x = x, before_y = y;
+  const bool low = !x.at_least(3) && !y.at_least(3) && table.cells > 2;
+  const std::uint32_t cells = low ? 2 : table.cells;
+  const auto [down_x, down_y] = count_pair(u, v, table.edge, cells);
+  x.lower_by(down_x, static_cast<std::uint8_t>(table.first));
+  y.lower_by(down_y, static_cast<std::uint8_t>(table.first));
+  if (left_x) {
+    x.restore(before_x, Mask::of(left_x));
+    lower_leftover(x, left_x, table, key, index_x);
+  }
+  if (left_y) {
+    y.restore(before_y, Mask::of(left_y));
+    lower_leftover(y, left_y, table, key, index_y);
+  }
+}
+
+void event(const RowView& row, std::uint16_t now, const Documents::Block* begin,
+           const Documents::Block* end, bool reinforce, bool boost, const DecrementLaw& law,
+           std::uint64_t key) {
+  constexpr std::uint32_t kAhead = 24;
+  const Documents::Block* next = begin;
+  const auto apply = [&](Lanes& x, std::uint64_t up, std::uint32_t line, std::uint32_t& index) {
+    row.seen[line] = now;
+    if (reinforce && (boost || x.at_least(255))) {
+      reinforce_lanes(x, Mask::of(up), boost, law, key, index);
     } else {
-      x.raise(up);
-      trials = step.reinforce;
+      // Away from the upper clamp, Type Ia is: raise `up`, then a trial for every lane.
+      x.raise(Mask::of(up));
+      if (reinforce) row.seen[line] = static_cast<std::uint16_t>(now - 1);
     }
-    ++bound;
+    x.store(row.states + line * kLine);
+    return x.included();
+  };
+  for (std::uint32_t b = 0; b < row.n_blocks; ++b) {
+    // The hardware's prefetcher stops at every page; this one does not.
+    prefetch(row.states + (2 * b + kAhead) * kLine);
+    prefetch(row.states + (2 * b + kAhead + 1) * kLine);
+    std::uint64_t present = 0;
+    if (next != end && next->index == b) present = next++->words;
+    const std::uint64_t absent = ~present & (b + 1 == row.n_blocks ? row.last_valid : ~0ULL);
+    Lanes plain = Lanes::load(row.states + 2 * b * kLine);
+    Lanes negated = Lanes::load(row.states + (2 * b + 1) * kLine);
+    const auto plain_trials = static_cast<std::uint32_t>(now - row.seen[2 * b]);
+    const auto negated_trials = static_cast<std::uint32_t>(now - row.seen[2 * b + 1]);
+    std::uint32_t plain_index = b << 10, negated_index = (b << 10) + 512;
+    if (plain_trials == negated_trials && !plain.zero()) {
+      decrement_pair(plain, negated, plain_trials, law, key, plain_index, negated_index);
+    } else {
+      if (!plain.zero()) decrement(plain, plain_trials, law, key, plain_index);
+      decrement(negated, negated_trials, law, key, negated_index);
+    }
+    const std::uint64_t included =
+        apply(plain, reinforce ? present : absent, 2 * b, plain_index);
+    row.negated[b] = apply(negated, reinforce ? absent : present, 2 * b + 1, negated_index);
+    const std::uint64_t bit = 1ULL << (b & 63);
+    std::uint64_t& blocks = row.plain_blocks[b >> 6];
+    blocks = included ? blocks | bit : blocks & ~bit;
   }
-  trials += ib;
-  if (bound > 0) decrement(x, trials, bound, law, key, index);
-  x.keep(Mask::of(valid));
-  x.store(line);
-  return summary(x);
+}
+
+void unite(std::uint64_t* out, const std::uint64_t* in, std::uint64_t flip, std::uint32_t n) {
+  for (std::uint32_t i = 0; i < n; ++i) out[i] |= in[i] ^ flip;
 }
 
 void reinforce(std::uint8_t* line, std::uint64_t up, bool boost, const DecrementLaw& law,
@@ -203,6 +176,6 @@ std::size_t advance(std::uint32_t* ib, const std::uint32_t* due, const std::uint
   return written;
 }
 
-Settled look(const std::uint8_t* line) { return summary(Lanes::load(line)); }
+std::uint64_t look(const std::uint8_t* line) { return Lanes::load(line).included(); }
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace newfound::avx2 {
 #include "kernels.inl"
 
 const Kernels& table() {
-  static const Kernels kernels{"avx2", settle, reinforce, advance, look};
+  static const Kernels kernels{"avx2", settle, event, reinforce, advance, unite, look};
   return kernels;
 }
 

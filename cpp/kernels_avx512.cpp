@@ -7,7 +7,7 @@ namespace newfound::avx512 {
 #include "kernels.inl"
 
 const Kernels& table() {
-  static const Kernels kernels{"avx512", settle, reinforce, advance, look};
+  static const Kernels kernels{"avx512", settle, event, reinforce, advance, unite, look};
   return kernels;
 }
 

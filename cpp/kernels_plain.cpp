@@ -7,7 +7,7 @@ namespace newfound::plain {
 #include "kernels.inl"
 
 const Kernels& table() {
-  static const Kernels kernels{"plain", settle, reinforce, advance, look};
+  static const Kernels kernels{"plain", settle, event, reinforce, advance, unite, look};
   return kernels;
 }
 

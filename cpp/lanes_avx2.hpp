@@ -4,6 +4,7 @@
 #include <immintrin.h>
 
 #include <cstdint>
+#include <utility>
 
 #include "lanes_plain.hpp"
 
@@ -129,42 +130,26 @@ struct Lanes {
     a = _mm256_adds_epu8(a, _mm256_and_si256(m.a, one));
     b = _mm256_adds_epu8(b, _mm256_and_si256(m.b, one));
   }
-  void keep(Mask m) {
-    a = _mm256_and_si256(a, m.a);
-    b = _mm256_and_si256(b, m.b);
-  }
   bool zero() const {
     const __m256i all = _mm256_or_si256(a, b);
     return _mm256_testz_si256(all, all);
   }
   std::uint64_t included() const { return Mask{a, b}.bits(); }
-  void join(Lanes other) {
-    a = _mm256_or_si256(a, other.a);
-    b = _mm256_or_si256(b, other.b);
+  void restore(Lanes old, Mask m) {
+    a = _mm256_blendv_epi8(a, old.a, m.a);
+    b = _mm256_blendv_epi8(b, old.b, m.b);
   }
-  std::uint64_t zero_lanes() const {
-    const __m256i zero = _mm256_setzero_si256();
-    return Mask{_mm256_cmpeq_epi8(a, zero), _mm256_cmpeq_epi8(b, zero)}.bits();
-  }
-  std::uint8_t lowest_of(std::uint64_t lanes) const {
-    const Mask out = Mask::of(~lanes);
-    return Lanes{_mm256_or_si256(a, out.a), _mm256_or_si256(b, out.b)}.lowest();
-  }
-  std::uint8_t lowest() const {
-    const __m256i m = _mm256_min_epu8(a, b);
-    __m128i l = _mm_min_epu8(_mm256_castsi256_si128(m), _mm256_extracti128_si256(m, 1));
-    l = _mm_and_si128(_mm_min_epu8(l, _mm_srli_epi16(l, 8)), _mm_set1_epi16(255));
-    return static_cast<std::uint8_t>(_mm_cvtsi128_si32(_mm_minpos_epu16(l)));
-  }
-  std::uint8_t highest() const {
-    const __m256i m = _mm256_max_epu8(a, b);
-    __m128i h = _mm_max_epu8(_mm256_castsi256_si128(m), _mm256_extracti128_si256(m, 1));
-    h = _mm_max_epu8(h, _mm_srli_epi16(h, 8));
-    h = _mm_and_si128(h, _mm_set1_epi16(255));
-    return static_cast<std::uint8_t>(
-        255 - _mm_cvtsi128_si32(_mm_minpos_epu16(_mm_sub_epi16(_mm_set1_epi16(255), h))));
+  bool at_least(std::uint8_t t) const {
+    const __m256i v = _mm256_set1_epi8(static_cast<char>(t));
+    return Mask{_mm256_cmpeq_epi8(_mm256_max_epu8(a, v), a), _mm256_cmpeq_epi8(_mm256_max_epu8(b, v), b)}
+        .any();
   }
 };
+
+inline std::pair<Count, Count> count_pair(const Random16& u, const Random16& v,
+                                          const std::uint16_t* edge, std::uint32_t n) {
+  return {u.count(edge, n), v.count(edge, n)};
+}
 
 inline std::uint32_t advance16(std::uint32_t* ib, const std::uint32_t* due,
                                const std::uint8_t* matched, std::uint32_t first, std::uint32_t n,

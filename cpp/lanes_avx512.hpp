@@ -4,6 +4,7 @@
 #include <immintrin.h>
 
 #include <cstdint>
+#include <utility>
 
 #include "lanes_plain.hpp"
 
@@ -52,52 +53,66 @@ struct Random16 {
   __m512i a, b;
   Random16(std::uint64_t key, std::uint32_t index)
       : a(random16(key, index * 16)), b(random16(key, index * 16 + 16)) {}
-  // Branchless binary search among the edges, 32 lanes at a time.
-  static __m512i search(__m512i u, __m512i low, __m512i high, bool wide) {
-    __m512i at = _mm512_setzero_si512();
-    const auto step = [&](short width, bool both) {
-      const __m512i probe = _mm512_add_epi16(at, _mm512_set1_epi16(static_cast<short>(width - 1)));
-      const __m512i edge = both ? _mm512_permutex2var_epi16(low, probe, high)
-                                : _mm512_permutexvar_epi16(probe, low);
-      at = _mm512_mask_add_epi16(at, _mm512_cmpgt_epu16_mask(u, edge), at, _mm512_set1_epi16(width));
-    };
-    if (wide) {
-      step(32, true);
-      step(16, true);
-      step(8, true);
-      step(4, true);
-      step(2, true);
-      step(1, true);
-    } else {
-      step(8, false);
-      step(4, false);
-      step(2, false);
-      step(1, false);
-    }
-    return at;
-  }
-  Count count(const std::uint16_t* edge, std::uint32_t n) const {
-    if (n <= 2) {
-      __m512i c = _mm512_setzero_si512();
-      for (std::uint32_t e = 0; e < n; ++e) {
-        const __m512i v = _mm512_set1_epi16(static_cast<short>(edge[e]));
-        const __mmask64 m = _mm512_kunpackd(_mm512_cmpgt_epu16_mask(b, v), _mm512_cmpgt_epu16_mask(a, v));
-        c = _mm512_mask_add_epi8(c, m, c, _mm512_set1_epi8(1));
-      }
-      return {c};
-    }
-    const bool wide = n > 15;
-    const __m512i low = _mm512_load_si512(edge);
-    const __m512i high = wide ? _mm512_load_si512(edge + 32) : low;
-    const __m256i first = _mm512_cvtepi16_epi8(search(a, low, high, wide));
-    const __m256i second = _mm512_cvtepi16_epi8(search(b, low, high, wide));
-    return {_mm512_inserti64x4(_mm512_castsi256_si512(first), second, 1)};
-  }
+  Count count(const std::uint16_t* edge, std::uint32_t n) const;
   std::uint64_t below(std::uint16_t t) const {
     const __m512i v = _mm512_set1_epi16(static_cast<short>(t));
     return _mm512_kunpackd(_mm512_cmplt_epu16_mask(b, v), _mm512_cmplt_epu16_mask(a, v));
   }
 };
+
+// Branchless binary search among the edges, 32 lanes a register, several registers abreast.
+template <int kRegisters>
+inline void search(const __m512i* u, const std::uint16_t* edge, std::uint32_t n, __m512i* at) {
+  const __m512i low = _mm512_load_si512(edge);
+  for (int r = 0; r < kRegisters; ++r) at[r] = _mm512_setzero_si512();
+  if (n > 31) {
+    const __m512i high = _mm512_load_si512(edge + 32);
+    for (short width = 32; width > 0; width = static_cast<short>(width / 2))
+      for (int r = 0; r < kRegisters; ++r) {
+        const __m512i probe = _mm512_add_epi16(at[r], _mm512_set1_epi16(static_cast<short>(width - 1)));
+        at[r] = _mm512_mask_add_epi16(
+            at[r], _mm512_cmpgt_epu16_mask(u[r], _mm512_permutex2var_epi16(low, probe, high)), at[r],
+            _mm512_set1_epi16(width));
+      }
+    return;
+  }
+  for (short width = n > 15 ? 16 : n > 7 ? 8 : 4; width > 0; width = static_cast<short>(width / 2))
+    for (int r = 0; r < kRegisters; ++r) {
+      const __m512i probe = _mm512_add_epi16(at[r], _mm512_set1_epi16(static_cast<short>(width - 1)));
+      at[r] = _mm512_mask_add_epi16(
+          at[r], _mm512_cmpgt_epu16_mask(u[r], _mm512_permutexvar_epi16(probe, low)), at[r],
+          _mm512_set1_epi16(width));
+    }
+}
+
+inline Count narrow(__m512i a, __m512i b) {
+  return {_mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi16_epi8(a)), _mm512_cvtepi16_epi8(b), 1)};
+}
+
+inline Count Random16::count(const std::uint16_t* edge, std::uint32_t n) const {
+  if (n <= 2) {
+    __m512i c = _mm512_setzero_si512();
+    for (std::uint32_t e = 0; e < n; ++e) {
+      const __m512i v = _mm512_set1_epi16(static_cast<short>(edge[e]));
+      const __mmask64 m = _mm512_kunpackd(_mm512_cmpgt_epu16_mask(b, v), _mm512_cmpgt_epu16_mask(a, v));
+      c = _mm512_mask_add_epi8(c, m, c, _mm512_set1_epi8(1));
+    }
+    return {c};
+  }
+  const __m512i u[2] = {a, b};
+  __m512i at[2];
+  search<2>(u, edge, n, at);
+  return narrow(at[0], at[1]);
+}
+
+inline std::pair<Count, Count> count_pair(const Random16& u, const Random16& v,
+                                          const std::uint16_t* edge, std::uint32_t n) {
+  if (n <= 2) return {u.count(edge, n), v.count(edge, n)};
+  const __m512i all[4] = {u.a, u.b, v.a, v.b};
+  __m512i at[4];
+  search<4>(all, edge, n, at);
+  return {narrow(at[0], at[1]), narrow(at[2], at[3])};
+}
 
 struct Lanes {
   __m512i v;
@@ -108,27 +123,11 @@ struct Lanes {
   }
   void lower(Mask m) { v = _mm512_mask_subs_epu8(v, m.m, v, _mm512_set1_epi8(1)); }
   void raise(Mask m) { v = _mm512_mask_adds_epu8(v, m.m, v, _mm512_set1_epi8(1)); }
-  void keep(Mask m) { v = _mm512_maskz_mov_epi8(m.m, v); }
   bool zero() const { return _mm512_test_epi64_mask(v, v) == 0; }
   std::uint64_t included() const { return _mm512_movepi8_mask(v); }
-  void join(Lanes other) { v = _mm512_or_si512(v, other.v); }
-  std::uint64_t zero_lanes() const { return _mm512_testn_epi8_mask(v, v); }
-  std::uint8_t lowest_of(std::uint64_t lanes) const {
-    return Lanes{_mm512_mask_set1_epi8(v, ~lanes, -1)}.lowest();
-  }
-  std::uint8_t lowest() const {
-    const __m256i m = _mm256_min_epu8(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1));
-    __m128i l = _mm_min_epu8(_mm256_castsi256_si128(m), _mm256_extracti128_si256(m, 1));
-    l = _mm_and_si128(_mm_min_epu8(l, _mm_srli_epi16(l, 8)), _mm_set1_epi16(255));
-    return static_cast<std::uint8_t>(_mm_cvtsi128_si32(_mm_minpos_epu16(l)));
-  }
-  std::uint8_t highest() const {
-    const __m256i m = _mm256_max_epu8(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1));
-    __m128i h = _mm_max_epu8(_mm256_castsi256_si128(m), _mm256_extracti128_si256(m, 1));
-    h = _mm_max_epu8(h, _mm_srli_epi16(h, 8));
-    h = _mm_and_si128(h, _mm_set1_epi16(255));
-    return static_cast<std::uint8_t>(
-        255 - _mm_cvtsi128_si32(_mm_minpos_epu16(_mm_sub_epi16(_mm_set1_epi16(255), h))));
+  void restore(Lanes old, Mask m) { v = _mm512_mask_mov_epi8(v, m.m, old.v); }
+  bool at_least(std::uint8_t t) const {
+    return _mm512_cmpge_epu8_mask(v, _mm512_set1_epi8(static_cast<char>(t))) != 0;
   }
 };
 

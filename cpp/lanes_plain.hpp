@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <cstring>
 
 #include "random.hpp"
@@ -119,9 +120,6 @@ struct Lanes {
     for (int i = 0; i < 64; ++i)
       lane[i] = static_cast<std::uint8_t>(lane[i] + (m.lane[i] & (lane[i] < 255 ? 1 : 0)));
   }
-  void keep(const Mask& m) {
-    for (int i = 0; i < 64; ++i) lane[i] &= m.lane[i];
-  }
   bool zero() const {
     std::uint64_t words[8], all = 0;
     std::memcpy(words, lane, 64);
@@ -133,31 +131,20 @@ struct Lanes {
     for (int i = 0; i < 64; ++i) b |= static_cast<std::uint64_t>(lane[i] >> 7) << i;
     return b;
   }
-  void join(const Lanes& other) {
-    for (int i = 0; i < 64; ++i) lane[i] |= other.lane[i];
+  void restore(const Lanes& old, const Mask& m) {
+    for (int i = 0; i < 64; ++i) lane[i] = m.lane[i] ? old.lane[i] : lane[i];
   }
-  std::uint64_t zero_lanes() const {
-    std::uint64_t b = 0;
-    for (int i = 0; i < 64; ++i) b |= static_cast<std::uint64_t>(lane[i] == 0) << i;
-    return b;
-  }
-  std::uint8_t lowest_of(std::uint64_t lanes) const {
-    Lanes x = *this;
-    const Mask m = Mask::of(lanes);
-    for (int i = 0; i < 64; ++i) x.lane[i] |= static_cast<std::uint8_t>(~m.lane[i]);
-    return x.lowest();
-  }
-  std::uint8_t lowest() const {
-    std::uint8_t l = 255;
-    for (int i = 0; i < 64; ++i) l = lane[i] < l ? lane[i] : l;
-    return l;
-  }
-  std::uint8_t highest() const {
-    std::uint8_t h = 0;
-    for (int i = 0; i < 64; ++i) h = lane[i] > h ? lane[i] : h;
-    return h;
+  bool at_least(std::uint8_t t) const {
+    std::uint8_t any = 0;
+    for (int i = 0; i < 64; ++i) any |= static_cast<std::uint8_t>(lane[i] >= t);
+    return any != 0;
   }
 };
+
+inline std::pair<Count, Count> count_pair(const Random16& u, const Random16& v,
+                                          const std::uint16_t* edge, std::uint32_t n) {
+  return {u.count(edge, n), v.count(edge, n)};
+}
 
 inline std::uint32_t advance16(std::uint32_t* ib, const std::uint32_t* due,
                                const std::uint8_t* matched, std::uint32_t first, std::uint32_t n,

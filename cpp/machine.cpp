@@ -4,6 +4,9 @@
 #include <cstring>
 #include <new>
 #include <numeric>
+#include <thread>
+
+#include "bits.hpp"
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -25,13 +28,15 @@ Machine::Machine(const Parameters& parameters)
   draws_.assign(total_clauses(), 0);
   position_.resize(p_.n_features);
   std::iota(position_.begin(), position_.end(), 0U);
-  std::memset(states_.get(), kInclude - 1, n_bytes());
-  for (std::uint32_t c = 0; c < total_clauses(); ++c)
-    for (std::uint32_t half = 0; half < 2; ++half) {
-      std::uint8_t* line = row(c) + (n_lines() - 2 + half) * kLine;
-      for (int lane = 0; lane < kLine; ++lane)
-        if (!(valid(n_blocks_ - 1) >> lane & 1)) line[lane] = 0;
-    }
+}
+
+void Machine::fill(std::uint32_t clause) {
+  std::uint8_t* states = row(clause);
+  std::memset(states, kInclude - 1, static_cast<std::size_t>(n_lines()) * kLine);
+  const std::uint64_t used = valid(n_blocks_ - 1);
+  std::uint8_t* last = states + static_cast<std::size_t>(n_lines() - 2) * kLine;
+  for (int lane = 0; lane < kLine; ++lane)
+    if (!(used >> lane & 1)) last[lane] = last[kLine + lane] = 0;
 }
 
 void Machine::order_by_frequency(const CsrView& documents) {
@@ -54,6 +59,10 @@ void Machine::set_position(std::vector<std::uint32_t> position) {
 }
 
 void Machine::copy_states(std::uint8_t* out) const {
+  if (fresh_) {
+    std::memset(out, kInclude - 1, static_cast<std::size_t>(total_clauses()) * 2 * p_.n_features);
+    return;
+  }
   for (std::uint32_t c = 0; c < total_clauses(); ++c) {
     const std::uint8_t* from = row(c);
     std::uint8_t* to = out + static_cast<std::size_t>(c) * 2 * p_.n_features;
@@ -69,6 +78,7 @@ void Machine::set_states(const std::uint8_t* in) {
   ordered_ = true;  // the automata now mean something: their places must not change any more
   for (std::uint32_t c = 0; c < total_clauses(); ++c) {
     std::uint8_t* to = row(c);
+    if (fresh_) fill(c);
     const std::uint8_t* from = in + static_cast<std::size_t>(c) * 2 * p_.n_features;
     for (std::uint32_t f = 0; f < p_.n_features; ++f) {
       const std::size_t at = static_cast<std::size_t>(position_[f] >> 6) * 2 * kLine + (position_[f] & 63);
@@ -76,31 +86,38 @@ void Machine::set_states(const std::uint8_t* in) {
       to[at + kLine] = from[p_.n_features + f];
     }
   }
+  fresh_ = false;
 }
 
-ClauseLists Machine::clauses() const {
+ClauseLists Machine::clauses(std::uint32_t n_threads) const {
+  ClauseLists lists;
+  lists.begin.assign(total_clauses() + 1, 0);
+  if (fresh_) return lists;
   std::vector<std::int32_t> feature(static_cast<std::size_t>(n_blocks_) * 64, 0);
   for (std::uint32_t f = 0; f < p_.n_features; ++f) feature[position_[f]] = static_cast<std::int32_t>(f);
-  ClauseLists lists;
-  lists.begin.reserve(total_clauses() + 1);
-  lists.begin.push_back(0);
-  for (std::uint32_t c = 0; c < total_clauses(); ++c) {
-    const std::uint8_t* states = row(c);
-    for (std::uint32_t line = 0; line < n_lines(); ++line) {
-      std::uint64_t words[8];
-      std::memcpy(words, states + line * kLine, kLine);
-      for (int w = 0; w < 8; ++w) {
-        std::uint64_t bits = words[w] & 0x8080808080808080ULL;
-        for (; bits; bits &= bits - 1) {
-          const std::uint32_t lane = static_cast<std::uint32_t>(8 * w + (__builtin_ctzll(bits) >> 3));
-          const std::int32_t f = feature[(line >> 1) * 64 + lane];
-          lists.literals.push_back(line & 1 ? f + static_cast<std::int32_t>(p_.n_features) : f);
-        }
-      }
+  const auto negation = static_cast<std::int32_t>(p_.n_features);
+  const std::uint32_t n = std::max(1U, std::min(n_threads, total_clauses()));
+  std::vector<std::vector<std::int32_t>> found(n);
+  const auto read = [&](std::uint32_t t) {
+    const auto from = static_cast<std::uint32_t>(std::uint64_t{total_clauses()} * t / n);
+    const auto to = static_cast<std::uint32_t>(std::uint64_t{total_clauses()} * (t + 1) / n);
+    std::vector<std::int32_t>& literals = found[t];
+    for (std::uint32_t c = from; c < to; ++c) {
+      const std::size_t start = literals.size();
+      for (std::uint32_t line = 0; line < n_lines(); ++line)
+        for (std::uint64_t lanes = kernels().look(row(c) + line * kLine); lanes; lanes &= lanes - 1)
+          literals.push_back(feature[(line >> 1) * 64 + lowest_bit(lanes)] + (line & 1 ? negation : 0));
+      std::sort(literals.begin() + static_cast<std::ptrdiff_t>(start), literals.end());
+      lists.begin[c + 1] = static_cast<std::int64_t>(literals.size() - start);
     }
-    std::sort(lists.literals.begin() + lists.begin.back(), lists.literals.end());
-    lists.begin.push_back(static_cast<std::int64_t>(lists.literals.size()));
-  }
+  };
+  std::vector<std::thread> threads;
+  for (std::uint32_t t = 1; t < n; ++t) threads.emplace_back(read, t);
+  read(0);
+  for (std::thread& thread : threads) thread.join();
+  std::partial_sum(lists.begin.begin(), lists.begin.end(), lists.begin.begin());
+  for (const auto& literals : found)
+    lists.literals.insert(lists.literals.end(), literals.begin(), literals.end());
   return lists;
 }
 

@@ -51,6 +51,10 @@ class Machine {
   const std::uint8_t* row(std::uint32_t clause) const {
     return const_cast<Machine*>(this)->row(clause);
   }
+  // A fresh machine's rows are not written yet: a trainer's threads do that, each its own.
+  bool fresh() const { return fresh_; }
+  void fill(std::uint32_t clause);
+  void set_filled() { fresh_ = false; }
   // How many random keys the clause has used: with the seed, all of its random state.
   std::uint64_t& draws(std::uint32_t clause) { return draws_[clause]; }
   std::uint64_t epochs_seen() const { return epochs_seen_; }
@@ -68,7 +72,7 @@ class Machine {
   std::vector<std::uint64_t>& all_draws() { return draws_; }
   void set_epochs_seen(std::uint64_t n) { epochs_seen_ = n; }
 
-  ClauseLists clauses() const;
+  ClauseLists clauses(std::uint32_t n_threads) const;
 
  private:
   struct Free {
@@ -82,6 +86,7 @@ class Machine {
   std::vector<std::uint64_t> draws_;
   std::vector<std::uint32_t> position_;
   bool ordered_ = false;
+  bool fresh_ = true;
   std::uint64_t epochs_seen_ = 0;
 };
 

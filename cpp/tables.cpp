@@ -53,8 +53,8 @@ bool tabulate(const std::vector<double>& pmf, BinomialTable& table) {
 
 }  // namespace
 
-DecrementLaw::DecrementLaw(double s) : p_(1.0 / s), hit_threshold_(threshold32(1.0 / s)) {
-  const double p = p_;
+DecrementLaw::DecrementLaw(double s) : hit_threshold_(threshold32(1.0 / s)) {
+  const double p = 1.0 / s;
   binomial_.resize(1);
   std::vector<double> pmf(1, 1.0);
   for (std::uint32_t k = 1; k <= kLargestStep; ++k) {
@@ -70,15 +70,18 @@ DecrementLaw::DecrementLaw(double s) : p_(1.0 / s), hit_threshold_(threshold32(1
     none *= 1.0 - p;
     geometric_.push_back(threshold32(1.0 - none));
   }
+  for (std::uint64_t byte = 0; byte < 256; ++byte)
+    geometric_from_.push_back(static_cast<std::uint16_t>(
+        std::upper_bound(geometric_.begin(), geometric_.end(), byte << 24) - geometric_.begin()));
 }
 
 std::uint64_t DecrementLaw::geometric(std::uint64_t key) const {
   std::uint64_t waited = 0;
   for (std::uint32_t round = 0;; ++round) {
     const std::uint64_t u = hash32(key, round);
-    const auto cell = std::upper_bound(geometric_.begin(), geometric_.end(), u);
-    if (cell != geometric_.end())
-      return waited + static_cast<std::uint64_t>(cell - geometric_.begin()) + 1;
+    std::size_t cell = geometric_from_[u >> 24];
+    while (cell < geometric_.size() && u >= geometric_[cell]) ++cell;
+    if (cell < geometric_.size()) return waited + cell + 1;
     waited += geometric_.size();
   }
 }

@@ -29,16 +29,15 @@ class DecrementLaw {
   // k beyond max_step() is settled in several draws, whose sum has the same law.
   std::uint32_t max_step() const { return static_cast<std::uint32_t>(binomial_.size()) - 1; }
   const BinomialTable& binomial(std::uint32_t k) const { return binomial_[k]; }
-  double hit_probability() const { return p_; }
   // P(hit) = hit_threshold() / 2^32
   std::uint64_t hit_threshold() const { return hit_threshold_; }
   // How many events until the first hit, counting from one.
   std::uint64_t geometric(std::uint64_t key) const;
 
  private:
-  double p_;
   std::vector<BinomialTable> binomial_;
-  std::vector<std::uint64_t> geometric_;  // geometric_[g] = 2^32 P(first hit <= g + 1)
+  std::vector<std::uint64_t> geometric_;      // geometric_[g] = 2^32 P(first hit <= g + 1)
+  std::vector<std::uint16_t> geometric_from_;  // where to start looking, by the highest byte
   std::uint64_t hit_threshold_;
 };
 

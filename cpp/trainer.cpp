@@ -90,6 +90,9 @@ class Training {
 
   void work(std::uint32_t t) {
     Worker& worker = *workers_[t];
+    worker.begin();
+    barrier_.wait();
+    if (t == 0) machine_.set_filled();
     for (std::int64_t epoch = 0; epoch < epochs_ && !stop_; ++epoch) {
       if (t == 0) begin_epoch();
       barrier_.wait();

@@ -3,26 +3,11 @@
 #include <algorithm>
 
 namespace newfound {
-namespace {
-
-constexpr int kWatches = 4;  // literals taken from a line that refutes a document
-
-std::uint64_t keep_highest(std::uint64_t lanes, int n) {
-  std::uint64_t kept = 0;
-  for (; lanes && n > 0; --n) {
-    const std::uint64_t bit = 1ULL << (63 - __builtin_clzll(lanes));
-    kept |= bit;
-    lanes ^= bit;
-  }
-  return kept;
-}
-
-}  // namespace
 
 Worker::Worker(ClauseStore& store, std::uint32_t index, std::uint32_t count)
     : store_(store), n_clauses_(store.machine.parameters().n_clauses) {
   const Parameters& p = store.machine.parameters();
-  truth_.resize(static_cast<std::size_t>(store.lines) * kLine);
+  truth_.resize(static_cast<std::size_t>(store.machine.n_lines()) * kLine);
   for (std::size_t l = 0; l < truth_.size(); ++l) truth_[l] = is_negated(static_cast<std::uint32_t>(l));
   own_.resize(p.n_classes);
   const std::uint64_t half = p.n_clauses / 2;
@@ -33,10 +18,18 @@ Worker::Worker(ClauseStore& store, std::uint32_t index, std::uint32_t count)
       const auto first = static_cast<std::uint32_t>(cls * p.n_clauses + polarity * half);
       o.half[polarity] = {first + static_cast<std::uint32_t>(half * index / count),
                           first + static_cast<std::uint32_t>(half * (index + 1) / count)};
-      for (std::uint32_t c = o.half[polarity].begin; c < o.half[polarity].end; ++c) set_free(c);
     }
   }
   due_.resize(half / count + 2);
+}
+
+void Worker::begin() {
+  for (OwnClass& o : own_)
+    for (const Share& half : o.half)
+      for (std::uint32_t c = half.begin; c < half.end; ++c) {
+        store_.begin(c);
+        set_free(c);
+      }
 }
 
 void Worker::open(std::uint32_t document) {
@@ -80,7 +73,12 @@ std::int32_t Worker::vote(std::uint32_t cls) {
 
 bool Worker::matches(std::uint32_t c) {
   if (const int answer = store_.remembered(c, document_); answer >= 0) return answer;
-  if (refuted_by_list(c) || refuted_by_row(c)) return false;
+  if (refuted_by_list(c)) return false;
+  if (store_.lacks(c, document_)) {
+    hang_on_rarest(c);
+    return false;
+  }
+  if (store_.breaks(c, document_)) return false;
   store_.remember_match(c, document_);
   return true;
 }
@@ -93,37 +91,6 @@ bool Worker::refuted_by_list(std::uint32_t c) {
     if (list.state[i] >= kInclude) return true;
   }
   return false;
-}
-
-bool Worker::refuted_by_row(std::uint32_t c) {
-  ClauseState& state = store_.clause[c];
-  // Lines are fetched a few ahead: most of the cost of a look is waiting for memory.
-  constexpr std::uint32_t kAhead = 4;
-  std::uint32_t queue[kAhead], ahead = 0;
-  bool room = true;
-  for (std::uint32_t b = state.plain_from; b > 0;) {
-    --b;
-    if (store_.may_gain(c, 2 * b)) {
-      prefetch(store_.machine.row(c) + 2 * b * kLine);
-      queue[ahead++] = b;
-    }
-    if (ahead < kAhead && b > 0) continue;
-    for (std::uint32_t i = 0; i < ahead; ++i) {
-      const std::uint64_t lanes = store_.settle_line(c, 2 * queue[i]);
-      if (!lanes) continue;
-      const std::uint64_t absent = lanes & ~store_.documents.block(document_, queue[i]);
-      if (absent) {
-        store_.take(c, 2 * queue[i], keep_highest(absent, kWatches));
-        hang_on_rarest(c);
-        if (room) state.plain_from = queue[i] + 1;
-        return true;
-      }
-      room = store_.take(c, 2 * queue[i], lanes) && room;
-    }
-    ahead = 0;
-    if (room) state.plain_from = b;
-  }
-  return store_.breaks(c, document_);
 }
 
 void Worker::set_free(std::uint32_t c) {
@@ -208,7 +175,7 @@ void Worker::reinforce(std::uint32_t c) {
       up |= static_cast<std::uint64_t>(truth_[list.literal[i]]) << i;
     store_.kernel.reinforce(list.state, up, p.boost_true_positive, store_.law, store_.next_key(c));
   }
-  store_.record(c, document_, true);
+  store_.event(c, document_, true);
   if (store_.clause[c].hang == kNone) hang_on_rarest(c);
 }
 
@@ -218,7 +185,7 @@ void Worker::reject(std::uint32_t c) {
   List& list = store_.list(c);
   for (std::uint32_t i = 0; i < store_.clause[c].listed; ++i)
     list.state[i] = static_cast<std::uint8_t>(list.state[i] + (list.state[i] < kInclude && !truth_[list.literal[i]]));
-  store_.record(c, document_, false);
+  store_.event(c, document_, false);
   if (store_.clause[c].hang == kNone) hang_on_rarest(c);
 }
 

@@ -14,6 +14,7 @@ class Worker {
   // Owns the `index`-th of `count` equal shares of each polarity of each class.
   Worker(ClauseStore& store, std::uint32_t index, std::uint32_t count);
 
+  void begin();
   void open(std::uint32_t document);   // the document that the next calls speak of
   std::int32_t vote(std::uint32_t cls);  // of its clauses; remembers which ones matched
   void feedback(std::uint32_t cls, bool positive, std::int32_t votes, std::uint64_t key);
@@ -36,7 +37,6 @@ class Worker {
 
   bool matches(std::uint32_t c);
   bool refuted_by_list(std::uint32_t c);
-  bool refuted_by_row(std::uint32_t c);
   void reinforce(std::uint32_t c);
   void reject(std::uint32_t c);
   void word_hit(std::uint32_t c);

@@ -456,7 +456,7 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         codes: NDArray[np.int32],
         threads: int,
     ) -> Clauses:
-        begin, literals = self._machine.clauses()
+        begin, literals = self._machine.clauses(threads)
         matches, own = self._machine.support(indptr, indices, codes, threads)
         n = len(self.classes_)
         halves = np.repeat(np.array([1, -1], np.int8), self.n_clauses // 2)
