@@ -42,17 +42,22 @@ CsrView view(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& ind
   const std::int32_t* f = indices.data();
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t j = p[i]; j < p[i + 1]; ++j)
-      if (f[j] < 0 || static_cast<std::uint32_t>(f[j]) >= n_features || (j > p[i] && f[j] <= f[j - 1]))
+      if (f[j] < 0 || static_cast<std::uint32_t>(f[j]) >= n_features ||
+          (j > p[i] && f[j] <= f[j - 1]))
         throw std::invalid_argument("each row's indices must be ascending feature numbers");
   return {p, f, rows};
 }
 
 const char* name_of(StopReason reason) {
   switch (reason) {
-    case StopReason::converged: return "converged";
-    case StopReason::callback: return "callback";
-    case StopReason::interrupted: return "interrupted";
-    default: return "epochs";
+    case StopReason::converged:
+      return "converged";
+    case StopReason::callback:
+      return "callback";
+    case StopReason::interrupted:
+      return "interrupted";
+    default:
+      return "epochs";
   }
 }
 
@@ -62,7 +67,8 @@ class PyMachine {
   PyMachine(std::uint32_t n_classes, std::uint32_t n_features, std::uint32_t n_clauses,
             std::uint32_t T, double s, bool boost_true_positive, std::uint32_t max_literals,
             std::uint64_t seed)
-      : machine_(check({n_classes, n_features, n_clauses, T, s, boost_true_positive, max_literals, seed})) {}
+      : machine_(check(
+            {n_classes, n_features, n_clauses, T, s, boost_true_positive, max_literals, seed})) {}
 
   nb::tuple fit(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
                 const Array1<std::int32_t>& y, std::int64_t epochs, std::uint32_t n_threads,
@@ -104,7 +110,8 @@ class PyMachine {
       lists = machine_.clauses(n_threads);
     }
     const std::size_t n = lists.begin.size(), m = lists.literals.size();
-    return nb::make_tuple(to_numpy(std::move(lists.begin), {n}), to_numpy(std::move(lists.literals), {m}));
+    return nb::make_tuple(to_numpy(std::move(lists.begin), {n}),
+                          to_numpy(std::move(lists.literals), {m}));
   }
 
   nb::object votes(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
@@ -155,11 +162,13 @@ class PyMachine {
     return to_numpy(std::move(out), {p.n_classes, p.n_clauses, 2, p.n_features});
   }
 
-  void set_states(const nb::ndarray<const std::uint8_t, nb::ndim<4>, nb::c_contig, nb::device::cpu>& in) {
+  void set_states(
+      const nb::ndarray<const std::uint8_t, nb::ndim<4>, nb::c_contig, nb::device::cpu>& in) {
     const Parameters& p = parameters();
     if (in.shape(0) != p.n_classes || in.shape(1) != p.n_clauses || in.shape(2) != 2 ||
         in.shape(3) != p.n_features)
-      throw std::invalid_argument("states must have the shape (n_classes, n_clauses, 2, n_features)");
+      throw std::invalid_argument(
+          "states must have the shape (n_classes, n_clauses, 2, n_features)");
     machine_.set_states(in.data());
     index_.reset();
   }
@@ -193,8 +202,10 @@ class PyMachine {
   static Parameters check(Parameters p) {
     if (p.n_classes < 2) throw std::invalid_argument("n_classes must be at least 2");
     if (p.n_features < 1) throw std::invalid_argument("n_features must be at least 1");
-    if (p.n_clauses < 2 || p.n_clauses % 2) throw std::invalid_argument("n_clauses must be even and at least 2");
-    if (p.T < 1 || p.T > 1000000000U) throw std::invalid_argument("T must be between 1 and 1,000,000,000");
+    if (p.n_clauses < 2 || p.n_clauses % 2)
+      throw std::invalid_argument("n_clauses must be even and at least 2");
+    if (p.T < 1 || p.T > 1000000000U)
+      throw std::invalid_argument("T must be between 1 and 1,000,000,000");
     if (!(p.s >= 1.0) || p.s > 1e9) throw std::invalid_argument("s must be between 1 and 1e9");
     if (static_cast<double>(p.n_classes) * p.n_clauses >= 4e9 || p.n_features > 1000000000U)
       throw std::invalid_argument("the machine is too large");
@@ -246,7 +257,8 @@ nb::object decrement_sample(std::uint32_t k, double s, std::uint8_t state, std::
 }  // namespace
 
 NB_MODULE(_core, m) {
-  m.attr("HISTORY_COLUMNS") = nb::make_tuple("type_ia", "type_ib", "type_ii", "documents_at_target");
+  m.attr("HISTORY_COLUMNS") =
+      nb::make_tuple("type_ia", "type_ib", "type_ii", "documents_at_target");
   m.def("instruction_set", [] { return kernels().name; });
   m.def("instruction_sets", [] {
     nb::list names;
@@ -271,7 +283,8 @@ NB_MODULE(_core, m) {
       .def("fit", &PyMachine::fit, nb::arg("indptr"), nb::arg("indices"), nb::arg("y"),
            nb::arg("epochs"), nb::arg("n_threads") = 1, nb::arg("callback").none() = nb::none())
       .def("clauses", &PyMachine::clauses, nb::arg("n_threads") = 1)
-      .def("votes", &PyMachine::votes, nb::arg("indptr"), nb::arg("indices"), nb::arg("n_threads") = 1)
+      .def("votes", &PyMachine::votes, nb::arg("indptr"), nb::arg("indices"),
+           nb::arg("n_threads") = 1)
       .def("support", &PyMachine::support, nb::arg("indptr"), nb::arg("indices"), nb::arg("y"),
            nb::arg("n_threads") = 1)
       .def("matching", &PyMachine::matching, nb::arg("indptr"), nb::arg("indices"),

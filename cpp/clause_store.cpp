@@ -34,17 +34,18 @@ ClauseStore::ClauseStore(Machine& m, const Documents& d)
   negated_.resize(n * machine.n_blocks());
   plain_words_ = (machine.n_blocks() + 63) / 64;
   plain_blocks_.assign(n * plain_words_, 0);
-  answer_words_ = static_cast<std::uint32_t>(std::min(
-      (static_cast<std::size_t>(documents.size()) + 63) / 64, kAnswerBytes / 16 / n));
+  answer_words_ = static_cast<std::uint32_t>(
+      std::min((static_cast<std::size_t>(documents.size()) + 63) / 64, kAnswerBytes / 16 / n));
   answers_.assign(n * 2 * answer_words_, 0);
   posted_words_ = static_cast<std::uint32_t>(std::min<std::size_t>(
       machine.parameters().n_features, kPostingBytes / 8 / std::max(1U, answer_words_)));
   postings_.assign(static_cast<std::size_t>(posted_words_) * answer_words_, 0);
   const std::int64_t posted = std::min<std::int64_t>(documents.size(), 64LL * answer_words_);
   for (std::int64_t doc = 0; doc < posted; ++doc)
-    for (const std::uint32_t* w = documents.begin(doc); w != documents.end(doc) && *w < posted_words_; ++w)
-      postings_[static_cast<std::size_t>(*w) * answer_words_ + static_cast<std::size_t>(doc >> 6)] |=
-          1ULL << (doc & 63);
+    for (const std::uint32_t* w = documents.begin(doc);
+         w != documents.end(doc) && *w < posted_words_; ++w)
+      postings_[static_cast<std::size_t>(*w) * answer_words_ +
+                static_cast<std::size_t>(doc >> 6)] |= 1ULL << (doc & 63);
 }
 
 void ClauseStore::begin(std::uint32_t c) {
@@ -69,8 +70,8 @@ void ClauseStore::note(std::uint32_t c, std::uint32_t line, std::uint64_t includ
 }
 
 RowView ClauseStore::row_view(std::uint32_t c) {
-  return {machine.row(c),    &seen(c, 0),        &negated(c, 0),
-          plain_blocks(c),   machine.n_blocks(), machine.valid(machine.n_blocks() - 1)};
+  return {machine.row(c),  &seen(c, 0),        &negated(c, 0),
+          plain_blocks(c), machine.n_blocks(), machine.valid(machine.n_blocks() - 1)};
 }
 
 // Lines count trials from base_ib - 1, so that a line can be one trial behind.
@@ -128,7 +129,8 @@ bool ClauseStore::lacks(std::uint32_t c, std::uint32_t document) {
 
 bool ClauseStore::breaks(std::uint32_t c, std::uint32_t document) {
   const std::uint64_t* masks = &negated(c, 0);
-  for (const Documents::Block* b = documents.blocks_begin(document); b != documents.blocks_end(document); ++b) {
+  for (const Documents::Block* b = documents.blocks_begin(document);
+       b != documents.blocks_end(document); ++b) {
     if (!(masks[b->index] & b->words)) continue;
     const std::uint32_t line = 2 * b->index + 1;
     const std::uint64_t lanes = settle_line(c, line) & b->words;
@@ -207,7 +209,8 @@ void ClauseStore::recall_listed(std::uint32_t c, std::uint32_t index) {
   if (word >= posted_words_) return;
   clause[c].answer_until = std::min(clause[c].answer_until, l.due[index]);
   const std::uint64_t flip = is_negated(l.literal[index]) ? 0 : ~0ULL;
-  kernel.unite(answers(c), &postings_[static_cast<std::size_t>(word) * answer_words_], flip, answer_words_);
+  kernel.unite(answers(c), &postings_[static_cast<std::size_t>(word) * answer_words_], flip,
+               answer_words_);
 }
 
 // A listed literal went down, or an event came: which documents do the listed literals refute?
@@ -224,7 +227,8 @@ void ClauseStore::remember_match(std::uint32_t c, std::uint32_t document) {
   if (!remembers(document)) return;
   answers(c)[document >> 6] |= 1ULL << (document & 63);
   answers(c)[answer_words_ + (document >> 6)] |= 1ULL << (document & 63);
-  if (clause[c].matches < kMatchesToLearn && ++clause[c].matches == kMatchesToLearn) learn_matches(c);
+  if (clause[c].matches < kMatchesToLearn && ++clause[c].matches == kMatchesToLearn)
+    learn_matches(c);
 }
 
 // By a literal that may go down with the next Ib event.
@@ -240,7 +244,8 @@ void ClauseStore::learn_matches(std::uint32_t c) {
     if (plain_blocks(c)[w]) return;
   std::vector<std::uint64_t> refuted(answer_words_, 0);
   const auto refute = [&](std::uint32_t word, std::uint64_t flip) {
-    kernel.unite(refuted.data(), &postings_[static_cast<std::size_t>(word) * answer_words_], flip, answer_words_);
+    kernel.unite(refuted.data(), &postings_[static_cast<std::size_t>(word) * answer_words_], flip,
+                 answer_words_);
   };
   const List& l = list(c);
   for (std::uint32_t i = 0; i < clause[c].listed; ++i) {

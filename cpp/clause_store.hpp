@@ -1,8 +1,9 @@
 // The clauses while they are being trained. Work that nobody can see yet stays undone:
 //
-// - A clause counts its Ib events (`ib`). A line of its row is brought up to date only when somebody
-//   looks at it, by one draw for all the trials it has missed. Only Type Ia and II events go through
-//   a whole row.
+// - A clause counts its Ib events (`ib`). A line of its row is brought up to date only when
+// somebody
+//   looks at it, by one draw for all the trials it has missed. Only Type Ia and II events go
+//   through a whole row.
 // - Which negated words a clause includes is kept as a mask for each block, as of the last look:
 //   decrements only take away from it, so what it does not name is certainly excluded. For plain
 //   words, a bit for each block says whether any is included.
@@ -12,8 +13,8 @@
 //   down next. Lanes of listed literals are dead: now and then set to 0, too low to matter.
 // - Whether a clause matches a document is remembered: a match until the clause's next event, since
 //   decrements cannot undo it; refutations by listed literals, found for all documents at once,
-//   until one of those goes down next. A clause that matches several documents between two events is
-//   compared with all documents at once.
+//   until one of those goes down next. A clause that matches several documents between two events
+//   is compared with all documents at once.
 // - A clause with a plain word in its list hangs on it: only documents with that word need to look
 //   at the clause.
 #pragma once
@@ -30,8 +31,8 @@ namespace newfound {
 
 inline constexpr std::uint32_t kNone = UINT32_MAX;
 inline constexpr std::uint32_t kListCapacity = 64;
-inline constexpr std::uint32_t kNegatedRoom = 24;     // negated words join lists shorter than this
-inline constexpr std::uint8_t kEventsToClear = 120;   // dead lanes rise by one an event at most
+inline constexpr std::uint32_t kNegatedRoom = 24;    // negated words join lists shorter than this
+inline constexpr std::uint8_t kEventsToClear = 120;  // dead lanes rise by one an event at most
 inline constexpr std::uint8_t kMatchesToLearn = 8;
 static_assert(kEventsToClear < kInclude);
 
@@ -47,14 +48,14 @@ struct List {
 
 struct ClauseState {
   std::uint64_t seed;
-  std::uint32_t base_ib = 0;           // the Ib events from which the lines' trials are counted
-  std::uint32_t answer_until = 0;      // remembered refutations hold while ib is below this
-  std::uint32_t hang = kNone;          // index in the list of the word that the clause hangs on
+  std::uint32_t base_ib = 0;       // the Ib events from which the lines' trials are counted
+  std::uint32_t answer_until = 0;  // remembered refutations hold while ib is below this
+  std::uint32_t hang = kNone;      // index in the list of the word that the clause hangs on
   std::uint32_t next = kNone, previous = kNone;  // neighbours on the same word
-  std::uint32_t free_at = kNone;       // place in the list of clauses that hang on none
+  std::uint32_t free_at = kNone;                 // place in the list of clauses that hang on none
   std::uint16_t listed = 0;
-  std::uint8_t matches = 0;            // documents found to match since the last event
-  std::uint8_t uncleared = 0;          // events since the dead lanes were set to 0
+  std::uint8_t matches = 0;    // documents found to match since the last event
+  std::uint8_t uncleared = 0;  // events since the dead lanes were set to 0
 };
 
 class ClauseStore {
@@ -145,8 +146,8 @@ class ClauseStore {
   void recall_listed(std::uint32_t c, std::uint32_t index);
   void learn_matches(std::uint32_t c);
 
-  std::uint32_t plain_words_;                // words of plain_blocks_ for each clause
-  std::vector<std::uint16_t> seen_;          // trials that each line has seen, from base_ib on
+  std::uint32_t plain_words_;        // words of plain_blocks_ for each clause
+  std::vector<std::uint16_t> seen_;  // trials that each line has seen, from base_ib on
   std::vector<std::uint64_t> negated_;
   std::vector<std::uint64_t> plain_blocks_;
   std::vector<List> lists_;

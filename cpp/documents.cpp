@@ -29,7 +29,8 @@ Documents::Documents(const CsrView& csr, const std::vector<std::uint32_t>& posit
       blocks_.back().words |= 1ULL << (words_[i] & 63);
     }
     std::uint32_t rank = 0;
-    for (std::size_t g = static_cast<std::size_t>(doc) * groups_; g < (static_cast<std::size_t>(doc) + 1) * groups_; ++g) {
+    for (std::size_t g = static_cast<std::size_t>(doc) * groups_;
+         g < (static_cast<std::size_t>(doc) + 1) * groups_; ++g) {
       rank_[g] = rank;
       rank += count_bits(occupied_[g]);
     }

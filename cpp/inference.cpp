@@ -20,7 +20,8 @@ Inference::Inference(const ClauseLists& clauses, std::uint32_t n_features, std::
   std::vector<std::vector<std::uint32_t>> plain(total), negated(total);
   for (std::uint32_t c = 0; c < total; ++c) {
     for (std::int64_t i = clauses.begin[c]; i < clauses.begin[c + 1]; ++i) {
-      const auto literal = static_cast<std::uint32_t>(clauses.literals[static_cast<std::size_t>(i)]);
+      const auto literal =
+          static_cast<std::uint32_t>(clauses.literals[static_cast<std::size_t>(i)]);
       if (literal < n_features)
         plain[c].push_back(literal);
       else
@@ -73,9 +74,11 @@ class Inference::Reader {
     for (const std::int32_t* f = begin; f != end; ++f) present_[static_cast<std::uint32_t>(*f)] = 1;
     for (const std::int32_t* f = begin; f != end; ++f) {
       const auto feature = static_cast<std::uint32_t>(*f);
-      for (std::uint32_t i = index_.filed_begin_[feature]; i < index_.filed_begin_[feature + 1]; ++i)
+      for (std::uint32_t i = index_.filed_begin_[feature]; i < index_.filed_begin_[feature + 1];
+           ++i)
         if (holds(index_.filed_[i])) match(index_.filed_[i].clause);
-      for (std::uint32_t i = index_.breaks_begin_[feature]; i < index_.breaks_begin_[feature + 1]; ++i) {
+      for (std::uint32_t i = index_.breaks_begin_[feature]; i < index_.breaks_begin_[feature + 1];
+           ++i) {
         const std::uint32_t n = index_.breaks_[i];
         if (broken_by_[n] == doc) continue;
         broken_by_[n] = doc;
@@ -109,7 +112,8 @@ void share_rows(std::int64_t rows, std::uint32_t n_threads, Work work) {
   const auto n = static_cast<std::int64_t>(std::max(1U, n_threads));
   std::vector<std::thread> threads;
   for (std::int64_t t = 1; t < n; ++t)
-    threads.emplace_back([=] { work(static_cast<std::size_t>(t), rows * t / n, rows * (t + 1) / n); });
+    threads.emplace_back(
+        [=] { work(static_cast<std::size_t>(t), rows * t / n, rows * (t + 1) / n); });
   work(std::size_t{0}, std::int64_t{0}, rows / n);
   for (std::thread& thread : threads) thread.join();
 }
@@ -117,16 +121,17 @@ void share_rows(std::int64_t rows, std::uint32_t n_threads, Work work) {
 }  // namespace
 
 void Inference::votes(const CsrView& documents, std::uint32_t n_threads, std::int32_t* out) const {
-  share_rows(documents.rows, n_threads, [&, out](std::size_t, std::int64_t begin, std::int64_t end) {
-    Reader reader(*this);
-    for (std::int64_t doc = begin; doc < end; ++doc) {
-      std::int32_t* row = out + doc * n_classes_;
-      std::copy(negative_votes_.begin(), negative_votes_.end(), row);
-      reader.read(
-          documents, doc, [&](std::uint32_t c) { row[c / n_clauses_] += sign(c); },
-          [&](std::uint32_t c) { row[c / n_clauses_] -= sign(c); });
-    }
-  });
+  share_rows(documents.rows, n_threads,
+             [&, out](std::size_t, std::int64_t begin, std::int64_t end) {
+               Reader reader(*this);
+               for (std::int64_t doc = begin; doc < end; ++doc) {
+                 std::int32_t* row = out + doc * n_classes_;
+                 std::copy(negative_votes_.begin(), negative_votes_.end(), row);
+                 reader.read(
+                     documents, doc, [&](std::uint32_t c) { row[c / n_clauses_] += sign(c); },
+                     [&](std::uint32_t c) { row[c / n_clauses_] -= sign(c); });
+               }
+             });
 }
 
 void Inference::support(const CsrView& documents, const std::int32_t* labels,
@@ -144,7 +149,8 @@ void Inference::support(const CsrView& documents, const std::int32_t* labels,
       };
       for (const std::uint32_t c : negative_) add(c, 1);
       reader.read(
-          documents, doc, [&](std::uint32_t c) { add(c, 1); }, [&](std::uint32_t c) { add(c, -1); });
+          documents, doc, [&](std::uint32_t c) { add(c, 1); },
+          [&](std::uint32_t c) { add(c, -1); });
     }
   });
   for (std::size_t c = 0; c < total; ++c) {
@@ -157,7 +163,8 @@ void Inference::support(const CsrView& documents, const std::int32_t* labels,
 }
 
 void Inference::matching(const CsrView& documents, std::uint32_t n_threads,
-                         std::vector<std::int64_t>& begin, std::vector<std::int32_t>& clauses) const {
+                         std::vector<std::int64_t>& begin,
+                         std::vector<std::int32_t>& clauses) const {
   const std::uint32_t n = std::max(1U, n_threads);
   std::vector<std::vector<std::int32_t>> found(n);
   std::vector<std::int64_t> count(static_cast<std::size_t>(documents.rows), 0);

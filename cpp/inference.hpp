@@ -42,10 +42,10 @@ class Inference {
   std::vector<std::uint32_t> filed_begin_;  // by feature
   std::vector<Filed> filed_;
   std::vector<std::uint32_t> rest_;
-  std::vector<std::uint32_t> negative_;        // clauses of negated words alone
-  std::vector<std::uint32_t> breaks_begin_;    // by feature
-  std::vector<std::uint32_t> breaks_;          // indices into `negative_`
-  std::vector<std::int32_t> negative_votes_;   // by class, if no clause of `negative_` is broken
+  std::vector<std::uint32_t> negative_;       // clauses of negated words alone
+  std::vector<std::uint32_t> breaks_begin_;   // by feature
+  std::vector<std::uint32_t> breaks_;         // indices into `negative_`
+  std::vector<std::int32_t> negative_votes_;  // by class, if no clause of `negative_` is broken
 };
 
 }  // namespace newfound

@@ -9,17 +9,17 @@
 
 namespace newfound {
 
-inline constexpr int kLine = 64;              // automata in a line: one cache line
+inline constexpr int kLine = 64;               // automata in a line: one cache line
 inline constexpr std::uint8_t kInclude = 128;  // the lowest state that includes its literal
 
 // One clause's automata, for the kernel that goes through all of them.
 struct RowView {
-  std::uint8_t* states;          // lines: plain and negated of block 0, of block 1, ...
-  std::uint16_t* seen;           // for each line, the trials that it has seen
-  std::uint64_t* negated;        // for each block, its included negated words, or more
-  std::uint64_t* plain_blocks;   // a bit for each block: includes plain words, or may
+  std::uint8_t* states;         // lines: plain and negated of block 0, of block 1, ...
+  std::uint16_t* seen;          // for each line, the trials that it has seen
+  std::uint64_t* negated;       // for each block, its included negated words, or more
+  std::uint64_t* plain_blocks;  // a bit for each block: includes plain words, or may
   std::uint32_t n_blocks;
-  std::uint64_t last_valid;      // the lanes of the last block that belong to words
+  std::uint64_t last_valid;  // the lanes of the last block that belong to words
 };
 
 struct Kernels {

@@ -3,7 +3,6 @@
 
 namespace {
 
-
 // Each lane is hit with probability hit_threshold / 2^32, compared byte by byte: further bytes are
 // drawn only while some lane is undecided.
 Mask hits(const DecrementLaw& law, std::uint64_t key, std::uint32_t& index) {
@@ -139,8 +138,7 @@ void event(const RowView& row, std::uint16_t now, const Documents::Block* begin,
       if (!plain.zero()) decrement(plain, plain_trials, law, key, plain_index);
       decrement(negated, negated_trials, law, key, negated_index);
     }
-    const std::uint64_t included =
-        apply(plain, reinforce ? present : absent, 2 * b, plain_index);
+    const std::uint64_t included = apply(plain, reinforce ? present : absent, 2 * b, plain_index);
     row.negated[b] = apply(negated, reinforce ? absent : present, 2 * b + 1, negated_index);
     const std::uint64_t bit = 1ULL << (b & 63);
     std::uint64_t& blocks = row.plain_blocks[b >> 6];
@@ -168,7 +166,8 @@ std::size_t advance(std::uint32_t* ib, const std::uint32_t* due, const std::uint
   for (std::uint32_t j = begin; j < end; j += 16) {
     const std::uint32_t n = end - j < 16 ? end - j : 16;
     std::uint32_t reached = 0;
-    selected += __builtin_popcount(advance16(ib + j, due + j, matched + j, j, n, limit, key, &reached));
+    selected +=
+        __builtin_popcount(advance16(ib + j, due + j, matched + j, j, n, limit, key, &reached));
     for (; reached; reached &= reached - 1)
       out[written++] = j + static_cast<std::uint32_t>(__builtin_ctz(reached));
   }

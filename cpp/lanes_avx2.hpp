@@ -13,15 +13,16 @@ namespace newfound::avx2 {
 struct Mask {
   __m256i a, b;
   static __m256i spread(std::uint32_t bits) {
-    const __m256i bytes = _mm256_shuffle_epi8(
-        _mm256_set1_epi32(static_cast<int>(bits)),
-        _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3,
-                         3, 3, 3, 3, 3, 3, 3));
+    const __m256i bytes =
+        _mm256_shuffle_epi8(_mm256_set1_epi32(static_cast<int>(bits)),
+                            _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2,
+                                             2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3));
     const __m256i bit = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201ULL));
     return _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit), bit);
   }
   static Mask of(std::uint64_t bits) {
-    return {spread(static_cast<std::uint32_t>(bits)), spread(static_cast<std::uint32_t>(bits >> 32))};
+    return {spread(static_cast<std::uint32_t>(bits)),
+            spread(static_cast<std::uint32_t>(bits >> 32))};
   }
   std::uint64_t bits() const {
     return static_cast<std::uint32_t>(_mm256_movemask_epi8(a)) |
@@ -43,10 +44,11 @@ inline Mask without(Mask x, Mask y) {
 }
 
 inline __m256i random8(std::uint64_t key, std::uint32_t position) {
-  const __m256i lanes =
-      _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), _mm256_set1_epi32(static_cast<int>(kGolden32)));
+  const __m256i lanes = _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
+                                           _mm256_set1_epi32(static_cast<int>(kGolden32)));
   __m256i x = _mm256_add_epi32(
-      _mm256_set1_epi32(static_cast<int>(static_cast<std::uint32_t>(key) + position * kGolden32)), lanes);
+      _mm256_set1_epi32(static_cast<int>(static_cast<std::uint32_t>(key) + position * kGolden32)),
+      lanes);
   x = _mm256_xor_si256(x, _mm256_srli_epi32(x, 16));
   x = _mm256_mullo_epi32(x, _mm256_set1_epi32(static_cast<int>(kHashMul1)));
   x = _mm256_xor_si256(x, _mm256_set1_epi32(static_cast<int>(key >> 32)));
@@ -81,7 +83,8 @@ struct Random16 {
       : q{random8(key, index * 16), random8(key, index * 16 + 8), random8(key, index * 16 + 16),
           random8(key, index * 16 + 24)} {}
   static __m256i above(__m256i x, __m256i edge) {  // -1 where x > edge, unsigned
-    return _mm256_xor_si256(_mm256_cmpeq_epi16(_mm256_min_epu16(x, edge), x), _mm256_set1_epi16(-1));
+    return _mm256_xor_si256(_mm256_cmpeq_epi16(_mm256_min_epu16(x, edge), x),
+                            _mm256_set1_epi16(-1));
   }
   static __m256i pack(__m256i x, __m256i y) {
     return _mm256_permute4x64_epi64(_mm256_packus_epi16(x, y), 0xD8);
@@ -141,7 +144,8 @@ struct Lanes {
   }
   bool at_least(std::uint8_t t) const {
     const __m256i v = _mm256_set1_epi8(static_cast<char>(t));
-    return Mask{_mm256_cmpeq_epi8(_mm256_max_epu8(a, v), a), _mm256_cmpeq_epi8(_mm256_max_epu8(b, v), b)}
+    return Mask{_mm256_cmpeq_epi8(_mm256_max_epu8(a, v), a),
+                _mm256_cmpeq_epi8(_mm256_max_epu8(b, v), b)}
         .any();
   }
 };
@@ -168,7 +172,8 @@ inline std::uint32_t advance16(std::uint32_t* ib, const std::uint32_t* due,
     const __m256i now = _mm256_sub_epi32(_mm256_loadu_si256(count), sel);
     _mm256_storeu_si256(count, now);
     const __m256i wait = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(due + 8 * h));
-    const __m256i ripe = _mm256_and_si256(sel, _mm256_cmpeq_epi32(_mm256_max_epu32(now, wait), now));
+    const __m256i ripe =
+        _mm256_and_si256(sel, _mm256_cmpeq_epi32(_mm256_max_epu32(now, wait), now));
     selected |= static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(sel))) << (8 * h);
     reach |= static_cast<std::uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(ripe))) << (8 * h);
   }

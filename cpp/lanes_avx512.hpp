@@ -21,11 +21,12 @@ inline Mask operator|(Mask x, Mask y) { return {x.m | y.m}; }
 inline Mask without(Mask x, Mask y) { return {x.m & ~y.m}; }
 
 inline __m512i random16(std::uint64_t key, std::uint32_t position) {
-  const __m512i lanes = _mm512_mullo_epi32(
-      _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
-      _mm512_set1_epi32(static_cast<int>(kGolden32)));
+  const __m512i lanes =
+      _mm512_mullo_epi32(_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+                         _mm512_set1_epi32(static_cast<int>(kGolden32)));
   __m512i x = _mm512_add_epi32(
-      _mm512_set1_epi32(static_cast<int>(static_cast<std::uint32_t>(key) + position * kGolden32)), lanes);
+      _mm512_set1_epi32(static_cast<int>(static_cast<std::uint32_t>(key) + position * kGolden32)),
+      lanes);
   x = _mm512_xor_si512(x, _mm512_srli_epi32(x, 16));
   x = _mm512_mullo_epi32(x, _mm512_set1_epi32(static_cast<int>(kHashMul1)));
   x = _mm512_xor_si512(x, _mm512_set1_epi32(static_cast<int>(key >> 32)));
@@ -69,16 +70,18 @@ inline void search(const __m512i* u, const std::uint16_t* edge, std::uint32_t n,
     const __m512i high = _mm512_load_si512(edge + 32);
     for (short width = 32; width > 0; width = static_cast<short>(width / 2))
       for (int r = 0; r < kRegisters; ++r) {
-        const __m512i probe = _mm512_add_epi16(at[r], _mm512_set1_epi16(static_cast<short>(width - 1)));
+        const __m512i probe =
+            _mm512_add_epi16(at[r], _mm512_set1_epi16(static_cast<short>(width - 1)));
         at[r] = _mm512_mask_add_epi16(
-            at[r], _mm512_cmpgt_epu16_mask(u[r], _mm512_permutex2var_epi16(low, probe, high)), at[r],
-            _mm512_set1_epi16(width));
+            at[r], _mm512_cmpgt_epu16_mask(u[r], _mm512_permutex2var_epi16(low, probe, high)),
+            at[r], _mm512_set1_epi16(width));
       }
     return;
   }
   for (short width = n > 15 ? 16 : n > 7 ? 8 : 4; width > 0; width = static_cast<short>(width / 2))
     for (int r = 0; r < kRegisters; ++r) {
-      const __m512i probe = _mm512_add_epi16(at[r], _mm512_set1_epi16(static_cast<short>(width - 1)));
+      const __m512i probe =
+          _mm512_add_epi16(at[r], _mm512_set1_epi16(static_cast<short>(width - 1)));
       at[r] = _mm512_mask_add_epi16(
           at[r], _mm512_cmpgt_epu16_mask(u[r], _mm512_permutexvar_epi16(probe, low)), at[r],
           _mm512_set1_epi16(width));
@@ -86,7 +89,8 @@ inline void search(const __m512i* u, const std::uint16_t* edge, std::uint32_t n,
 }
 
 inline Count narrow(__m512i a, __m512i b) {
-  return {_mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi16_epi8(a)), _mm512_cvtepi16_epi8(b), 1)};
+  return {_mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi16_epi8(a)),
+                             _mm512_cvtepi16_epi8(b), 1)};
 }
 
 inline Count Random16::count(const std::uint16_t* edge, std::uint32_t n) const {
@@ -94,7 +98,8 @@ inline Count Random16::count(const std::uint16_t* edge, std::uint32_t n) const {
     __m512i c = _mm512_setzero_si512();
     for (std::uint32_t e = 0; e < n; ++e) {
       const __m512i v = _mm512_set1_epi16(static_cast<short>(edge[e]));
-      const __mmask64 m = _mm512_kunpackd(_mm512_cmpgt_epu16_mask(b, v), _mm512_cmpgt_epu16_mask(a, v));
+      const __mmask64 m =
+          _mm512_kunpackd(_mm512_cmpgt_epu16_mask(b, v), _mm512_cmpgt_epu16_mask(a, v));
       c = _mm512_mask_add_epi8(c, m, c, _mm512_set1_epi8(1));
     }
     return {c};

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 #include <cstring>
+#include <utility>
 
 #include "random.hpp"
 
@@ -70,7 +70,8 @@ struct Random16 {
   Count count(const std::uint16_t* edge, std::uint32_t n) const {
     std::uint16_t found[64] = {};
     for (std::uint32_t e = 0; e < n; ++e)
-      for (int i = 0; i < 64; ++i) found[i] = static_cast<std::uint16_t>(found[i] + (value[i] > edge[e]));
+      for (int i = 0; i < 64; ++i)
+        found[i] = static_cast<std::uint16_t>(found[i] + (value[i] > edge[e]));
     Count c;
     for (int i = 0; i < 64; ++i) c.lane[i] = static_cast<std::uint8_t>(found[i]);
     return c;

@@ -45,9 +45,8 @@ void Machine::order_by_frequency(const CsrView& documents) {
     ++frequency[static_cast<std::size_t>(documents.indices[i])];
   std::vector<std::uint32_t> features(p_.n_features);
   std::iota(features.begin(), features.end(), 0U);
-  std::stable_sort(features.begin(), features.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return frequency[a] > frequency[b];
-  });
+  std::stable_sort(features.begin(), features.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return frequency[a] > frequency[b]; });
   std::vector<std::uint32_t> position(p_.n_features);
   for (std::uint32_t rank = 0; rank < p_.n_features; ++rank) position[features[rank]] = rank;
   set_position(std::move(position));
@@ -67,7 +66,8 @@ void Machine::copy_states(std::uint8_t* out) const {
     const std::uint8_t* from = row(c);
     std::uint8_t* to = out + static_cast<std::size_t>(c) * 2 * p_.n_features;
     for (std::uint32_t f = 0; f < p_.n_features; ++f) {
-      const std::size_t at = static_cast<std::size_t>(position_[f] >> 6) * 2 * kLine + (position_[f] & 63);
+      const std::size_t at =
+          static_cast<std::size_t>(position_[f] >> 6) * 2 * kLine + (position_[f] & 63);
       to[f] = from[at];
       to[p_.n_features + f] = from[at + kLine];
     }
@@ -81,7 +81,8 @@ void Machine::set_states(const std::uint8_t* in) {
     if (fresh_) fill(c);
     const std::uint8_t* from = in + static_cast<std::size_t>(c) * 2 * p_.n_features;
     for (std::uint32_t f = 0; f < p_.n_features; ++f) {
-      const std::size_t at = static_cast<std::size_t>(position_[f] >> 6) * 2 * kLine + (position_[f] & 63);
+      const std::size_t at =
+          static_cast<std::size_t>(position_[f] >> 6) * 2 * kLine + (position_[f] & 63);
       to[at] = from[f];
       to[at + kLine] = from[p_.n_features + f];
     }
@@ -94,7 +95,8 @@ ClauseLists Machine::clauses(std::uint32_t n_threads) const {
   lists.begin.assign(total_clauses() + 1, 0);
   if (fresh_) return lists;
   std::vector<std::int32_t> feature(static_cast<std::size_t>(n_blocks_) * 64, 0);
-  for (std::uint32_t f = 0; f < p_.n_features; ++f) feature[position_[f]] = static_cast<std::int32_t>(f);
+  for (std::uint32_t f = 0; f < p_.n_features; ++f)
+    feature[position_[f]] = static_cast<std::int32_t>(f);
   const auto negation = static_cast<std::int32_t>(p_.n_features);
   const std::uint32_t n = std::max(1U, std::min(n_threads, total_clauses()));
   std::vector<std::vector<std::int32_t>> found(n);
@@ -106,7 +108,8 @@ ClauseLists Machine::clauses(std::uint32_t n_threads) const {
       const std::size_t start = literals.size();
       for (std::uint32_t line = 0; line < n_lines(); ++line)
         for (std::uint64_t lanes = kernels().look(row(c) + line * kLine); lanes; lanes &= lanes - 1)
-          literals.push_back(feature[(line >> 1) * 64 + lowest_bit(lanes)] + (line & 1 ? negation : 0));
+          literals.push_back(feature[(line >> 1) * 64 + lowest_bit(lanes)] +
+                             (line & 1 ? negation : 0));
       std::sort(literals.begin() + static_cast<std::ptrdiff_t>(start), literals.end());
       lists.begin[c + 1] = static_cast<std::int64_t>(literals.size() - start);
     }

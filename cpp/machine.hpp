@@ -78,7 +78,9 @@ class Machine {
   struct Free {
     void operator()(std::uint8_t* p) const { std::free(p); }
   };
-  std::size_t n_bytes() const { return static_cast<std::size_t>(total_clauses()) * n_lines() * kLine; }
+  std::size_t n_bytes() const {
+    return static_cast<std::size_t>(total_clauses()) * n_lines() * kLine;
+  }
 
   Parameters p_;
   std::uint32_t n_blocks_;

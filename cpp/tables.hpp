@@ -17,9 +17,9 @@ struct BinomialTable {
   alignas(64) std::uint16_t edge[kMaxCells + 1];  // ascending; 65535 beyond `cells`
   std::uint32_t first = 0;
   std::uint32_t cells = 0;
-  std::uint32_t residual = 0;         // at least 1
-  std::uint32_t leftover_first = 0;   // the smallest draw in `leftover`
-  std::vector<double> leftover;       // cumulative law of the draw, given U < residual
+  std::uint32_t residual = 0;        // at least 1
+  std::uint32_t leftover_first = 0;  // the smallest draw in `leftover`
+  std::vector<double> leftover;      // cumulative law of the draw, given U < residual
 };
 
 class DecrementLaw {
@@ -36,7 +36,7 @@ class DecrementLaw {
 
  private:
   std::vector<BinomialTable> binomial_;
-  std::vector<std::uint64_t> geometric_;      // geometric_[g] = 2^32 P(first hit <= g + 1)
+  std::vector<std::uint64_t> geometric_;       // geometric_[g] = 2^32 P(first hit <= g + 1)
   std::vector<std::uint16_t> geometric_from_;  // where to start looking, by the highest byte
   std::uint64_t hit_threshold_;
 };

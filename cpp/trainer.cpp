@@ -40,7 +40,8 @@ class Training {
   FitResult run(std::int64_t epochs) {
     epochs_ = epochs;
     std::vector<std::thread> threads;
-    for (std::uint32_t t = 1; t < workers_.size(); ++t) threads.emplace_back([this, t] { work(t); });
+    for (std::uint32_t t = 1; t < workers_.size(); ++t)
+      threads.emplace_back([this, t] { work(t); });
     work(0);
     for (std::thread& thread : threads) thread.join();
     return std::move(result_);
@@ -84,7 +85,8 @@ class Training {
     if (!interrupted_) interrupted_ = hooks_.interrupted && hooks_.interrupted();
     if (!interrupted_) return false;
     const double spent = seconds_since(started_);
-    const double rest = spent * static_cast<double>(order_.size() - done) / static_cast<double>(done + 1);
+    const double rest =
+        spent * static_cast<double>(order_.size() - done) / static_cast<double>(done + 1);
     return rest > kFinishSeconds;
   }
 

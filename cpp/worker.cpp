@@ -8,7 +8,8 @@ Worker::Worker(ClauseStore& store, std::uint32_t index, std::uint32_t count)
     : store_(store), n_clauses_(store.machine.parameters().n_clauses) {
   const Parameters& p = store.machine.parameters();
   truth_.resize(static_cast<std::size_t>(store.machine.n_lines()) * kLine);
-  for (std::size_t l = 0; l < truth_.size(); ++l) truth_[l] = is_negated(static_cast<std::uint32_t>(l));
+  for (std::size_t l = 0; l < truth_.size(); ++l)
+    truth_[l] = is_negated(static_cast<std::uint32_t>(l));
   own_.resize(p.n_classes);
   const std::uint64_t half = p.n_clauses / 2;
   for (std::uint32_t cls = 0; cls < p.n_classes; ++cls) {
@@ -34,7 +35,8 @@ void Worker::begin() {
 
 void Worker::open(std::uint32_t document) {
   document_ = document;
-  for (const std::uint32_t* w = store_.documents.begin(document); w != store_.documents.end(document); ++w) {
+  for (const std::uint32_t* w = store_.documents.begin(document);
+       w != store_.documents.end(document); ++w) {
     const std::uint32_t plain = (*w >> 6) * 128 + (*w & 63);
     truth_[plain] = 1;
     truth_[plain + 64] = 0;
@@ -42,7 +44,8 @@ void Worker::open(std::uint32_t document) {
 }
 
 void Worker::close() {
-  for (const std::uint32_t* w = store_.documents.begin(document_); w != store_.documents.end(document_); ++w) {
+  for (const std::uint32_t* w = store_.documents.begin(document_);
+       w != store_.documents.end(document_); ++w) {
     const std::uint32_t plain = (*w >> 6) * 128 + (*w & 63);
     truth_[plain] = 0;
     truth_[plain + 64] = 1;
@@ -62,7 +65,8 @@ std::int32_t Worker::vote(std::uint32_t cls) {
     if (i >= 4) store_.fetch(o.free[i - 4], document_);
     ask(o.free[i]);
   }
-  for (const std::uint32_t* w = store_.documents.begin(document_); w != store_.documents.end(document_); ++w)
+  for (const std::uint32_t* w = store_.documents.begin(document_);
+       w != store_.documents.end(document_); ++w)
     for (std::uint32_t c = o.head[*w], next; c != kNone; c = next) {
       next = store_.clause[c].next;
       if (next != kNone) store_.fetch(next, document_);
@@ -128,7 +132,8 @@ void Worker::hang_on_rarest(std::uint32_t c) {
   for (std::uint32_t i = 0; i < state.listed; ++i) {
     if (is_negated(list.literal[i])) continue;
     store_.settle_listed(c, i);
-    if (list.state[i] >= kInclude && (best == kNone || list.literal[i] > list.literal[best])) best = i;
+    if (list.state[i] >= kInclude && (best == kNone || list.literal[i] > list.literal[best]))
+      best = i;
   }
   if (best == state.hang && (best != kNone || state.free_at != kNone)) return;
   unhang(c);
@@ -184,7 +189,8 @@ void Worker::reject(std::uint32_t c) {
   store_.settle_list(c);
   List& list = store_.list(c);
   for (std::uint32_t i = 0; i < store_.clause[c].listed; ++i)
-    list.state[i] = static_cast<std::uint8_t>(list.state[i] + (list.state[i] < kInclude && !truth_[list.literal[i]]));
+    list.state[i] = static_cast<std::uint8_t>(
+        list.state[i] + (list.state[i] < kInclude && !truth_[list.literal[i]]));
   store_.event(c, document_, false);
   if (store_.clause[c].hang == kNone) hang_on_rarest(c);
 }
@@ -211,10 +217,9 @@ void Worker::feedback(std::uint32_t cls, bool positive, std::int32_t votes, std:
       else
         reject(c);
     }
-    const std::size_t n =
-        store_.kernel.advance(store_.ib.data() + first, store_.due.data() + first,
-                              store_.matched.data() + first, type_i.begin - first,
-                              type_i.end - first, limit, key, due_.data(), &counts.type_ib);
+    const std::size_t n = store_.kernel.advance(
+        store_.ib.data() + first, store_.due.data() + first, store_.matched.data() + first,
+        type_i.begin - first, type_i.end - first, limit, key, due_.data(), &counts.type_ib);
     for (std::size_t i = 0; i < n; ++i) word_hit(first + due_[i]);
   }
   forget(cls);

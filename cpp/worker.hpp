@@ -15,7 +15,7 @@ class Worker {
   Worker(ClauseStore& store, std::uint32_t index, std::uint32_t count);
 
   void begin();
-  void open(std::uint32_t document);   // the document that the next calls speak of
+  void open(std::uint32_t document);     // the document that the next calls speak of
   std::int32_t vote(std::uint32_t cls);  // of its clauses; remembers which ones matched
   void feedback(std::uint32_t cls, bool positive, std::int32_t votes, std::uint64_t key);
   void forget(std::uint32_t cls);  // instead of feedback()
@@ -29,7 +29,7 @@ class Worker {
     std::uint32_t begin, end;
   };
   struct OwnClass {
-    Share half[2];                   // of the positive, of the negative clauses
+    Share half[2];                    // of the positive, of the negative clauses
     std::vector<std::uint32_t> head;  // first clause that hangs on a word
     std::vector<std::uint32_t> free;  // clauses that hang on none
     std::vector<std::uint32_t> matched;

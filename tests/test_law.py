@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from reference_machine import EVENTS, ReferenceMachine, literals
 from scipy import stats
 
 from newfound import _core
+from reference_machine import EVENTS, ReferenceMachine, literals
 
 LEVEL = 1e-4
 TWIN_SEEDS = 300

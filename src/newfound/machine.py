@@ -15,10 +15,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from newfound import _core
+from newfound._checks import boolean_csr, encode, refuse, whole
 
 __all__ = ["Clauses", "EpochInfo", "TsetlinMachineClassifier"]
 
@@ -163,6 +163,9 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
     'converged'
     """
 
+    _machine: _core.Machine
+    _seed: int
+
     def __init__(
         self,
         n_clauses: int = 400,
@@ -211,10 +214,10 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        _refuse(unsupported)
+        refuse(unsupported)
         self._check_parameters()
         indptr, indices = self._read(X, y=y, reset=True)
-        self.classes_, codes = _encode(y, len(indptr) - 1)
+        self.classes_, codes = encode(y, len(indptr) - 1)
         self._start()
         return self._learn(indptr, indices, codes, self.epochs, callback)
 
@@ -247,15 +250,17 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        _refuse(unsupported)
+        refuse(unsupported)
         self._check_parameters()
         first = not hasattr(self, "_machine")
         indptr, indices = self._read(X, y=y, reset=first)
         if first:
             labels = y if classes is None else classes
-            self.classes_, _ = _encode(labels, len(np.asarray(labels)))
+            self.classes_, _ = encode(labels, len(np.asarray(labels)))
             self._start()
-        elif classes is not None and not np.array_equal(np.unique(np.asarray(classes)), self.classes_):
+        elif classes is not None and not np.array_equal(
+            np.unique(np.asarray(classes)), self.classes_
+        ):
             raise ValueError(
                 f"classes={np.asarray(classes)!r} is not the same as on the first call to "
                 f"partial_fit, {self.classes_!r}; pass the same classes or none."
@@ -361,24 +366,28 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
             self._machine.set_states(states)
 
     def _check_parameters(self) -> None:
-        _whole("n_clauses", self.n_clauses, 2)
+        whole("n_clauses", self.n_clauses, 2)
         if self.n_clauses % 2:
             raise ValueError(
                 f"n_clauses={self.n_clauses} must be even: half vote for a class, half against it."
             )
-        _whole("T", self.T, 1)
-        _whole("epochs", self.epochs, 1)
+        whole("T", self.T, 1)
+        whole("epochs", self.epochs, 1)
         if not isinstance(self.s, Real) or not 1.0 <= self.s <= 1e9:
             raise ValueError(f"s={self.s!r} must be a number from 1 to 1e9.")
         if self.max_literals is not None:
-            _whole("max_literals", self.max_literals, 1)
+            whole("max_literals", self.max_literals, 1)
         if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or self.n_jobs == 0):
             raise ValueError(f"n_jobs={self.n_jobs!r} must be None or a whole number but 0.")
 
     def _threads(self) -> int:
         if self.n_jobs is None:
             return 1
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        cores = (
+            len(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else os.cpu_count() or 1
+        )
         return int(self.n_jobs) if self.n_jobs > 0 else max(1, cores + 1 + int(self.n_jobs))
 
     def _start(self) -> None:
@@ -406,8 +415,8 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
             )
         except MemoryError:
             raise MemoryError(
-                f"The machine needs {automata / 2**30:.1f} GiB for {automata:,} automata; use fewer "
-                "clauses or features."
+                f"The machine needs {automata / 2**30:.1f} GiB for {automata:,} automata; use "
+                "fewer clauses or features."
             ) from None
 
     def _learn(
@@ -418,15 +427,17 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         epochs: int,
         callback: Callable[[EpochInfo], bool | None] | None,
     ) -> Self:
-        _whole("epochs", epochs, 1)
+        whole("epochs", epochs, 1)
         done = self.n_epochs_
 
         def after_epoch(epoch: int, row: NDArray[np.int64]) -> bool:
-            info = EpochInfo(epoch + 1, epochs, *(int(n) for n in row[0]), len(codes))
+            ia, ib, ii, at_target = row[0].tolist()
+            info = EpochInfo(epoch + 1, epochs, ia, ib, ii, at_target, len(codes))
             if self.verbose:
                 print(
                     f"epoch {done + info.epoch}: {info.documents_at_target} of {info.documents} "
-                    f"documents at T; events Ia {info.type_ia}, Ib {info.type_ib}, II {info.type_ii}",
+                    f"documents at T; events Ia {info.type_ia}, Ib {info.type_ib}, "
+                    f"II {info.type_ii}",
                     file=sys.stderr,
                 )
             return bool(callback(info)) if callback is not None else False
@@ -472,11 +483,11 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         )
 
     def _codes(self, y: ArrayLike, n_documents: int) -> NDArray[np.int32]:
-        labels, codes = _encode(y, n_documents, at_least=1)
+        labels, codes = encode(y, n_documents, at_least=1)
         unknown = ~np.isin(labels, self.classes_)
         if unknown.any():
             raise ValueError(
-                f"y has the label {labels[unknown][0]!r}, which is not among the classes "
+                f"y has the label {labels[unknown].tolist()[0]!r}, which is not among the classes "
                 f"{self.classes_.tolist()}; name all classes on the first call to partial_fit."
             )
         found: NDArray[np.int32] = np.searchsorted(self.classes_, labels).astype(np.int32)[codes]
@@ -485,100 +496,4 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
     def _read(
         self, X: Any, *, y: Any = "no_validation", reset: bool
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        if y is None:
-            raise ValueError(
-                "This TsetlinMachineClassifier requires y to be passed, but the target y is None."
-            )
-        if getattr(getattr(X, "dtype", None), "kind", "") in "US":
-            raise ValueError(
-                "X holds text; turn documents into a Boolean matrix first, for example with "
-                "newfound.TextVectorizer."
-            )
-        checked = validate_data(self, X, accept_sparse="csr", dtype=None, reset=reset)
-        matrix: sp.csr_matrix | sp.csr_array
-        if sp.issparse(checked):
-            matrix = checked
-            if not (matrix.has_canonical_format and np.all(matrix.data)):
-                matrix = matrix.copy()
-                matrix.sum_duplicates()
-                matrix.eliminate_zeros()
-            _zero_or_one(matrix.data, lambda at: _place(matrix, at))
-        else:
-            dense = _numbers(checked)
-            _zero_or_one(dense, lambda at: (int(at // dense.shape[1]), int(at % dense.shape[1])))
-            matrix = sp.csr_array(dense != 0)
-        if matrix.shape[1] > 2**30:
-            raise ValueError(f"X has {matrix.shape[1]:,} features; at most {2**30:,} are possible.")
-        return (
-            np.ascontiguousarray(matrix.indptr, np.int64),
-            np.ascontiguousarray(matrix.indices, np.int32),
-        )
-
-
-def _refuse(unsupported: dict[str, Any]) -> None:
-    if unsupported.pop("sample_weight", None) is not None:
-        raise ValueError(
-            "TsetlinMachineClassifier takes no sample_weight: its feedback is given by whole "
-            "documents. Repeat documents to give them weight."
-        )
-    if unsupported:
-        raise TypeError(f"unexpected keyword argument '{next(iter(unsupported))}'")
-
-
-def _whole(name: str, value: Any, least: int) -> None:
-    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= value < 2**30:
-        raise ValueError(f"{name}={value!r} must be a whole number of at least {least}.")
-
-
-def _numbers(dense: NDArray[Any]) -> NDArray[Any]:
-    if dense.dtype.kind in "buif":
-        return dense
-    if dense.dtype.kind == "c":
-        raise ValueError("Complex data not supported: X must be Boolean or 0 and 1.")
-    try:
-        return dense.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"X must be Boolean or 0 and 1, but has other objects ({error}); turn documents into "
-            "a Boolean matrix first, for example with newfound.TextVectorizer."
-        ) from None
-
-
-def _zero_or_one(values: NDArray[Any], place: Callable[[int], tuple[int, int]]) -> None:
-    if values.dtype.kind == "b" or values.size == 0:
-        return
-    wrong = (values != 0) & (values != 1)
-    if wrong.any():
-        at = int(np.argmax(wrong.ravel()))
-        row, column = place(at)
-        raise ValueError(
-            f"X must be Boolean or 0 and 1, but has {values.ravel()[at]!r} in row {row}, column "
-            f"{column}; binarise it first, for example with X > 0."
-        )
-
-
-def _place(matrix: Any, at: int) -> tuple[int, int]:
-    return int(np.searchsorted(matrix.indptr, at, side="right")) - 1, int(matrix.indices[at])
-
-
-def _encode(
-    y: ArrayLike, n_documents: int, at_least: int = 2
-) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    labels = np.asarray(y)
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        from sklearn.utils.validation import column_or_1d
-
-        labels = column_or_1d(labels, warn=True)
-    if labels.ndim != 1 or len(labels) != n_documents:
-        raise ValueError(
-            f"y has the shape {labels.shape}, but there are {n_documents} documents: it must hold "
-            "one label for each."
-        )
-    check_classification_targets(labels)
-    classes, codes = np.unique(labels, return_inverse=True)
-    if len(classes) < at_least:
-        raise ValueError(
-            f"y has only the class {classes[0]!r}; a classifier can't train when only one class is "
-            "present: give documents of at least two."
-        )
-    return classes, codes.astype(np.int32)
+        return boolean_csr(self, X, y=y, reset=reset)

@@ -1,0 +1,46 @@
+# Every command here makes the virtual environment that it needs.
+VENV ?= .venv
+PYTHON ?= python3
+BIN = $(VENV)/bin
+CPP = $(wildcard cpp/*.cpp cpp/*.hpp cpp/*.inl cpp/tests/*.cpp)
+CPPFLAGS_TEST = -S . -DCMAKE_BUILD_TYPE=RelWithDebInfo -DNEWFOUND_CORE_TEST=ON
+
+.PHONY: demo test lint format sanitize peers clean
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --upgrade pip
+
+demo: $(BIN)/python  ## install, and describe the bundled sample
+	$(BIN)/pip install --quiet .
+	$(BIN)/newfound demo
+
+test: $(BIN)/python  ## install, check the code, run the tests
+	$(BIN)/pip install --quiet ".[test,lint]"
+	$(MAKE) lint
+	$(BIN)/python -m pytest --doctest-modules --pyargs tests newfound
+
+lint: $(BIN)/python
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror $(CPP)
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(BIN)/python
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CPP)
+
+sanitize:  ## the core's own tests under the address, undefined behaviour and thread sanitisers
+	cmake $(CPPFLAGS_TEST) -B build/asan -DNEWFOUND_SANITIZE=address,undefined
+	cmake --build build/asan --parallel 2 && build/asan/core_test
+	cmake $(CPPFLAGS_TEST) -B build/tsan -DNEWFOUND_SANITIZE=thread
+	cmake --build build/tsan --parallel 2 && build/tsan/core_test
+
+peers: $(BIN)/python  ## speed against other Tsetlin Machines, about 25 minutes
+	$(BIN)/pip install --quiet .
+	$(BIN)/python benchmarks/peers.py
+
+clean:
+	rm -rf build $(VENV)

@@ -1,0 +1,218 @@
+"""Train newfound and its peers side by side, in one run, on the same bits.
+
+    python benchmarks/peers.py --data DIR
+
+See README.md beside this file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+import tempfile
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import corpora
+import growth
+import report
+from contenders import CONTENDERS, EPOCHS, LARGE, OURS, Contender, Runner, S, T, budget
+from environments import ENVIRONMENTS, build
+from summary import bars, summarise
+
+HERE = Path(__file__).resolve().parent
+BUSY_LOAD = 0.5
+
+
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    add = parser.add_argument
+    add("--data", type=Path, help="folder with bbcsport/bbcsport.jsonl.gz (or NEWFOUND_DATA)")
+    peers = [name for name in CONTENDERS if name != OURS]
+    add("--only", nargs="+", choices=peers, metavar="NAME", help=f"peers: {', '.join(peers)}")
+    add("--corpora", nargs="+", choices=("bbcsport", "zipf"), default=["bbcsport", "zipf"])
+    add("--clauses", nargs="+", type=int, help="for each class (200 2000 10000)")
+    add("--threads", nargs="+", type=int, default=[1, 2])
+    add("--no-growth", action="store_true", help="leave out the growth of ours")
+    add("--quick", action="store_true", help="a minute, to see that everything works")
+    add("--cache", type=Path, default=HERE.parent / ".cache" / "peers", help="environments")
+    add("--output", type=Path, help="default: benchmarks/results; with --quick nothing is written")
+    chosen = parser.parse_args(arguments)
+    chosen.data = chosen.data or (Path(os.environ["NEWFOUND_DATA"]) if _has_data() else None)
+    chosen.clauses = chosen.clauses or ([20, 200] if chosen.quick else [200, 2_000, 10_000])
+    if any(clauses < 2 or clauses % 2 for clauses in chosen.clauses):
+        parser.error("--clauses must be even numbers: half of them vote for, half against")
+    if chosen.output is None and not chosen.quick:
+        chosen.output = HERE / "results"
+    return chosen
+
+
+def _has_data() -> bool:
+    return bool(os.environ.get("NEWFOUND_DATA"))
+
+
+def _command(chosen: argparse.Namespace) -> str:
+    """The command as anybody would type it: without the folders of this machine."""
+    words = ["python benchmarks/peers.py"]
+    for name in ("only", "corpora", "clauses", "threads"):
+        values = getattr(chosen, name) or []
+        words += [f"--{name}"] * bool(values) + [str(value) for value in values]
+    words += ["--no-growth"] * chosen.no_growth + ["--quick"] * chosen.quick
+    return " ".join(words)
+
+
+def _cpu() -> str:
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        for line in info.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def _load() -> float:
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+
+
+def _corpora(chosen: argparse.Namespace, folder: Path, notes: list[str]) -> dict[str, Any]:
+    """Make the corpora, save them for the workers and say what they are."""
+    made = []
+    if "bbcsport" in chosen.corpora:
+        if chosen.data is not None and (chosen.data / corpora.BBCSPORT).exists():
+            made.append(corpora.bbcsport(chosen.data))
+        else:
+            where = f"--data or NEWFOUND_DATA must name a folder with {corpora.BBCSPORT}"
+            notes.append(f"BBC Sport skipped: {where}.")
+    if "zipf" in chosen.corpora:
+        made.append(corpora.zipf(200, 2_000) if chosen.quick else corpora.zipf())
+    facts = {}
+    for corpus in made:
+        corpus.save(folder / f"{corpus.name}.npz")
+        facts[corpus.name] = {
+            "documents": corpus.n_documents,
+            "words": corpus.n_words,
+            "words_a_document": corpus.words_per_document,
+        }
+    return facts
+
+
+def _threads(chosen: argparse.Namespace, notes: list[str]) -> list[int]:
+    cores = os.cpu_count() or 1
+    wanted = sorted(set(chosen.threads))
+    too_many = [threads for threads in wanted if threads > cores]
+    notes += [f"Skipped {n} threads: this machine has {cores} cores." for n in too_many]
+    return [threads for threads in wanted if threads <= cores]
+
+
+def measure_size(
+    runner: Runner,
+    peers: list[Contender],
+    corpus: str,
+    clauses: int,
+    threads: list[int],
+    *,
+    short: bool,
+    quick: bool,
+) -> None:
+    """Fit everybody at one size: ours, the peers, ours again; then all on the training split."""
+    ours = CONTENDERS[OURS]
+    model = runner.folder / f"{corpus}-{clauses}-clauses.npz"
+    for n in threads:
+        size: dict[str, Any] = {"clauses": clauses, "threads": n}
+        runner.run(ours, corpus, task="fit", **size, model=str(model))
+        for peer in peers:
+            if not peer.threaded and n != threads[0]:
+                continue
+            size = {"clauses": clauses, "threads": n if peer.threaded else 1}
+            given = budget(peer, clauses, short=short, quick=quick)
+            cap = {"cap_seconds": given.fit_seconds, "min_epochs": given.min_epochs}
+            runner.run(peer, corpus, task="fit", **size, **cap)
+            if peer.learns and model.exists():
+                size["epochs"] = 1 if clauses > LARGE else 2
+                runner.run(peer, corpus, task="same_clauses", **size, model=str(model))
+        runner.run(ours, corpus, task="fit", clauses=clauses, threads=n)
+    for contender in (ours, *peers):
+        n = max(threads) if contender.threaded else 1
+        size = {"clauses": clauses, "threads": n}
+        if contender is not ours:
+            given = budget(contender, clauses, short=short, quick=quick)
+            if not given.held_out_seconds:
+                continue
+            size["cap_seconds"] = given.held_out_seconds
+        runner.run(contender, corpus, task="held_out", **size)
+
+
+def _versions(measurements: list[dict[str, Any]]) -> dict[str, dict[str, str]]:
+    return {m["contender"]: m["result"].get("versions", {}) for m in measurements}
+
+
+def main() -> int:
+    """Measure, write the results, print the bars."""
+    chosen = parse()
+    begin = time.perf_counter()
+    notes: list[str] = []
+    load_before = _load()
+    if load_before > BUSY_LOAD:
+        notes.append(f"The machine was not quiet: load {load_before:.2f} before the run.")
+    if find_spec("newfound") is None:
+        notes.append("newfound is not installed in this environment: only peers are measured.")
+    wanted = chosen.only or [c.name for c in CONTENDERS.values() if c.default and c.name != OURS]
+    peers = [CONTENDERS[name] for name in wanted]
+    pythons = {OURS: sys.executable}
+    for peer in peers:
+        pythons[peer.name] = str(build(ENVIRONMENTS[peer.environment], chosen.cache))
+    with tempfile.TemporaryDirectory(prefix="newfound-peers-") as scratch:
+        runner = Runner(pythons, Path(scratch), epochs=6 if chosen.quick else EPOCHS)
+        facts = _corpora(chosen, runner.folder, notes)
+        threads = _threads(chosen, notes)
+        middle = sorted(chosen.clauses)[len(chosen.clauses) // 2]
+        for place, corpus in enumerate(facts):
+            for clauses in chosen.clauses:
+                if place and clauses != middle:
+                    notes.append(f"{corpus}: {clauses:,} clauses left out, to save time.")
+                    continue
+                options = {"short": place > 0, "quick": chosen.quick}
+                measure_size(runner, peers, corpus, clauses, threads, **options)
+        rows = summarise(runner.measurements, facts, runner.epochs)
+        base = growth.QUICK if chosen.quick else growth.Base()
+        grown = [] if chosen.no_growth else growth.measure(runner, base)
+    judged = [] if chosen.quick else bars(rows, grown, next(iter(facts), ""))
+    if chosen.quick:
+        notes.append("Quick run: sizes and epochs too small for the bars, which are left out.")
+    about = {
+        "command": _command(chosen),
+        "date": time.strftime("%Y-%m-%d"),
+        "machine": {
+            "cpu": _cpu(),
+            "cores": os.cpu_count(),
+            "system": f"{platform.system()} {platform.machine()}",
+            "load_before": load_before,
+            "load_after": _load(),
+        },
+        "setting": {"T": T, "s": S, "epochs": runner.epochs},
+        "notes": notes,
+        "versions": _versions(runner.measurements),
+        "corpora": facts,
+        "seconds": round(time.perf_counter() - begin, 1),
+    }
+    if chosen.output:
+        report.write_all(chosen.output, about, rows, grown, judged, runner.measurements)
+        print(f"results in {chosen.output}")
+    else:
+        print(report.markdown(about, rows, grown, judged))
+    for note in notes:
+        print(f"note: {note}")
+    for bar in judged:
+        word = {True: "pass", False: "FAIL", None: "-"}[bar.passed]
+        print(f"{word:5} {bar.name}: {bar.measured} (needed {bar.needed})")
+    print(f"{about['seconds']:.0f} s in all")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

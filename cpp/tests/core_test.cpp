@@ -1,0 +1,120 @@
+// The core without Python, for the sanitisers: fits of many kinds on every instruction set and
+// number of threads must give the same automata, and votes must be what the clauses say.
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "inference.hpp"
+#include "kernels.hpp"
+#include "machine.hpp"
+#include "trainer.hpp"
+
+namespace {
+
+using namespace newfound;
+
+struct Corpus {
+  std::vector<std::int64_t> indptr{0};
+  std::vector<std::int32_t> indices;
+  std::vector<std::int32_t> labels;
+  std::uint32_t n_features;
+  CsrView view() const {
+    return {indptr.data(), indices.data(), static_cast<std::int64_t>(labels.size())};
+  }
+};
+
+Corpus make_corpus(std::uint32_t n_documents, std::uint32_t n_features, std::uint32_t n_classes) {
+  Corpus corpus;
+  corpus.n_features = n_features;
+  for (std::uint32_t d = 0; d < n_documents; ++d) {
+    const std::uint32_t label = d % n_classes;
+    for (std::uint32_t f = 0; f < n_features; ++f) {
+      const double chance = (f % n_classes == label ? 2.0 : 1.0) / (2.0 + f / 4.0);
+      if (to_unit(mix64(d, f)) < chance) corpus.indices.push_back(static_cast<std::int32_t>(f));
+    }
+    corpus.indptr.push_back(static_cast<std::int64_t>(corpus.indices.size()));
+    corpus.labels.push_back(static_cast<std::int32_t>(label));
+  }
+  return corpus;
+}
+
+void require(bool condition, const std::string& what) {
+  if (condition) return;
+  std::fprintf(stderr, "failed: %s\n", what.c_str());
+  std::exit(1);
+}
+
+std::vector<std::uint8_t> states_of(const Machine& machine) {
+  const Parameters& p = machine.parameters();
+  std::vector<std::uint8_t> states(std::size_t{2} * p.n_classes * p.n_clauses * p.n_features);
+  machine.copy_states(states.data());
+  return states;
+}
+
+void check_votes(const Machine& machine, const Corpus& corpus, const std::string& name) {
+  const Parameters& p = machine.parameters();
+  const ClauseLists lists = machine.clauses(2);
+  const Inference inference(lists, p.n_features, p.n_classes, p.n_clauses, machine.position());
+  std::vector<std::int32_t> votes(corpus.labels.size() * p.n_classes);
+  inference.votes(corpus.view(), 3, votes.data());
+  for (std::size_t d = 0; d < corpus.labels.size(); ++d) {
+    std::vector<bool> present(p.n_features, false);
+    for (std::int64_t i = corpus.indptr[d]; i < corpus.indptr[d + 1]; ++i)
+      present[static_cast<std::size_t>(corpus.indices[static_cast<std::size_t>(i)])] = true;
+    std::vector<std::int32_t> expected(p.n_classes, 0);
+    for (std::uint32_t c = 0; c < machine.total_clauses(); ++c) {
+      bool match = lists.begin[c] < lists.begin[c + 1];
+      for (std::int64_t i = lists.begin[c]; i < lists.begin[c + 1]; ++i) {
+        const auto literal =
+            static_cast<std::uint32_t>(lists.literals[static_cast<std::size_t>(i)]);
+        match &= literal < p.n_features ? present[literal] : !present[literal - p.n_features];
+      }
+      if (match) expected[c / p.n_clauses] += c % p.n_clauses < p.n_clauses / 2 ? 1 : -1;
+    }
+    for (std::uint32_t k = 0; k < p.n_classes; ++k)
+      require(votes[d * p.n_classes + k] == expected[k], name + ": votes");
+  }
+}
+
+void check_fits(const Parameters& p, const Corpus& corpus, std::int64_t epochs,
+                const std::string& name) {
+  std::vector<std::uint8_t> expected;
+  for (const Kernels* const* k = available_kernels(); *k; ++k)
+    for (const std::uint32_t n_threads : {1U, 2U, 5U}) {
+      select_kernels((*k)->name);
+      Machine machine(p);
+      for (int call = 0; call < 2; ++call)  // the second one goes on
+        fit(machine, corpus.view(), corpus.labels.data(), epochs, n_threads, {});
+      const std::vector<std::uint8_t> states = states_of(machine);
+      if (expected.empty()) {
+        expected = states;
+        check_votes(machine, corpus, name);
+      }
+      require(states == expected,
+              name + ": " + (*k)->name + ", " + std::to_string(n_threads) + " threads");
+    }
+  select_kernels("auto");
+  std::printf("%s: same automata on every path\n", name.c_str());
+}
+
+}  // namespace
+
+int main() {
+  const Corpus two = make_corpus(60, 300, 2), three = make_corpus(45, 130, 3);
+  check_fits({2, 300, 60, 10, 25.0, false, 0, 1}, two, 8, "two classes");
+  check_fits({2, 300, 20, 10, 1.5, false, 0, 2}, two, 8, "small s");
+  check_fits({2, 300, 20, 15, 4.0, true, 0, 3}, two, 8, "boosted");
+  check_fits({2, 300, 20, 15, 4.0, false, 8, 4}, two, 8, "budget");
+  check_fits({3, 130, 40, 5, 8.0, false, 0, 5}, three, 12, "three classes");
+  check_fits({2, 300, 4, 1, 1.0, false, 0, 6}, two, 4, "s = 1");
+  Parameters p{2, 300, 60, 10, 25.0, false, 0, 1};
+  Machine machine(p);
+  int asked = 0;
+  Hooks hooks;
+  hooks.epoch = [&](std::int64_t, const EpochCounts&) { return ++asked == 3; };
+  const FitResult result = fit(machine, two.view(), two.labels.data(), 50, 2, hooks);
+  require(result.reason == StopReason::callback && result.history.size() == 3, "callback");
+  std::puts("7 passed, 0 failed");
+  return 0;
+}

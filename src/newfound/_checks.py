@@ -1,0 +1,118 @@
+"""Checks of what the classifier is given, each with an error that says what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d, validate_data
+
+
+def boolean_csr(
+    estimator: BaseEstimator, X: Any, *, y: Any = "no_validation", reset: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Read X as the rows of a Boolean CSR matrix: indptr and sorted indices."""
+    if y is None:
+        raise ValueError(
+            "This TsetlinMachineClassifier requires y to be passed, but the target y is None."
+        )
+    if getattr(getattr(X, "dtype", None), "kind", "") in ("U", "S"):
+        raise ValueError(
+            "X holds text; turn documents into a Boolean matrix first, for example with "
+            "newfound.TextVectorizer."
+        )
+    checked = validate_data(estimator, X, accept_sparse="csr", dtype=None, reset=reset)
+    matrix: sp.csr_matrix | sp.csr_array
+    if sp.issparse(checked):
+        matrix = checked
+        if not (matrix.has_canonical_format and np.all(matrix.data)):
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+            matrix.eliminate_zeros()
+        _zero_or_one(matrix.data, lambda at: _place(matrix, at))
+    else:
+        dense = _numbers(checked)
+        _zero_or_one(dense, lambda at: (int(at // dense.shape[1]), int(at % dense.shape[1])))
+        matrix = sp.csr_array(dense != 0)
+    if matrix.shape[1] > 2**30:
+        raise ValueError(f"X has {matrix.shape[1]:,} features; at most {2**30:,} are possible.")
+    return (
+        np.ascontiguousarray(matrix.indptr, np.int64),
+        np.ascontiguousarray(matrix.indices, np.int32),
+    )
+
+
+def refuse(unsupported: dict[str, Any]) -> None:
+    """Say that sample_weight, or any other keyword, is not taken."""
+    if unsupported.pop("sample_weight", None) is not None:
+        raise ValueError(
+            "TsetlinMachineClassifier takes no sample_weight: its feedback is given by whole "
+            "documents. Repeat documents to give them weight."
+        )
+    if unsupported:
+        raise TypeError(f"unexpected keyword argument '{next(iter(unsupported))}'")
+
+
+def whole(name: str, value: Any, least: int) -> None:
+    """Demand a whole number of at least `least`."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= value < 2**30:
+        raise ValueError(f"{name}={value!r} must be a whole number of at least {least}.")
+
+
+def _numbers(dense: NDArray[Any]) -> NDArray[Any]:
+    if dense.dtype.kind in "buif":
+        return dense
+    if dense.dtype.kind == "c":
+        raise ValueError("Complex data not supported: X must be Boolean or 0 and 1.")
+    try:
+        return dense.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"X must be Boolean or 0 and 1, but has other objects ({error}); turn documents into "
+            "a Boolean matrix first, for example with newfound.TextVectorizer."
+        ) from None
+
+
+def _zero_or_one(values: NDArray[Any], place: Callable[[int], tuple[int, int]]) -> None:
+    if values.dtype.kind == "b" or values.size == 0:
+        return
+    wrong = (values != 0) & (values != 1)
+    if wrong.any():
+        at = int(np.argmax(wrong.ravel()))
+        row, column = place(at)
+        raise ValueError(
+            f"X must be Boolean or 0 and 1, but has {values.ravel()[at].item()!r} in row {row}, "
+            f"column {column}; binarise it first, for example with X > 0."
+        )
+
+
+def _place(matrix: Any, at: int) -> tuple[int, int]:
+    return int(np.searchsorted(matrix.indptr, at, side="right")) - 1, int(matrix.indices[at])
+
+
+def encode(
+    y: ArrayLike, n_documents: int, at_least: int = 2
+) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """Give the sorted classes of y, and for each document the index of its class."""
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = column_or_1d(labels, warn=True)
+    if labels.ndim != 1 or len(labels) != n_documents:
+        raise ValueError(
+            f"y has the shape {labels.shape}, but there are {n_documents} documents: it must hold "
+            "one label for each."
+        )
+    check_classification_targets(labels)
+    classes, codes = np.unique(labels, return_inverse=True)
+    if len(classes) < at_least:
+        raise ValueError(
+            f"y has only the class {classes.tolist()[0]!r}; a classifier can't train when only one "
+            "class is present: give documents of at least two."
+        )
+    return classes, codes.astype(np.int32)

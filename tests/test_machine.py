@@ -1,0 +1,376 @@
+"""The classifier as its users meet it. That it keeps the law is shown in test_law.py."""
+
+import copy
+import os
+import pickle
+import signal
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.validation import validate_data
+
+from newfound import EpochInfo, TsetlinMachineClassifier
+
+
+def make_documents(
+    n: int = 120, n_features: int = 150, n_classes: int = 2, seed: int = 0
+) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Documents in which every class uses some features more than the others do."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % n_classes
+    chance = np.full((n_classes, n_features), 0.1)
+    for cls in range(n_classes):
+        chance[cls, cls::n_classes] = 0.3
+    return rng.random((n, n_features)) < chance[y], y
+
+
+def machine(**parameters: object) -> TsetlinMachineClassifier:
+    settings = {"n_clauses": 60, "T": 15, "s": 4.0, "epochs": 8, "random_state": 7} | parameters
+    return TsetlinMachineClassifier(**settings)  # type: ignore[arg-type]
+
+
+# scikit-learn's contract
+
+
+class Signs(TsetlinMachineClassifier):
+    """Takes any numbers and sees their signs, as scikit-learn's checks need it."""
+
+    def _read(self, X, *, y="no_validation", reset):  # type: ignore[no-untyped-def]
+        checked = validate_data(self, X, y, accept_sparse="csr", reset=reset)
+        checked = checked if isinstance(y, str) else checked[0]
+        return super()._read(checked > 0, reset=reset)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_passes_every_check_of_scikit_learn_on_the_signs_of_its_data() -> None:
+    estimator = Signs(n_clauses=100, T=20, s=3.0, random_state=0)
+    results = check_estimator(estimator, on_fail=None)
+    failed = [r["check_name"] for r in results if r["status"] == "failed"]
+    assert not failed
+    assert sum(r["status"] == "passed" for r in results) > 45
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_fails_checks_of_scikit_learn_only_where_their_data_is_not_boolean() -> None:
+    # These look for the wording of another error, and meet ours about the data first.
+    other_wording = {
+        "check_classifiers_one_label",
+        "check_classifiers_regression_target",
+        "check_estimator_sparse_array",
+        "check_estimator_sparse_matrix",
+        "check_estimator_sparse_tag",
+        "check_fit2d_1feature",
+        "check_fit2d_1sample",
+        "check_positive_only_tag_during_fit",
+    }
+    for result in check_estimator(machine(), on_fail=None):
+        if result["status"] == "failed" and result["check_name"] not in other_wording:
+            refused = str(result["exception"])
+            assert "Boolean or 0 and 1" in refused, result
+
+
+# what goes in
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        lambda X: X.astype(np.int8),
+        lambda X: X.astype(np.float32),
+        lambda X: X.astype(object),
+        lambda X: X.tolist(),
+        np.asfortranarray,
+        sp.csr_array,
+        sp.csr_matrix,
+        lambda X: sp.csc_array(X.astype(np.int64)),
+        lambda X: sp.coo_matrix(X.astype(np.float64)),
+        lambda X: sp.csr_array(X, dtype=np.uint8),
+    ],
+)
+def test_every_kind_of_boolean_matrix_gives_the_same_machine(convert) -> None:  # type: ignore[no-untyped-def]
+    X, y = make_documents()
+    expected = machine().fit(X, y).states_
+    np.testing.assert_array_equal(machine().fit(convert(X), y).states_, expected)
+
+
+def test_stored_zeros_and_unsorted_indices_of_sparse_input_do_not_matter() -> None:
+    X, y = make_documents()
+    messy = sp.csr_array(X.astype(np.int8))
+    messy.data[:5] = 0
+    clean = X.copy()
+    clean[messy.nonzero()] = True
+    clean &= messy.toarray() != 0
+    for row in range(len(y)):
+        part = slice(messy.indptr[row], messy.indptr[row + 1])
+        messy.indices[part] = messy.indices[part][::-1].copy()
+        messy.data[part] = messy.data[part][::-1].copy()
+    messy = sp.csr_array((messy.data, messy.indices, messy.indptr), shape=messy.shape)
+    before = messy.indices.copy()
+    np.testing.assert_array_equal(machine().fit(messy, y).states_, machine().fit(clean, y).states_)
+    np.testing.assert_array_equal(messy.indices, before)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda X, y: (X.astype(int) * 2, y), r"has 2 in row 0, column \d+; binarise"),
+        (lambda X, y: (-X.astype(int), y), r"has -1 in row 0, column"),
+        (lambda X, y: (sp.csr_array(X.astype(float) * 3), y), r"has 3.0 in row 0"),
+        (lambda X, y: (np.where(X, np.nan, 0.0), y), "NaN"),
+        (lambda X, y: (X[:0], y[:0]), "0 sample"),
+        (lambda X, y: (X[:, :0], y), "0 feature"),
+        (lambda X, y: (X[0], y), "1D"),
+        (lambda X, y: (X, y[:-1]), r"y has the shape \(119,\), but there are 120 documents"),
+        (lambda X, y: (X, np.zeros_like(y)), "only the class"),
+        (lambda X, y: (X, y + 0.5), "Unknown label type"),
+        (lambda X, y: (X, None), "requires y"),
+        (lambda X, y: (np.array([["a", "b"]] * len(y)), y), "X holds text"),
+        (lambda X, y: (np.array([["a", 1]] * len(y), object), y), "turn documents into"),
+        (lambda X, y: (["one text", "another"], [0, 1]), "X holds text|1D"),
+    ],
+)
+def test_wrong_input_is_refused_in_a_sentence(change, message) -> None:  # type: ignore[no-untyped-def]
+    X, y = change(*make_documents())
+    with pytest.raises(ValueError, match=message):
+        machine().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_clauses": 7}, "n_clauses=7 must be even"),
+        ({"n_clauses": 0}, "n_clauses=0 must be a whole number of at least 2"),
+        ({"n_clauses": 10.5}, "n_clauses=10.5 must be a whole number"),
+        ({"T": 0}, "T=0 must be"),
+        ({"s": 0.5}, "s=0.5 must be a number from 1"),
+        ({"s": float("nan")}, "s=nan must be"),
+        ({"s": "25"}, "s='25' must be"),
+        ({"epochs": 0}, "epochs=0 must be"),
+        ({"max_literals": 0}, "max_literals=0 must be"),
+        ({"n_jobs": 0}, "n_jobs=0 must be"),
+    ],
+)
+def test_wrong_parameters_are_refused_in_a_sentence(parameters, message) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(ValueError, match=message):
+        machine(**parameters).fit(*make_documents())
+
+
+def test_sample_weight_is_refused_and_other_keywords_are_unknown() -> None:
+    X, y = make_documents()
+    with pytest.raises(ValueError, match="takes no sample_weight"):
+        machine().fit(X, y, sample_weight=np.ones(len(y)))
+    with pytest.raises(TypeError, match="unexpected keyword argument 'weights'"):
+        machine().partial_fit(X, y, weights=1)
+
+
+def test_other_width_at_prediction_is_refused() -> None:
+    X, y = make_documents()
+    fitted = machine().fit(X, y)
+    with pytest.raises(ValueError, match="149 features"):
+        fitted.predict(X[:, :-1])
+
+
+def test_before_fit_everything_says_so() -> None:
+    X, _ = make_documents()
+    for ask in (machine().predict, machine().decision_function, machine().matching_clauses):
+        with pytest.raises(NotFittedError):
+            ask(X)
+
+
+def test_documents_and_vocabularies_may_be_larger_than_sixteen_bits() -> None:
+    n = 70_000
+    X = sp.csr_array(np.vstack([np.ones(n, bool), np.arange(n) % 2 == 0, np.zeros(n, bool)]))
+    fitted = machine(n_clauses=4, epochs=3).fit(X, ["all", "half", "none"])
+    clauses = fitted.clauses_
+    assert fitted.states_.shape == (3, 4, 2, n)
+    assert clauses.literals.max() >= 65_536 and clauses.lengths.max() > 65_535
+    matching = fitted.matching_clauses(X).toarray()
+    plain, negated, dense = clauses.plain, clauses.negated, X.astype(np.int64)
+    broken = (plain.astype(np.int64) @ (1 - dense.toarray()).T) + negated.astype(np.int64) @ dense.T
+    np.testing.assert_array_equal(matching.T, (broken == 0) & (clauses.lengths > 0)[:, None])
+
+
+# what comes out
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_clauses_votes_and_support_agree_with_the_automata(n_classes: int) -> None:
+    X, y = make_documents(n_classes=n_classes)
+    labels = np.array(["apple", "bear", "cat"])[y]
+    fitted = machine().fit(X, labels)
+    clauses, states = fitted.clauses_, fitted.states_
+    included = states.reshape(n_classes * 60, 2, -1) >= 128
+    np.testing.assert_array_equal(clauses.plain.toarray(), included[:, 0])
+    np.testing.assert_array_equal(clauses.negated.toarray(), included[:, 1])
+    matches = ~((included[:, 0] @ ~X.T) | (included[:, 1] @ X.T)) & included.any((1, 2))[:, None]
+    np.testing.assert_array_equal(fitted.matching_clauses(X).toarray(), matches.T)
+    np.testing.assert_array_equal(clauses.matches, matches.sum(1))
+    own = (matches & (clauses.class_index[:, None] == y)).sum(1)
+    expected = np.where(clauses.polarity > 0, own, matches.sum(1) - own)
+    np.testing.assert_array_equal(clauses.agrees, expected)
+    votes = np.zeros((len(y), n_classes), int)
+    np.add.at(votes.T, clauses.class_index, matches * clauses.polarity[:, None])
+    np.testing.assert_array_equal(fitted.class_sums(X), votes)
+    np.testing.assert_array_equal(fitted.predict(X), fitted.classes_[votes.argmax(1)])
+    decision = votes[:, 1] - votes[:, 0] if n_classes == 2 else votes
+    np.testing.assert_array_equal(fitted.decision_function(X), decision)
+    assert fitted.score(X, labels) > 0.9
+
+
+def test_twenty_thousand_clauses_are_looked_at_in_milliseconds() -> None:
+    X, y = make_documents(n=60, n_features=2000)
+    fitted = machine(n_clauses=10_000, T=50, epochs=2).fit(X, y)
+    start = time.perf_counter()
+    _ = fitted.clauses_.plain, fitted.clauses_.negated, fitted.clauses_.lengths
+    assert time.perf_counter() - start < 0.5
+
+
+def test_history_counts_events_and_says_why_training_ended() -> None:
+    X, y = make_documents()
+    fitted = machine(epochs=5, T=50).fit(X, y)
+    assert (fitted.n_epochs_, fitted.stop_reason_) == (5, "epochs")
+    assert {len(column) for column in fitted.history_.values()} == {5}
+    assert fitted.history_["type_ib"].sum() > fitted.history_["type_ia"].sum() > 0
+    easy = machine(T=3, epochs=200).fit(X, y)
+    assert easy.stop_reason_ == "converged" and easy.n_epochs_ < 200
+    assert easy.history_["documents_at_target"][-1] == len(y)
+    assert sum(easy.history_[kind][-1] for kind in ("type_ia", "type_ib", "type_ii")) == 0
+
+
+def test_a_literal_budget_makes_clauses_short() -> None:
+    X, y = make_documents(n=300)
+    free = machine(epochs=20, s=10.0).fit(X, y).clauses_.lengths.mean()
+    short = machine(epochs=20, s=10.0, max_literals=5).fit(X, y).clauses_.lengths.mean()
+    assert short < free / 2
+
+
+def test_same_seed_same_machine_on_any_number_of_threads() -> None:
+    X, y = make_documents(n_classes=3)
+    one = machine(n_jobs=1).fit(X, y)
+    for n_jobs in (None, 2, 8, -1):
+        other = machine(n_jobs=n_jobs).fit(X, y)
+        np.testing.assert_array_equal(other.states_, one.states_)
+        np.testing.assert_array_equal(other.class_sums(X), one.class_sums(X))
+    assert not np.array_equal(machine(random_state=8).fit(X, y).states_, one.states_)
+
+
+def test_any_random_state_of_scikit_learn_will_do() -> None:
+    X, y = make_documents()
+    first = machine(random_state=np.random.RandomState(3)).fit(X, y).states_
+    again = machine(random_state=np.random.RandomState(3)).fit(X, y).states_
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(
+        machine(random_state=None).fit(X, y).states_, machine(random_state=None).fit(X, y).states_
+    )
+
+
+# going on
+
+
+def test_partial_fit_goes_on_and_knows_classes_up_front() -> None:
+    X, y = make_documents(n_classes=3)
+    fitted = machine()
+    fitted.partial_fit(X[y < 2], y[y < 2], classes=[0, 1, 2])
+    assert fitted.n_epochs_ == 1 and list(fitted.classes_) == [0, 1, 2]
+    for _ in range(7):
+        fitted.partial_fit(X, y)
+    assert fitted.n_epochs_ == 8 and len(fitted.history_["type_ia"]) == 8
+    assert fitted.score(X, y) > 0.9
+    with pytest.raises(ValueError, match="label 3, which is not among the classes"):
+        fitted.partial_fit(X, np.where(y == 2, 3, y))
+    with pytest.raises(ValueError, match="not the same as on the first call"):
+        fitted.partial_fit(X, y, classes=[0, 1])
+
+
+def test_a_pickled_machine_is_the_same_and_goes_on_the_same() -> None:
+    X, y = make_documents()
+    fitted = machine().fit(X, y)
+    twin = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(twin.states_, fitted.states_)
+    np.testing.assert_array_equal(twin.predict(X), fitted.predict(X))
+    other = copy.deepcopy(fitted)
+    for each in (fitted, twin, other):
+        each.partial_fit(X, y, epochs=2)
+    np.testing.assert_array_equal(twin.states_, fitted.states_)
+    np.testing.assert_array_equal(other.states_, fitted.states_)
+
+
+# while it runs
+
+
+def test_a_callback_sees_every_epoch_and_can_end_training() -> None:
+    X, y = make_documents()
+    seen: list[EpochInfo] = []
+
+    def watch(info: EpochInfo) -> bool:
+        seen.append(info)
+        return info.epoch == 3
+
+    fitted = machine(T=50).fit(X, y, callback=watch)
+    assert [info.epoch for info in seen] == [1, 2, 3]
+    assert (fitted.n_epochs_, fitted.stop_reason_) == (3, "callback")
+    assert seen[0].epochs == 8 and seen[0].documents == len(y)
+    assert seen[2].type_ia == fitted.history_["type_ia"][2]
+    np.testing.assert_array_equal(fitted.states_, machine(T=50, epochs=3).fit(X, y).states_)
+
+
+def test_an_error_in_a_callback_reaches_the_caller() -> None:
+    def fail(info: EpochInfo) -> bool:
+        raise RuntimeError(f"epoch {info.epoch}")
+
+    with pytest.raises(RuntimeError, match="epoch 1"):
+        machine().fit(*make_documents(), callback=fail)
+
+
+def test_verbose_prints_a_line_for_each_epoch_on_standard_error(capsys) -> None:  # type: ignore[no-untyped-def]
+    machine(T=50, epochs=2, verbose=1).fit(*make_documents())
+    printed = capsys.readouterr()
+    assert printed.out == "" and printed.err.count("documents at T") == 2
+
+
+def interrupt_after(seconds: float) -> threading.Timer:
+    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    return timer
+
+
+def test_control_c_ends_within_a_second_with_the_model_of_the_last_full_epoch() -> None:
+    X, y = make_documents(n=400, n_features=3000)
+    fitted = machine(n_clauses=1000, T=500, s=20.0, epochs=100_000, n_jobs=2)
+    timer = interrupt_after(1.0)
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        fitted.fit(X, y)
+    assert time.perf_counter() - start < 2.5
+    timer.join()
+    assert fitted.stop_reason_ == "interrupted" and fitted.n_epochs_ >= 1
+    assert len(fitted.predict(X)) == len(y)
+    same = machine(n_clauses=1000, T=500, s=20.0, epochs=fitted.n_epochs_, n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(same.states_, fitted.states_)
+
+
+def test_control_c_in_an_epoch_too_long_to_finish_leaves_a_valid_model_and_says_so() -> None:
+    rng = np.random.default_rng(0)
+    X = sp.random_array((60_000, 4000), density=0.02, rng=rng, format="csr") > 0
+    y = rng.integers(0, 2, 60_000)
+    fitted = machine(n_clauses=2000, T=2000, s=10.0)
+    timer = interrupt_after(1.5)
+    start = time.perf_counter()
+    with (
+        warnings.catch_warnings(record=True) as said,
+        pytest.raises(KeyboardInterrupt),
+    ):
+        warnings.simplefilter("always")
+        fitted.fit(X, y)
+    assert time.perf_counter() - start < 6.0
+    timer.join()
+    assert fitted.n_epochs_ == 0 and fitted.stop_reason_ == "interrupted"
+    assert "holds what that part of the epoch taught it" in str(said[0].message)
+    assert len(fitted.predict(X[:10])) == 10
