@@ -6,6 +6,9 @@ namespace newfound {
 namespace {
 
 constexpr std::uint32_t kLargestIb = 65000;  // what fits the lines' counts, with room to spare
+// Lines count trials from here, so that they can be behind: by one for each Type Ia event whose
+// trials wait, which are fewer than there are states (can_wait() in kernels.inl).
+constexpr std::uint16_t kSeenBase = kInclude;
 constexpr std::size_t kAnswerBytes = std::size_t{24} << 20;
 constexpr std::size_t kPostingBytes = std::size_t{8} << 20;
 constexpr int kWatches = 4;  // plain words taken from a line that refutes a document
@@ -30,7 +33,7 @@ ClauseStore::ClauseStore(Machine& m, const Documents& d)
   matched.assign(n + 16, 0);
   clause.resize(n);
   lists_.resize(n);
-  seen_.assign(n * machine.n_lines(), 1);
+  seen_.assign(n * machine.n_lines(), kSeenBase);
   negated_.resize(n * machine.n_blocks());
   plain_words_ = (machine.n_blocks() + 63) / 64;
   plain_blocks_.assign(n * plain_words_, 0);
@@ -74,10 +77,9 @@ RowView ClauseStore::row_view(std::uint32_t c) {
           plain_blocks(c), machine.n_blocks(), machine.valid(machine.n_blocks() - 1)};
 }
 
-// Lines count trials from base_ib - 1, so that a line can be one trial behind.
 std::uint64_t ClauseStore::settle_line(std::uint32_t c, std::uint32_t line) {
   if (ib[c] - clause[c].base_ib > kLargestIb) settle_row(c);
-  const std::uint32_t now = ib[c] - clause[c].base_ib + 1;
+  const std::uint32_t now = ib[c] - clause[c].base_ib + kSeenBase;
   const std::uint32_t trials = now - seen(c, line);
   if (trials == 0) return line & 1 ? negated(c, line >> 1) : kernel.look(line_of(c, line));
   seen(c, line) = static_cast<std::uint16_t>(now);
@@ -87,11 +89,11 @@ std::uint64_t ClauseStore::settle_line(std::uint32_t c, std::uint32_t line) {
 }
 
 void ClauseStore::settle_row(std::uint32_t c) {
-  const std::uint32_t now = ib[c] - clause[c].base_ib + 1;
+  const std::uint32_t now = ib[c] - clause[c].base_ib + kSeenBase;
   for (std::uint32_t line = 0; line < machine.n_lines(); ++line) {
     const std::uint32_t trials = now - seen(c, line);
     if (trials > 0) note(c, line, kernel.settle(line_of(c, line), trials, law, next_key(c)));
-    seen(c, line) = 1;
+    seen(c, line) = kSeenBase;
   }
   clause[c].base_ib = ib[c];
 }
@@ -103,7 +105,7 @@ void ClauseStore::event(std::uint32_t c, std::uint32_t document, bool reinforce)
     state.uncleared = 0;
   }
   if (ib[c] - state.base_ib > kLargestIb) settle_row(c);
-  kernel.event(row_view(c), static_cast<std::uint16_t>(ib[c] - state.base_ib + 1),
+  kernel.event(row_view(c), static_cast<std::uint16_t>(ib[c] - state.base_ib + kSeenBase),
                documents.blocks_begin(document), documents.blocks_end(document), reinforce,
                machine.parameters().boost_true_positive, law, next_key(c));
   state.answer_until = 0;

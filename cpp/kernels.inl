@@ -103,6 +103,13 @@ inline void decrement_pair(Lanes& x, Lanes& y, std::uint32_t trials, const Decre
   }
 }
 
+// Whether a line may be raised with its trials still to come: if all of them hit, no lane would
+// fall below 0, and none is raised to include its literal. Then the order does not matter.
+inline bool can_wait(const Lanes& x, std::uint32_t trials, std::uint64_t valid) {
+  return trials < kInclude - 3 && !x.at_least(kInclude - 1) &&
+         (x.below(static_cast<std::uint8_t>(trials + 2)) & valid) == 0;
+}
+
 void event(const RowView& row, std::uint16_t now, const Documents::Block* begin,
            const Documents::Block* end, bool reinforce, bool boost, const DecrementLaw& law,
            std::uint64_t key) {
@@ -132,6 +139,19 @@ void event(const RowView& row, std::uint16_t now, const Documents::Block* begin,
     const auto plain_trials = static_cast<std::uint32_t>(now - row.seen[2 * b]);
     const auto negated_trials = static_cast<std::uint32_t>(now - row.seen[2 * b + 1]);
     std::uint32_t plain_index = b << 10, negated_index = (b << 10) + 512;
+    const std::uint64_t valid = present | absent;
+    if (!boost && can_wait(plain, plain_trials, valid) &&
+        can_wait(negated, negated_trials, valid)) {
+      // A trial for every lane belongs to Type Ia: it is one more to catch up with.
+      const std::uint16_t behind = reinforce;
+      plain.raise(Mask::of(reinforce ? present : absent));
+      negated.raise(Mask::of(reinforce ? absent : present));
+      plain.store(row.states + 2 * b * kLine);
+      negated.store(row.states + (2 * b + 1) * kLine);
+      row.seen[2 * b] = static_cast<std::uint16_t>(row.seen[2 * b] - behind);
+      row.seen[2 * b + 1] = static_cast<std::uint16_t>(row.seen[2 * b + 1] - behind);
+      continue;
+    }
     if (plain_trials == negated_trials && !plain.zero()) {
       decrement_pair(plain, negated, plain_trials, law, key, plain_index, negated_index);
     } else {

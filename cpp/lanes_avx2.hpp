@@ -142,6 +142,12 @@ struct Lanes {
     a = _mm256_blendv_epi8(a, old.a, m.a);
     b = _mm256_blendv_epi8(b, old.b, m.b);
   }
+  std::uint64_t below(std::uint8_t t) const {
+    const __m256i v = _mm256_set1_epi8(static_cast<char>(t));
+    const Mask not_below{_mm256_cmpeq_epi8(_mm256_max_epu8(a, v), a),
+                         _mm256_cmpeq_epi8(_mm256_max_epu8(b, v), b)};
+    return ~not_below.bits();
+  }
   bool at_least(std::uint8_t t) const {
     const __m256i v = _mm256_set1_epi8(static_cast<char>(t));
     return Mask{_mm256_cmpeq_epi8(_mm256_max_epu8(a, v), a),

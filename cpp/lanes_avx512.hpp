@@ -131,6 +131,9 @@ struct Lanes {
   bool zero() const { return _mm512_test_epi64_mask(v, v) == 0; }
   std::uint64_t included() const { return _mm512_movepi8_mask(v); }
   void restore(Lanes old, Mask m) { v = _mm512_mask_mov_epi8(v, m.m, old.v); }
+  std::uint64_t below(std::uint8_t t) const {
+    return _mm512_cmplt_epu8_mask(v, _mm512_set1_epi8(static_cast<char>(t)));
+  }
   bool at_least(std::uint8_t t) const {
     return _mm512_cmpge_epu8_mask(v, _mm512_set1_epi8(static_cast<char>(t))) != 0;
   }

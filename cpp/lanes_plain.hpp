@@ -135,6 +135,11 @@ struct Lanes {
   void restore(const Lanes& old, const Mask& m) {
     for (int i = 0; i < 64; ++i) lane[i] = m.lane[i] ? old.lane[i] : lane[i];
   }
+  std::uint64_t below(std::uint8_t t) const {
+    std::uint64_t b = 0;
+    for (int i = 0; i < 64; ++i) b |= static_cast<std::uint64_t>(lane[i] < t) << i;
+    return b;
+  }
   bool at_least(std::uint8_t t) const {
     std::uint8_t any = 0;
     for (int i = 0; i < 64; ++i) any |= static_cast<std::uint8_t>(lane[i] >= t);

@@ -61,7 +61,11 @@ def refuse(unsupported: dict[str, Any]) -> None:
 
 def whole(name: str, value: Any, least: int) -> None:
     """Demand a whole number of at least `least`."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or not least <= value < 2**30:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, Integral)
+        or not least <= int(value) < 2**30
+    ):
         raise ValueError(f"{name}={value!r} must be a whole number of at least {least}.")
 
 
