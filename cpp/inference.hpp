@@ -9,9 +9,10 @@
 
 namespace newfound {
 
-// A clause with plain words is filed under its rarest one, so that only documents with that word
-// look at it; a clause of negated words alone is filed under each of them, so that a document
-// finds the ones it breaks. Empty clauses match nothing.
+// A document starts from the set of clauses that its words call up, each clause filed under its
+// rarest plain word (clauses of negated words alone are always there), and strikes out those that
+// negate one of its words: for frequent words with a bit set over the clauses, for others with a
+// list. What is left is checked for further plain words. Empty clauses match nothing.
 class Inference {
  public:
   Inference(const ClauseLists& clauses, std::uint32_t n_features, std::uint32_t n_classes,
@@ -27,10 +28,10 @@ class Inference {
                 std::vector<std::int32_t>& clauses) const;
 
  private:
-  struct Filed {
-    std::uint32_t clause;
-    std::uint32_t begin, end;  // its other literals in `rest_`, plain ones first
-    std::uint32_t first_negated;
+  // Lists of numbers, one for each of n keys.
+  struct Lists {
+    std::vector<std::size_t> begin;
+    std::vector<std::uint32_t> items;
   };
   class Reader;
 
@@ -39,13 +40,13 @@ class Inference {
   }
 
   std::uint32_t n_features_, n_classes_, n_clauses_;
-  std::vector<std::uint32_t> filed_begin_;  // by feature
-  std::vector<Filed> filed_;
-  std::vector<std::uint32_t> rest_;
-  std::vector<std::uint32_t> negative_;       // clauses of negated words alone
-  std::vector<std::uint32_t> breaks_begin_;   // by feature
-  std::vector<std::uint32_t> breaks_;         // indices into `negative_`
-  std::vector<std::int32_t> negative_votes_;  // by class, if no clause of `negative_` is broken
+  std::uint32_t words_;                // 64-bit words of a set of clauses
+  std::vector<std::uint64_t> always_;  // clauses of negated words alone
+  Lists filed_;                        // by feature: clauses with it as their rarest plain one
+  Lists further_;                      // by clause: its other plain features
+  Lists negated_;                      // by feature: clauses that negate it, where they are few
+  std::vector<std::int32_t> dense_;    // by feature: row of `rows_`, or -1
+  std::vector<std::uint64_t> rows_;    // sets of clauses that negate a frequent feature
 };
 
 }  // namespace newfound
