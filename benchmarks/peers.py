@@ -57,7 +57,7 @@ def _has_data() -> bool:
 
 
 def _command(chosen: argparse.Namespace) -> str:
-    """The command as anybody would type it: without the folders of this machine."""
+    """Give the command as anybody would type it: without the folders of this machine."""
     words = ["python benchmarks/peers.py"]
     for name in ("only", "corpora", "clauses", "threads"):
         values = getattr(chosen, name) or []

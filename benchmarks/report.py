@@ -72,7 +72,7 @@ def markdown(
     growth: list[dict[str, Any]],
     judged: list[Bar],
 ) -> str:
-    """The whole report as one page."""
+    """Write the whole report as one page."""
     machine, setting = about["machine"], about["setting"]
     lines = [
         "# Speed against peers",

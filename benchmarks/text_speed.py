@@ -22,7 +22,8 @@ from sklearn.feature_extraction.text import (  # type: ignore[import-untyped,unu
 )
 
 from newfound.documents import DocumentError, read_documents
-from newfound.text import TextVectorizer, tokenize
+from newfound.text import TextVectorizer
+from newfound.tokens import tokenize
 
 
 def seconds(action: Callable[[], object], repeat: int) -> float:

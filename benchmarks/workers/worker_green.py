@@ -8,9 +8,10 @@ from typing import Any
 
 import green_tsetlin as gt
 import numpy as np
-from common import N_CLASSES, Clauses, Job, Rows, Trial, main
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
+
+from common import N_CLASSES, Clauses, Job, Rows, Trial, main
 
 NEVER = 2.0  # an accuracy that stops no training
 AT_ONCE = -1.0

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from common import Clauses, Job, Rows, Trial, main
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from common import Clauses, Job, Rows, Trial, main
 from newfound import TsetlinMachineClassifier
 
 

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from common import N_CLASSES, Clauses, Job, Rows, Trial, include_bits, main
 from numpy.typing import NDArray
 from pyTsetlinMachineParallel.tm import MultiClassTsetlinMachine
+
+from common import N_CLASSES, Clauses, Job, Rows, Trial, include_bits, main
 
 
 class ParallelTrial(Trial):

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from common import N_CLASSES, Clauses, Job, Rows, Trial, include_bits, main
 from numpy.typing import NDArray
 from tmu.models.classification.coalesced_classifier import TMCoalescedClassifier
 from tmu.models.classification.vanilla_classifier import TMClassifier
+
+from common import N_CLASSES, Clauses, Job, Rows, Trial, include_bits, main
 
 
 class TmuTrial(Trial):

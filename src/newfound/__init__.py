@@ -1,8 +1,84 @@
-"""newfound tells which documents are new, and which words make them so."""
+"""newfound tells which documents are new, which words make them so, and in what context."""
 
+from importlib import import_module
 from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
 
-from newfound.machine import Clauses, EpochInfo, TsetlinMachineClassifier
+if TYPE_CHECKING:
+    from newfound.clauses import Clause, ClauseTable
+    from newfound.context import Context, ContextMatrix
+    from newfound.datasets import load_sample
+    from newfound.describer import NoveltyDescriber, describe
+    from newfound.documents import DocumentError, Documents, as_documents, read_documents
+    from newfound.explanation import Explanation
+    from newfound.machine import Clauses, EpochInfo, TsetlinMachineClassifier
+    from newfound.persistence import ModelFileError, load, save
+    from newfound.scoring import context_scores, word_scores
+    from newfound.text import TextVectorizer
+    from newfound.words import WordTable
 
 __version__ = version("newfound")
-__all__ = ["Clauses", "EpochInfo", "TsetlinMachineClassifier", "__version__"]
+
+# Imported when first asked for: scikit-learn takes a second, and the command line's help need not.
+_HOMES = {
+    "Clause": "clauses",
+    "ClauseTable": "clauses",
+    "Clauses": "machine",
+    "Context": "context",
+    "ContextMatrix": "context",
+    "DocumentError": "documents",
+    "Documents": "documents",
+    "EpochInfo": "machine",
+    "Explanation": "explanation",
+    "ModelFileError": "persistence",
+    "NoveltyDescriber": "describer",
+    "TextVectorizer": "text",
+    "TsetlinMachineClassifier": "machine",
+    "WordTable": "words",
+    "as_documents": "documents",
+    "context_scores": "scoring",
+    "describe": "describer",
+    "load": "persistence",
+    "load_sample": "datasets",
+    "read_documents": "documents",
+    "save": "persistence",
+    "word_scores": "scoring",
+}
+
+__all__ = [
+    "Clause",
+    "ClauseTable",
+    "Clauses",
+    "Context",
+    "ContextMatrix",
+    "DocumentError",
+    "Documents",
+    "EpochInfo",
+    "Explanation",
+    "ModelFileError",
+    "NoveltyDescriber",
+    "TextVectorizer",
+    "TsetlinMachineClassifier",
+    "WordTable",
+    "__version__",
+    "as_documents",
+    "context_scores",
+    "describe",
+    "load",
+    "load_sample",
+    "read_documents",
+    "save",
+    "word_scores",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'newfound' has no attribute {name!r}")
+    value = getattr(import_module(f"newfound.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -156,7 +156,7 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
     >>> from newfound import TsetlinMachineClassifier
     >>> X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 50, dtype=bool)
     >>> y = X[:, 0] ^ X[:, 1]
-    >>> machine = TsetlinMachineClassifier(n_clauses=20, T=10, s=3.0, random_state=1).fit(X, y)
+    >>> machine = TsetlinMachineClassifier(n_clauses=20, T=4, s=3.0, random_state=1).fit(X, y)
     >>> machine.predict(X[:4])
     array([False,  True,  True, False])
     >>> machine.stop_reason_

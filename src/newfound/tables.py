@@ -1,0 +1,188 @@
+"""Tables of results: arrays by column, with ways out to frames and files."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import io
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Table", "jsonable"]
+
+
+class Table:
+    """Columns of equal length, each an array.
+
+    Parameters
+    ----------
+    columns : mapping of str to array
+        The columns by their names.
+
+    Examples
+    --------
+    >>> table = Table({"word": np.array(["ball", "scrum"]), "score": np.array([0.5, np.nan])})
+    >>> len(table), table.columns, table["score"].tolist()
+    (2, ('word', 'score'), [0.5, nan])
+    >>> table.to_records()
+    [{'word': 'ball', 'score': 0.5}, {'word': 'scrum', 'score': None}]
+    >>> print(table.to_csv(), end="")
+    word,score
+    ball,0.5
+    scrum,
+    """
+
+    def __init__(self, columns: Mapping[str, NDArray[Any]]) -> None:
+        self._data = dict(columns)
+        if len({len(column) for column in self._data.values()}) > 1:
+            raise ValueError("The columns of a table must have the same length.")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self._data)
+
+    def __len__(self) -> int:
+        return len(next(iter(self._data.values()), ()))
+
+    def __getitem__(self, column: str) -> NDArray[Any]:
+        """Give a column by its name."""
+        try:
+            return self._data[column]
+        except KeyError:
+            names = ", ".join(self._data)
+            raise KeyError(f"There is no column {column!r}; there are: {names}.") from None
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """Iterate over the rows, each a dict."""
+        return iter(self.to_records())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Table):
+            return NotImplemented
+        return self.columns == other.columns and self.to_records() == other.to_records()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        head = self.take(slice(10)).to_records()
+        rows = [[_short(value) for value in row.values()] for row in head]
+        lines = [list(self.columns), *rows]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        shown = [
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        ]
+        more = [f"... {len(self) - 10:,} more rows"] if len(self) > 10 else []
+        return "\n".join([*shown, *more])
+
+    def take(self, rows: NDArray[Any] | slice) -> Self:
+        """Give the table of these rows: a slice, numbers, or a Boolean array."""
+        return type(self)({name: column[rows] for name, column in self._data.items()})
+
+    def top(self, n: int = 20, by: str = "score", *, ascending: bool = False) -> Self:
+        """Give the n rows with the greatest values of a column, or the smallest.
+
+        Parameters
+        ----------
+        n : int, default=20
+            How many rows.
+        by : str, default="score"
+            The column; rows where it is nan are left out. Ties keep their order.
+        ascending : bool, default=False
+            The smallest values instead.
+
+        Returns
+        -------
+        Table
+        """
+        if n < 0:
+            raise ValueError(f"n={n!r}: expected a number of rows from 0.")
+        values = self[by]
+        rows = np.arange(len(values))
+        if values.dtype.kind == "f":
+            rows = rows[~np.isnan(values)]
+        _, ranks = np.unique(values[rows], return_inverse=True)
+        order = np.argsort(ranks if ascending else -ranks, kind="stable")
+        return self.take(rows[order[:n]])
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Give the rows as dicts of plain data; a number that is not finite is None."""
+        lists = [list(map(jsonable, column.tolist())) for column in self._data.values()]
+        return [dict(zip(self._data, row, strict=True)) for row in zip(*lists, strict=True)]
+
+    def to_pandas(self) -> Any:
+        """Give a pandas DataFrame."""
+        return _library("pandas").DataFrame(self._plain())
+
+    def to_polars(self) -> Any:
+        """Give a polars DataFrame."""
+        return _library("polars").DataFrame(self._plain())
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """Write a CSV file, UTF-8; without a path, give its text.
+
+        A number that is not finite is left empty; several values in a cell are parted by ``|``.
+        """
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(self.columns)
+        for row in self.to_records():
+            writer.writerow(
+                "|".join(value) if isinstance(value, list) else value for value in row.values()
+            )
+        return _written(text.getvalue(), path)
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """Write a JSON file, a list of rows; without a path, give its text."""
+        rows = ",\n".join(json.dumps(row, ensure_ascii=False) for row in self.to_records())
+        return _written(f"[\n{rows}\n]\n" if rows else "[]\n", path)
+
+    def _plain(self) -> dict[str, Any]:
+        return {
+            name: [list(v) if isinstance(v, tuple) else v for v in column.tolist()]
+            if column.dtype == object
+            else column
+            for name, column in self._data.items()
+        }
+
+
+def jsonable(value: Any) -> Any:
+    """Turn a value into what JSON can hold; a number that is not finite becomes None."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: jsonable(inner) for key, inner in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [jsonable(inner) for inner in value]
+    return value
+
+
+def _library(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise ImportError(f"This needs {name}: pip install {name}") from error
+
+
+def _written(text: str, path: str | os.PathLike[str] | None) -> str | None:
+    if path is None:
+        return text
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        file.write(text)
+    return None
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    text = ", ".join(value) if isinstance(value, list) else "" if value is None else str(value)
+    return text if len(text) <= 30 else text[:29] + "…"

@@ -1,0 +1,252 @@
+"""Clauses are rules to read, to search, to fold, and they match what the machine says."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state  # type: ignore[import-untyped,unused-ignore]
+
+from newfound.clauses import SIDES, Clause, ClauseTable, bags, roles
+from newfound.context import ContextIndex
+from newfound.machine import Clauses, TsetlinMachineClassifier
+
+WORDS = ("ball", "rugby", "scrum", "try", "wicket")
+
+
+def some_clauses() -> ClauseTable:
+    return ClauseTable.from_clauses(
+        [
+            Clause("novel", 1, ("rugby", "scrum"), ("wicket",), 1, 8),
+            Clause("known", -1, ("rugby", "scrum"), ("wicket",), 1, 8),
+            Clause("known", 1, ("wicket",), (), 30, 2),
+            Clause("novel", -1, ("ball",), ("rugby",), 20, 0),
+            Clause("novel", 1),
+            Clause("known", 1, ("rugby", "scrum"), ("wicket",), 1, 8),
+        ],
+        WORDS,
+    )
+
+
+def random_table(n_clauses: int, n_words: int, n_literals: int, seed: int = 0) -> ClauseTable:
+    rng = np.random.default_rng(seed)
+    literals = np.sort(rng.integers(0, 2 * n_words, (n_clauses, n_literals)), axis=1)
+    matches = rng.integers(0, 500, n_clauses)
+    arrays = Clauses(
+        class_index=np.repeat([0, 1], n_clauses // 2).astype(np.int32),
+        polarity=np.tile([1, -1], n_clauses // 2).astype(np.int8),
+        indptr=np.arange(n_clauses + 1, dtype=np.int64) * n_literals,
+        literals=literals.ravel().astype(np.int32),
+        matches=matches,
+        agrees=rng.integers(0, matches + 1),
+        n_features=n_words,
+    )
+    return ClauseTable(arrays, [f"w{i}" for i in range(n_words)])
+
+
+class TestClause:
+    @pytest.mark.parametrize(
+        ("class_name", "polarity", "side"),
+        [
+            ("known", 1, "known"),
+            ("novel", -1, "known"),
+            ("novel", 1, "novel"),
+            ("known", -1, "novel"),
+        ],
+    )
+    def test_side(self, class_name: str, polarity: int, side: str) -> None:
+        clause = Clause(class_name, polarity, ("a",), (), 3, 1)
+        assert clause.side == side
+        assert clause.precision == (0.75 if side == "known" else 0.25)
+        assert clause.support == (3 if side == "known" else 1)
+
+    def test_it_reads_as_a_rule(self) -> None:
+        clause = Clause("novel", 1, ("rugby", "scrum"), ("wicket",))
+        assert str(clause) == "rugby AND scrum AND NOT wicket → novel"
+        assert str(Clause("known", 1)) == "(empty) → known"
+
+    def test_precision_without_matches_is_not_a_number(self) -> None:
+        assert np.isnan(Clause("novel", 1, ("a",)).precision)
+        assert Clause("novel", 1, ("a",)).to_dict()["precision"] is None
+
+    @pytest.mark.parametrize(("name", "polarity"), [("old", 1), ("known", 0)])
+    def test_a_wrong_class_or_polarity_is_refused(self, name: str, polarity: int) -> None:
+        with pytest.raises(ValueError, match="expected 'known' or 'novel'"):
+            Clause(name, polarity)
+
+
+class TestClauseTable:
+    def test_clauses_come_back_as_they_were_given(self) -> None:
+        table = some_clauses()
+        assert len(table) == 6
+        assert table[0] == Clause("novel", 1, ("rugby", "scrum"), ("wicket",), 1, 8)
+        assert table[-1].side == "known"
+        assert list(table) == [table[i] for i in range(6)]
+        with pytest.raises(IndexError):
+            table[6]
+
+    def test_a_slice_or_a_mask_is_a_table(self) -> None:
+        table = some_clauses()
+        assert list(table[1:3]) == [table[1], table[2]]
+        assert list(table[table.side == "known"]) == [table[2], table[3], table[5]]
+        assert table[[3, 0]][0] == table[3]
+        assert len(table[:0]) == 0
+
+    def test_columns_agree_with_the_clauses(self) -> None:
+        table = some_clauses()
+        assert table.side.tolist() == [clause.side for clause in table]
+        assert table.support.tolist() == [clause.support for clause in table]
+        np.testing.assert_array_equal(table.precision, [clause.precision for clause in table])
+
+    def test_duplicates_fold_by_words_and_side_and_empty_ones_go(self) -> None:
+        folded = some_clauses().fold()
+        assert [(str(clause), clause.count) for clause in folded] == [
+            ("rugby AND scrum AND NOT wicket → novel", 2),
+            ("wicket → known", 1),
+            ("ball AND NOT rugby → known", 1),
+            ("rugby AND scrum AND NOT wicket → known", 1),
+        ]
+
+    def test_folding_changes_no_bag_and_no_context(self) -> None:
+        rng = np.random.default_rng(0)
+        table = random_table(200, 20, 3)
+        table = table[rng.integers(0, 200, 600)]
+        folded = table.fold()
+        assert len(folded) < len(table)
+        assert len(folded.fold()) == len(folded)
+        for one, other in zip(table.bags(), folded.bags(), strict=True):
+            assert one.tolist() == other.tolist()
+        whole, short = (ContextIndex(t).partners("w3").to_dict() for t in (table, folded))
+        assert whole == short
+
+    @pytest.mark.parametrize(
+        ("by", "first"),
+        [
+            ("gain", "rugby AND scrum AND NOT wicket → novel"),
+            ("support", "wicket → known"),
+            ("precision", "ball AND NOT rugby → known"),
+            ("count", "rugby AND scrum AND NOT wicket → novel"),
+            ("length", "wicket → known"),
+        ],
+    )
+    def test_sorting(self, by: str, first: str) -> None:
+        assert str(some_clauses().fold().sorted(by)[0]) == first
+
+    def test_sorting_the_other_way_and_by_nothing_known(self) -> None:
+        support = some_clauses().sorted("support", descending=False).support.tolist()
+        assert support == sorted(support)
+        with pytest.raises(ValueError, match="by='size': expected one of gain"):
+            some_clauses().sorted("size")
+
+    def test_clauses_with_a_plain_word_can_stand_first(self) -> None:
+        table = ClauseTable.from_clauses(
+            [Clause("known", 1, (), ("try",), 9, 0), Clause("novel", 1, ("try",), (), 5, 6)]
+        )
+        assert str(table.sorted()[0]) == "NOT try → known"
+        assert str(table.sorted(plain_first=True)[0]) == "try → novel"
+
+    def test_gain_weighs_the_sides_by_their_size(self) -> None:
+        clause = Clause("novel", 1, ("try",), (), 10, 5)
+        table = ClauseTable(
+            ClauseTable.from_clauses([clause]).arrays, ["try"], n_documents=(100, 10)
+        )
+        assert table.gain.tolist() == [0.4]
+
+    def test_containing_finds_plain_and_negated_words(self) -> None:
+        table = some_clauses()
+        assert len(table.containing("rugby")) == 4
+        assert len(table.containing("rugby", negated=False)) == 3
+        assert [str(clause) for clause in table.containing("rugby", plain=False)] == [
+            "ball AND NOT rugby → known"
+        ]
+        assert len(table.containing("try")) == 0
+
+    def test_an_unknown_word_gets_near_ones(self) -> None:
+        with pytest.raises(ValueError, match=r"'rugbi' is not in .* did you mean 'rugby'\?"):
+            some_clauses().containing("rugbi")
+        with pytest.raises(ValueError, match=r"of 5 words\.$"):
+            some_clauses().containing("zzzzzz")
+
+    def test_words_that_many_clauses_have_stand_first(self) -> None:
+        table = ClauseTable.from_clauses(
+            [Clause("novel", 1, ("a", "z"), ("b", "y")), Clause("novel", 1, ("z",), ("y",))]
+        )
+        assert str(table[0]) == "z AND a AND NOT y AND NOT b → novel"
+        assert str(table[:1][0]) == str(table[0])
+
+    def test_a_vocabulary_of_the_wrong_size_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="2 words, the clauses 5 features"):
+            ClauseTable(some_clauses().arrays, ["a", "b"])
+
+    def test_repr_shows_the_first(self) -> None:
+        assert repr(some_clauses()).startswith("<6 clauses>\nrugby AND scrum")
+        assert repr(some_clauses()).endswith("... 1 more")
+
+
+class TestBags:
+    @given(st.integers(0, 2**32 - 1))
+    def test_bags_and_roles_are_those_of_a_plain_loop(self, seed: int) -> None:
+        table = random_table(20, 6, 3, seed)
+        counted: dict[str, NDArray[Any]] = {side: np.zeros(6, int) for side in SIDES}
+        for clause in table:
+            other = SIDES[clause.side == "known"]
+            for word in set(clause.plain):
+                counted[clause.side][int(word[1:])] += 1
+            for word in set(clause.negated):
+                counted[other][int(word[1:])] += 1
+        plain, negated = table.plain, table.negated
+        plain.sum_duplicates()
+        negated.sum_duplicates()
+        for matrices in (bags(plain, negated, table.side), bags(plain, negated, table.is_novel)):
+            assert matrices[0].tolist() == counted["known"].tolist()
+            assert matrices[1].tolist() == counted["novel"].tolist()
+        for side, matrix in zip(SIDES, roles(plain, negated, table.side), strict=True):
+            assert matrix.sum(axis=0).tolist() == counted[side].tolist()
+
+    def test_sides_that_do_not_fit_are_refused(self) -> None:
+        table = some_clauses()
+        for side in (["known"] * 5, ["old"] * 6):
+            with pytest.raises(ValueError, match="for each of the 6 clauses"):
+                bags(table.plain, table.negated, side)
+
+
+class TestMatching:
+    def test_it_agrees_with_the_machine(self) -> None:
+        rng = check_random_state(0)
+        X = rng.rand(80, 30) < 0.3
+        y = np.where(X[:, 0] | X[:, 1], "novel", "known")
+        machine = TsetlinMachineClassifier(n_clauses=40, T=10, epochs=5, random_state=0).fit(X, y)
+        table = ClauseTable(machine.clauses_, [f"w{i}" for i in range(30)])
+        expected = machine.matching_clauses(X).toarray()
+        found = np.array([table.matching(np.flatnonzero(row)) for row in X])
+        assert expected.any()
+        np.testing.assert_array_equal(found, expected)
+        novel = y == "novel"
+        np.testing.assert_array_equal(table.matches_novel, expected[novel].sum(axis=0))
+        np.testing.assert_array_equal(table.matches_known, expected[~novel].sum(axis=0))
+
+    def test_an_empty_clause_matches_nothing(self) -> None:
+        assert some_clauses().matching([0]).tolist() == [False, False, False, True, False, False]
+
+
+class TestSpeed:
+    def test_20_000_clauses_take_no_loop_over_literals(self) -> None:
+        table = random_table(20_000, 8_000, 40)
+        index = ContextIndex(table)
+        words = [f"w{i}" for i in range(200)]
+        for task, limit in (
+            (table.bags, 0.5),
+            (lambda: table.fold().sorted(), 1.0),
+            (lambda: table.containing("w5"), 0.5),
+            (lambda: table.matching([1, 2, 3]), 0.5),
+            (lambda: index.partners("w5"), 0.9),
+            (lambda: index.matrix(words), 0.9),
+        ):
+            start = time.perf_counter()
+            task()
+            assert time.perf_counter() - start < limit

@@ -1,0 +1,532 @@
+"""The command line answers clearly, whatever it is given, and never leaves half a file."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import pty
+import resource
+import signal
+import subprocess
+import sys
+import sysconfig
+import time
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from newfound.cli import app
+
+COMMAND = str(Path(sysconfig.get_path("scripts"), "newfound"))
+KNOWN = ["the batsman hit six", "a cricket match in England", "six wickets in the match"] * 8
+NOVEL = ["the scrum won the ball", "a rugby match in England", "old rugby try in the match"] * 8
+SMALL = ["--n-clauses", "20", "--epochs", "10", "--min-df", "1", "--jobs", "1"]
+
+
+class Piles:
+    """Two files of documents, and the arguments that name them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.known = folder / "known.txt"
+        self.novel = folder / "novel.txt"
+        self.write(KNOWN, NOVEL)
+
+    def write(self, known: list[str], novel: list[str]) -> Piles:
+        for path, lines in ((self.known, known), (self.novel, novel)):
+            path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        return self
+
+    @property
+    def arguments(self) -> list[str]:
+        return ["describe", "--known", str(self.known), "--novel", str(self.novel), *SMALL]
+
+    def new_files(self) -> list[str]:
+        return sorted({*os.listdir(self.folder)} - {"known.txt", "novel.txt"})
+
+
+@pytest.fixture
+def piles(tmp_path: Path) -> Piles:
+    return Piles(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the file of a saved model."""
+    piles = Piles(tmp_path_factory.mktemp("model"))
+    path = piles.folder / "model"
+    assert call(*piles.arguments, "--save", path).exit_code == 0
+    return path
+
+
+def call(*arguments: object, input: str | bytes | None = None) -> Any:
+    """Call the command in this process."""
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], input=input)
+
+
+def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run the installed command."""
+    command = [COMMAND, *map(str, arguments)]
+    return subprocess.run(
+        command, capture_output=True, encoding="utf-8", timeout=120, check=False, **options
+    )
+
+
+def refused(result: Any, message: str, status: int = 1) -> None:
+    """Expect one sentence on standard error after what was read, and no result."""
+    assert result.exit_code == status, result.output
+    assert result.stdout == ""
+    *talk, last = result.stderr.splitlines()
+    assert message in last
+    assert last.startswith("newfound: ")
+    assert "Traceback" not in result.stderr
+    assert all(line.startswith(("newfound: known: ", "newfound: novel: ")) for line in talk)
+
+
+class TestDescribe:
+    def test_the_table_is_worth_reading(self, piles: Piles) -> None:
+        result = call(*piles.arguments)
+        assert result.exit_code == 0, result.stderr
+        first = result.stdout.splitlines()[0]
+        assert "24 novel documents" in first
+        assert "24 known" in first
+        assert "rugby" in first
+        assert "Tsetlin" not in result.stdout
+        assert result.stdout.index("scrum") < result.stdout.index("wicket")
+        assert "→ novel" in result.stdout
+        assert "wickets" in result.stdout
+        assert result.stderr.splitlines() == [
+            f"newfound: known: 24 documents from {piles.known}; 21 duplicates kept",
+            f"newfound: novel: 24 documents from {piles.novel}; 21 duplicates kept",
+        ]
+
+    @pytest.mark.parametrize("width", [60, 80, 200])
+    def test_words_are_whole_on_any_terminal(
+        self, piles: Piles, monkeypatch: pytest.MonkeyPatch, width: int
+    ) -> None:
+        monkeypatch.setenv("COLUMNS", str(width))
+        lines = call(*piles.arguments).stdout.splitlines()
+        assert {"rugby", "scrum", "batsman"} <= {(line.split() or [""])[0] for line in lines}
+        assert max(map(len, lines)) <= width
+
+    def test_no_word_is_both_new_and_not_new(self, piles: Piles) -> None:
+        data = json.loads(call(*piles.arguments, "--json", "--top", "1000").stdout)
+        assert min(row["score"] for row in data["novel_words"]) > 1
+        assert max(row["score"] for row in data["known_words"]) < 1
+
+    def test_json_is_all_there_is_on_standard_output(self, piles: Piles) -> None:
+        data = json.loads(call(*piles.arguments, "--json", "--top", "3").stdout)
+        assert data["newfound"] == version("newfound")
+        assert data["known"] == {
+            "source": str(piles.known),
+            "documents": 24,
+            "found": {"duplicate": 21},
+        }
+        words = [row["word"] for row in data["novel_words"]]
+        assert len(words) == 3
+        assert set(words) <= {"ball", "old", "rugby", "scrum", "try", "win"}
+        assert [rule["side"] for rule in data["rules"]] == ["novel"] * 2 + ["known"] * 2
+        assert data["novel_words"][0]["score"] > 1 > data["known_words"][0]["score"]
+
+    def test_the_same_seed_gives_the_same_result_on_any_number_of_threads(
+        self, piles: Piles
+    ) -> None:
+        first = call(*piles.arguments, "--json", "--seed", "5")
+        again = call(*piles.arguments, "--json", "--seed", "5", "--jobs", "2")
+        other = call(*piles.arguments, "--json", "--seed", "6")
+        found = [
+            {key: json.loads(result.stdout)[key] for key in ("novel_words", "rules")}
+            for result in (first, again, other)
+        ]
+        assert found[0] == found[1]
+        assert found[0] != found[2]
+
+    def test_quiet_says_nothing(self, piles: Piles) -> None:
+        assert call(*piles.arguments, "--quiet").stderr == ""
+
+    def test_documents_of_a_column_and_of_a_pipe(self, piles: Piles) -> None:
+        table = piles.folder / "known.csv"
+        table.write_text("n,body,other\n" + "".join(f"1,{line},x\n" for line in KNOWN))
+        rows = "".join(json.dumps({"body": line}) + "\n" for line in NOVEL)
+        (piles.folder / "novel.jsonl").write_text(rows)
+        arguments = ["describe", "--known", table, "--text-column", "body", "--json", *SMALL]
+        result = call(*arguments, "--novel", piles.folder / "novel.jsonl")
+        assert json.loads(result.stdout)["novel"]["documents"] == 24
+        lines = "\n".join(NOVEL)
+        result = call(
+            "describe", "--known", piles.known, "--novel", "-", "--json", *SMALL, input=lines
+        )
+        assert json.loads(result.stdout)["novel"]["source"] == "standard input"
+
+    def test_names_of_files_cannot_steer_the_terminal(self, piles: Piles) -> None:
+        path = piles.folder / "\x1b[2J[bold]x.txt"
+        piles.known.rename(path)
+        result = call("describe", "--known", path, "--novel", piles.novel, *SMALL)
+        assert result.exit_code == 0
+        assert "\x1b" not in result.stderr + result.stdout
+        assert "[bold]x.txt" in result.stderr
+
+
+class TestFilesOut:
+    def test_csv_is_utf8_and_holds_every_word(self, piles: Piles) -> None:
+        piles.write([*KNOWN, "crème brûlée", "=cmd|' /C calc'!A0 -2+3 @sum"], NOVEL)
+        path = piles.folder / "words.csv"
+        assert call(*piles.arguments, "--output", path).exit_code == 0
+        rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
+        words = {row["word"] for row in rows}
+        assert {"rugby", "wicket", "brûlée", "cmd"} <= words
+        text = [cell for row in rows for key in ("word", "forms") for cell in [row[key]]]
+        assert not [cell for cell in text if cell[:1] in ("=", "+", "-", "@", "\t", "\r")]
+        assert piles.new_files() == ["words.csv"]
+
+    def test_json_holds_every_word(self, piles: Piles) -> None:
+        path = piles.folder / "words.json"
+        assert call(*piles.arguments, "--output", path).exit_code == 0
+        assert "rugby" in {row["word"] for row in json.loads(path.read_text(encoding="utf-8"))}
+
+    def test_parquet_holds_every_word_or_names_the_extra(self, piles: Piles) -> None:
+        path = piles.folder / "words.parquet"
+        result = call(*piles.arguments, "--output", path)
+        try:
+            from pyarrow import parquet
+        except ImportError:
+            refused(result, "pip install 'newfound[parquet]'")
+        else:
+            assert "rugby" in parquet.read_table(path)["word"].to_pylist()
+
+    def test_an_unknown_suffix_is_asked_wrongly(self, piles: Piles) -> None:
+        result = call(*piles.arguments, "--output", piles.folder / "words.xls")
+        assert result.exit_code == 2
+        assert ".csv, .json or .parquet" in " ".join(result.stderr.split())
+
+    @pytest.mark.parametrize("option", ["--output", "--save"])
+    def test_an_existing_file_asks_for_force_before_the_work(
+        self, piles: Piles, option: str
+    ) -> None:
+        path = piles.folder / "there.csv"
+        path.write_text("precious")
+        result = call(*piles.arguments, option, path)
+        refused(result, "there.csv exists; pass --force")
+        assert "known:" not in result.stderr
+        assert path.read_text() == "precious"
+        assert call(*piles.arguments, option, path, "--force").exit_code == 0
+        assert path.read_bytes() != b"precious"
+
+    @pytest.mark.parametrize("option", ["--output", "--save"])
+    def test_a_place_that_cannot_be_written_is_told_before_the_work(
+        self, piles: Piles, option: str
+    ) -> None:
+        refused(
+            call(*piles.arguments, option, piles.folder / "no" / "x.csv"),
+            "No such file or directory.",
+        )
+        refused(call(*piles.arguments, option, "/proc/x.csv"), "Cannot write /proc/x.csv")
+
+    def test_output_and_save_must_differ(self, piles: Piles) -> None:
+        path = piles.folder / "x.csv"
+        assert call(*piles.arguments, "--output", path, "--save", path).exit_code == 2
+
+    @pytest.mark.parametrize("option", ["--output", "--save"])
+    def test_a_full_disk_is_one_sentence_and_leaves_nothing(
+        self, piles: Piles, option: str
+    ) -> None:
+        """Let the system refuse to write, by a limit on the size of files."""
+
+        def limit() -> None:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
+
+        path = piles.folder / "x.csv"
+        path.write_text("precious")
+        done = run(*piles.arguments, "--quiet", "--force", option, path, preexec_fn=limit)
+        assert done.returncode == 1
+        assert done.stderr == f"newfound: Cannot write {path}: File too large.\n"
+        assert piles.new_files() == ["x.csv"]
+        assert path.read_text() == "precious"
+
+
+class TestExplain:
+    def test_words_rules_and_votes(self, model: Path) -> None:
+        result = call("explain", model, "A Rugby match in England, zzyzx")
+        assert result.exit_code == 0, result.stderr
+        assert "Rugby" in result.stdout
+        assert "→ novel" in result.stdout
+        assert "zzyzx" in result.stdout
+        assert "votes for novel" in result.stdout
+
+    def test_json_is_a_line_a_text(self, model: Path) -> None:
+        result = call("explain", model, "-", "--json", input="rugby scrum\n\nsix wickets\n")
+        first, second = map(json.loads, result.stdout.splitlines())
+        assert first["text"] == "rugby scrum"
+        assert second["text"] == "six wickets"
+
+    def test_a_text_cannot_steer_the_terminal(self, model: Path) -> None:
+        result = call("explain", model, "rugby \x1b[2J\x07 [bold]six[/bold] [/] \x9b2J")
+        assert result.exit_code == 0, result.stderr
+        assert not set("\x1b\x07\x9b") & set(result.stdout)
+        assert "[bold]six[/bold] [/]" in result.stdout
+
+    def test_an_empty_pipe(self, model: Path) -> None:
+        done = run("explain", model, "-", input="")
+        assert done.returncode == 1
+        assert done.stderr == "newfound: There is no text to explain; standard input is empty.\n"
+
+    def test_no_text_is_asked_wrongly(self, model: Path) -> None:
+        assert call("explain", model).exit_code == 2
+
+    def test_files_that_are_no_models(self, model: Path, tmp_path: Path) -> None:
+        refused(call("explain", tmp_path / "no", "text"), "Cannot read")
+        refused(call("explain", tmp_path, "text"), "is not a file")
+        (tmp_path / "cut").write_bytes(model.read_bytes()[:-10])
+        refused(call("explain", tmp_path / "cut", "text"), "is cut short")
+        (tmp_path / "else").write_text("hello")
+        refused(call("explain", tmp_path / "else", "text"), "is not a model of newfound")
+
+
+class TestBadInput:
+    def test_a_side_that_is_not_named(self, piles: Piles) -> None:
+        result = call("describe", "--known", piles.known)
+        assert result.exit_code == 2
+        assert "--novel" in result.stderr
+
+    def test_a_side_that_is_missing(self, piles: Piles) -> None:
+        result = call("describe", "--known", piles.known, "--novel", piles.folder / "no.txt")
+        refused(result, "There is no file or folder")
+
+    @pytest.mark.parametrize("content", ["", "\n\n", "  \n"])
+    def test_a_side_that_is_empty(self, piles: Piles, content: str) -> None:
+        piles.novel.write_text(content)
+        refused(call(*piles.arguments), "There are no documents in")
+
+    def test_nothing_left_after_cleaning(self, piles: Piles) -> None:
+        refused(call(*piles.write(["the of and"] * 5, ["... !!!"] * 5).arguments), "word")
+
+    def test_nothing_left_on_one_side(self, piles: Piles) -> None:
+        result = call(*piles.write(KNOWN, ["the of and"] * 5).arguments)
+        refused(result, "novel")
+
+    def test_the_same_path_twice_is_asked_wrongly(self, piles: Piles) -> None:
+        result = call("describe", "--known", piles.known, "--novel", piles.known)
+        assert result.exit_code == 2
+        assert "are the same" in " ".join(result.stderr.split())
+        assert call("describe", "--known", "-", "--novel", "-").exit_code == 2
+
+    def test_the_same_documents_on_both_sides(self, piles: Piles) -> None:
+        refused(call(*piles.write(KNOWN, KNOWN).arguments), "same")
+
+    def test_all_documents_identical(self, piles: Piles) -> None:
+        refused(call(*piles.write(["rugby match"] * 5, ["rugby match"] * 9).arguments), "same")
+
+    def test_one_document_a_side(self, piles: Piles) -> None:
+        result = call(*piles.write(["a cricket match"], ["a rugby match"]).arguments)
+        assert result.exit_code in (0, 1)
+        assert "Traceback" not in result.stderr
+        assert "rugby" in result.stdout or "document" in result.stderr.splitlines()[-1]
+
+    def test_a_folder_without_text_files(self, piles: Piles) -> None:
+        folder = piles.folder / "folder"
+        folder.mkdir()
+        (folder / "photo.bin").write_bytes(b"\x89PNG\0\0\0")
+        result = call("describe", "--known", piles.known, "--novel", folder)
+        refused(result, "There are no documents in")
+
+    @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+    def test_an_unreadable_file(self, piles: Piles) -> None:
+        piles.novel.chmod(0)
+        refused(call(*piles.arguments), "Permission denied")
+
+    def test_a_file_that_fails_while_it_is_read(self, piles: Piles) -> None:
+        """Read the memory of this process from its start: an error of the system, even for root."""
+        arguments = ["--known", piles.known, "--novel", "/proc/self/mem", "--format", "txt"]
+        result = call("describe", *arguments)
+        refused(result, "Cannot read /proc/self/mem")
+
+    def test_a_wrong_column(self, piles: Piles) -> None:
+        table = piles.folder / "novel.csv"
+        table.write_text("id,text\n1,rugby\n")
+        arguments = ["--known", table, "--novel", piles.novel, "--text-column", "body"]
+        refused(call("describe", *arguments), "no column 'body'; it has: id, text")
+
+    def test_a_line_of_50_mb(self, piles: Piles) -> None:
+        words = " ".join(f"word{i % 5000}" for i in range(60_000))
+        piles.write([*KNOWN, *[words * (50_000_000 // len(words) + 1)]], NOVEL)
+        done = run(*piles.arguments, "--json")
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["known"]["documents"] == len(KNOWN) + 1
+
+    def test_a_line_of_50_mb_without_a_space(self, piles: Piles) -> None:
+        piles.write([*KNOWN, "x" * 50_000_000], NOVEL)
+        done = run(*piles.arguments)
+        assert done.returncode == 0, done.stderr
+        assert len(done.stdout) < 100_000
+
+    def test_nul_bytes(self, piles: Piles) -> None:
+        piles.novel.write_bytes("\n".join(NOVEL).encode() + b"\nrugby\0\0 try\n")
+        result = call(*piles.arguments)
+        assert result.exit_code == 0
+        assert "left out: 1 non-text" in result.stderr
+        piles.novel.write_bytes(b"\0" * 1000)
+        refused(call(*piles.arguments), "There are no documents in")
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            ["--n-clauses", "0"],
+            ["--n-clauses", "3"],
+            ["--n-clauses", "ten"],
+            ["--T", "0"],
+            ["--s", "0.5"],
+            ["--s", "nan"],
+            ["--epochs", "0"],
+            ["--max-literals", "-1"],
+            ["--min-df", "0"],
+            ["--seed", "-1"],
+            ["--jobs", "0"],
+            ["--jobs", "-2"],
+            ["--top", "0"],
+            ["--preset", "best"],
+            ["--language", "xx"],
+            ["--format", "xls"],
+            ["--unknown"],
+        ],
+        ids=" ".join,
+    )
+    def test_parameters_out_of_range_are_asked_wrongly(
+        self, piles: Piles, arguments: list[str]
+    ) -> None:
+        result = call(*piles.arguments, *arguments)
+        assert result.exit_code == 2, result.output
+        assert arguments[0] in result.stderr
+        assert result.stdout == ""
+
+    def test_more_automata_than_memory(self, piles: Piles) -> None:
+        result = call(*piles.arguments, "--n-clauses", str(2**30 - 2))
+        refused(result, "The machine needs")
+
+    def test_a_min_df_that_leaves_no_word(self, piles: Piles) -> None:
+        refused(call(*piles.arguments, "--min-df", "1000"), "min_df")
+
+
+class TestProcess:
+    def test_help_answers_at_once(self) -> None:
+        start = time.perf_counter()
+        done = run("describe", "--help")
+        assert time.perf_counter() - start < 2
+        assert done.returncode == 0
+        assert "--known" in done.stdout
+        code = "import sys, newfound.cli; print(*sys.modules)"
+        loaded = subprocess.check_output([sys.executable, "-c", code], text=True).split()
+        assert not {"numpy", "sklearn", "scipy", "simplemma"} & set(loaded)
+
+    def test_version(self) -> None:
+        assert run("--version").stdout == f"newfound {version('newfound')}\n"
+
+    def test_demo_needs_nothing_and_takes_seconds(self) -> None:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        done = run("demo")
+        assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before < 20
+        assert done.returncode == 0, done.stderr
+        assert "1,500 novel documents" in done.stdout.splitlines()[0]
+        assert "flight" in done.stdout
+        assert "CC BY" in done.stderr
+        assert "\x1b" not in done.stdout + done.stderr
+
+    def test_a_reader_that_stops_early_is_no_failure(self, piles: Piles) -> None:
+        many = [f"word{i} other{i}" for i in range(3000)]
+        piles.write(many, NOVEL)
+        for extra in (["--json"], []):
+            with subprocess.Popen(
+                [COMMAND, *piles.arguments, "--top", "3000", *extra],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                encoding="utf-8",
+            ) as process:
+                assert process.stdout is not None
+                assert process.stderr is not None
+                process.stdout.read(10)
+                process.stdout.close()
+                talk = process.stderr.read()
+                assert process.wait(60) == 0, talk
+            assert "Traceback" not in talk
+            assert "Exception" not in talk
+
+    def test_a_closed_standard_output_is_one_sentence_at_most(self, piles: Piles) -> None:
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(
+                [COMMAND, *piles.arguments, "--quiet"],
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+            )
+        assert done.returncode == 1
+        reason = "Cannot write to standard output: No space left on device."
+        assert done.stderr == f"newfound: {reason}\n"
+
+    def test_a_bar_on_a_terminal_and_none_in_a_pipe(self, piles: Piles) -> None:
+        ours, theirs = pty.openpty()
+        environment = {**os.environ, "TERM": "xterm-256color"}
+        with subprocess.Popen(
+            [COMMAND, *piles.arguments], stdout=subprocess.PIPE, stderr=theirs, env=environment
+        ) as process:
+            os.close(theirs)
+            seen = b""
+            while True:
+                try:
+                    chunk = os.read(ours, 4096)
+                except OSError:
+                    break
+                if not chunk:
+                    break
+                seen += chunk
+            assert process.stdout is not None
+            result = process.stdout.read()
+        os.close(ours)
+        assert b"Learning rules" in seen
+        assert b"Learning rules" not in result
+        assert "Learning rules" not in run(*piles.arguments).stderr
+
+    def test_an_encoding_that_lacks_the_letters(self, piles: Piles) -> None:
+        piles.write([*KNOWN, "crème brûlée"], NOVEL)
+        environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+        done = run(*piles.arguments, "--top", "100", env=environment)
+        assert done.returncode == 0, done.stderr
+        assert "cr?me" in done.stdout
+        done = run(*piles.arguments, "--top", "100", "--json", env=environment)
+        assert "crème" in {row["word"] for row in json.loads(done.stdout)["known_words"]}
+
+    @pytest.mark.parametrize("seconds", [0.3, 0.9, 1.5, 4])
+    def test_an_interrupt_in_the_middle_ends_at_once(self, piles: Piles, seconds: float) -> None:
+        rng = np.random.default_rng(0)
+        texts = [
+            " ".join(f"w{number}" for number in rng.integers(0, 5000, 60)) for _ in range(4000)
+        ]
+        piles.write(texts[:2000], texts[2000:])
+        arguments = [*piles.arguments[:5], "--preset", "paper"]
+        files = ["--save", piles.folder / "model", "--output", piles.folder / "words.csv"]
+        with subprocess.Popen(
+            [COMMAND, *map(str, [*arguments, *files])],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            talk = [process.stderr.readline(), process.stderr.readline()]
+            assert "novel: 2,000 documents" in talk[1]
+            time.sleep(seconds)
+            assert process.poll() is None, "it ended before it could be interrupted"
+            start = time.perf_counter()
+            process.send_signal(signal.SIGINT)
+            assert process.wait(30) == 130
+            elapsed = time.perf_counter() - start
+            assert process.stdout.read() == ""
+            assert process.stderr.read() == "newfound: interrupted; no file is left half-written.\n"
+        assert elapsed < 2
+        assert piles.new_files() == []
