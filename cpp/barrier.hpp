@@ -1,9 +1,9 @@
-// A barrier for threads that meet every few microseconds: spins a little, then yields.
+// A barrier for threads that meet every few microseconds: spins a little, then sleeps, so that a
+// thread that lost its core to another program gets it back soon.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <thread>
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <immintrin.h>
@@ -21,14 +21,14 @@ class Barrier {
     if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == n_) {
       arrived_.store(0, std::memory_order_relaxed);
       round_.store(round + 1, std::memory_order_release);
+      round_.notify_all();
       return;
     }
-    for (int spin = 0; round_.load(std::memory_order_acquire) == round; ++spin) {
-      if (spin < kSpins)
-        pause();
-      else
-        std::this_thread::yield();
+    for (int spin = 0; spin < kSpins; ++spin) {
+      if (round_.load(std::memory_order_acquire) != round) return;
+      pause();
     }
+    while (round_.load(std::memory_order_acquire) == round) round_.wait(round);
   }
 
  private:

@@ -165,6 +165,8 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
 
     _machine: _core.Machine
     _seed: int
+    _clauses: Clauses | None
+    _learned_from: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
 
     def __init__(
         self,
@@ -329,8 +331,30 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         indptr, clauses = self._machine.matching(*self._read(X, reset=False), self._threads())
         return sp.csr_array(
             (np.ones(len(clauses), bool), clauses, indptr),
-            shape=(len(indptr) - 1, len(self.clauses_)),
+            shape=(len(indptr) - 1, len(self.classes_) * self.n_clauses),
         )
+
+    @property
+    def clauses_(self) -> Clauses:
+        """What was learned, read from the automata when first asked for."""
+        check_is_fitted(self, "_machine")
+        if self._clauses is None:
+            threads = self._threads()
+            indptr, literals = self._machine.clauses(threads)
+            matches, own = self._machine.support(*self._learned_from, threads)
+            n = len(self.classes_)
+            polarity = np.tile(np.repeat(np.array([1, -1], np.int8), self.n_clauses // 2), n)
+            self._clauses = Clauses(
+                class_index=np.repeat(np.arange(n, dtype=np.int32), self.n_clauses),
+                polarity=polarity,
+                indptr=indptr,
+                literals=literals,
+                matches=matches,
+                agrees=np.where(polarity > 0, own, matches - own),
+                n_features=self.n_features_in_,
+            )
+            del self._learned_from
+        return self._clauses
 
     @property
     def states_(self) -> NDArray[np.uint8]:
@@ -350,9 +374,12 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = dict(super().__getstate__())
-        machine = state.pop("_machine", None)
+        machine = getattr(self, "_machine", None)
         if machine is not None:
+            _ = self.clauses_  # so that the documents need not be kept
+        state: dict[str, Any] = dict(super().__getstate__())
+        if machine is not None:
+            del state["_machine"]
             state["_frozen"] = (machine.states(), machine.counters())
         return state
 
@@ -449,7 +476,8 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         self.history_ = dict(zip(_core.HISTORY_COLUMNS, self._history.T, strict=True))
         self.n_epochs_ = done + len(history)
         self.stop_reason_ = reason
-        self.clauses_ = self._clauses(indptr, indices, codes, threads)
+        self._learned_from = (indptr, indices, codes)
+        self._clauses = None
         if reason == "interrupted":
             if cut:
                 warnings.warn(
@@ -459,28 +487,6 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
                 )
             raise KeyboardInterrupt
         return self
-
-    def _clauses(
-        self,
-        indptr: NDArray[np.int64],
-        indices: NDArray[np.int32],
-        codes: NDArray[np.int32],
-        threads: int,
-    ) -> Clauses:
-        begin, literals = self._machine.clauses(threads)
-        matches, own = self._machine.support(indptr, indices, codes, threads)
-        n = len(self.classes_)
-        halves = np.repeat(np.array([1, -1], np.int8), self.n_clauses // 2)
-        polarity = np.tile(halves, n)
-        return Clauses(
-            class_index=np.repeat(np.arange(n, dtype=np.int32), self.n_clauses),
-            polarity=polarity,
-            indptr=begin,
-            literals=literals,
-            matches=matches,
-            agrees=np.where(polarity > 0, own, matches - own),
-            n_features=self.n_features_in_,
-        )
 
     def _codes(self, y: ArrayLike, n_documents: int) -> NDArray[np.int32]:
         labels, codes = encode(y, n_documents, at_least=1)
