@@ -74,7 +74,7 @@ class Training {
       const auto j = static_cast<std::uint64_t>((static_cast<unsigned __int128>(r) * i) >> 64);
       std::swap(order_[i - 1], order_[j]);
     }
-    started_ = polled_ = Clock::now();
+    started_ = Clock::now();
     cut_[0] = cut_[1] = false;
   }
 
@@ -203,7 +203,7 @@ class Training {
   std::vector<std::unique_ptr<Worker>> workers_;
   std::int64_t epochs_ = 0;
   std::uint64_t epoch_key_ = 0;
-  Clock::time_point started_, polled_;
+  Clock::time_point started_, polled_ = Clock::now();
   bool cut_[2] = {false, false};
   bool interrupted_ = false, stop_ = false, check_all_ = false;
   EpochCounts counts_;

@@ -325,8 +325,22 @@ def test_an_error_in_a_callback_reaches_the_caller() -> None:
     def fail(info: EpochInfo) -> bool:
         raise RuntimeError(f"epoch {info.epoch}")
 
+    X, y = make_documents()
+    fitted = machine()
     with pytest.raises(RuntimeError, match="epoch 1"):
-        machine().fit(*make_documents(), callback=fail)
+        fitted.fit(X, y, callback=fail)
+    assert (fitted.n_epochs_, fitted.stop_reason_) == (1, "callback")
+    assert len(fitted.predict(X)) == len(y)
+
+
+def test_control_c_in_a_callback_leaves_the_model_of_that_epoch() -> None:
+    def interrupt(info: EpochInfo) -> bool:
+        raise KeyboardInterrupt
+
+    fitted = machine()
+    with pytest.raises(KeyboardInterrupt):
+        fitted.fit(*make_documents(), callback=interrupt)
+    assert (fitted.n_epochs_, fitted.stop_reason_) == (1, "interrupted")
 
 
 def test_verbose_prints_a_line_for_each_epoch_on_standard_error(capsys) -> None:  # type: ignore[no-untyped-def]

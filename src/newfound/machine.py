@@ -456,6 +456,7 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
     ) -> Self:
         whole("epochs", epochs, 1)
         done = self.n_epochs_
+        raised: list[BaseException] = []
 
         def after_epoch(epoch: int, row: NDArray[np.int64]) -> bool:
             ia, ib, ii, at_target = row[0].tolist()
@@ -467,7 +468,11 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
                     f"II {info.type_ii}",
                     file=sys.stderr,
                 )
-            return bool(callback(info)) if callback is not None else False
+            try:
+                return bool(callback(info)) if callback is not None else False
+            except BaseException as error:  # raised again below, once the machine is in order
+                raised.append(error)
+                return True
 
         watch = after_epoch if callback is not None or self.verbose else None
         threads = self._threads()
@@ -478,6 +483,10 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         self.stop_reason_ = reason
         self._learned_from = (indptr, indices, codes)
         self._clauses = None
+        if raised:
+            if isinstance(raised[0], KeyboardInterrupt):
+                self.stop_reason_ = "interrupted"
+            raise raised[0]
         if reason == "interrupted":
             if cut:
                 warnings.warn(
