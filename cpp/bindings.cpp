@@ -3,13 +3,13 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
-#include <cstring>
 #include <memory>
-#include <optional>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "clause_store.hpp"
 #include "inference.hpp"
 #include "kernels.hpp"
 #include "machine.hpp"
@@ -75,12 +75,14 @@ class PyMachine {
                 nb::object callback) {
     const CsrView documents = view(indptr, indices, parameters().n_features);
     check_labels(y, documents.rows);
-    std::exception_ptr raised;
+    // What a signal handler or the callback raised: the caller raises it again, once the machine is
+    // in order.
+    nb::object raised = nb::none();
     Hooks hooks;
     hooks.interrupted = [&] {
       nb::gil_scoped_acquire gil;
       if (PyErr_CheckSignals() == 0) return false;
-      PyErr_Clear();
+      raised = nb::borrow(nb::python_error().value());
       return true;
     };
     if (!callback.is_none())
@@ -88,25 +90,27 @@ class PyMachine {
         nb::gil_scoped_acquire gil;
         try {
           return nb::cast<bool>(callback(epoch, rows({counts})));
-        } catch (...) {
-          raised = std::current_exception();
+        } catch (const nb::python_error& error) {
+          raised = nb::borrow(error.value());
           return true;
         }
       };
     FitResult result;
     {
       nb::gil_scoped_release release;
-      result = newfound::fit(machine_, documents, y.data(), epochs, n_threads, hooks);
+      const std::lock_guard lock(mutex_);
       index_.reset();
+      result = newfound::fit(machine_, documents, y.data(), epochs, n_threads, hooks);
     }
-    if (raised) std::rethrow_exception(raised);
-    return nb::make_tuple(rows(result.history), name_of(result.reason), result.partial_epoch);
+    return nb::make_tuple(rows(result.history), name_of(result.reason), result.partial_epoch,
+                          raised);
   }
 
   nb::tuple clauses(std::uint32_t n_threads) const {
     ClauseLists lists;
     {
       nb::gil_scoped_release release;
+      const std::lock_guard lock(mutex_);
       lists = machine_.clauses(n_threads);
     }
     const std::size_t n = lists.begin.size(), m = lists.literals.size();
@@ -121,7 +125,7 @@ class PyMachine {
     std::vector<std::int32_t> out(rows * parameters().n_classes);
     {
       nb::gil_scoped_release release;
-      index(n_threads).votes(documents, n_threads, out.data());
+      index(n_threads)->votes(documents, n_threads, out.data());
     }
     return to_numpy(std::move(out), {rows, std::size_t{parameters().n_classes}});
   }
@@ -133,7 +137,7 @@ class PyMachine {
     std::vector<std::int64_t> matches(machine_.total_clauses()), own(machine_.total_clauses());
     {
       nb::gil_scoped_release release;
-      index(n_threads).support(documents, y.data(), n_threads, matches.data(), own.data());
+      index(n_threads)->support(documents, y.data(), n_threads, matches.data(), own.data());
     }
     const std::size_t n = matches.size();
     return nb::make_tuple(to_numpy(std::move(matches), {n}), to_numpy(std::move(own), {n}));
@@ -146,7 +150,7 @@ class PyMachine {
     std::vector<std::int32_t> found;
     {
       nb::gil_scoped_release release;
-      index(n_threads).matching(documents, n_threads, begin, found);
+      index(n_threads)->matching(documents, n_threads, begin, found);
     }
     const std::size_t n = begin.size(), m = found.size();
     return nb::make_tuple(to_numpy(std::move(begin), {n}), to_numpy(std::move(found), {m}));
@@ -156,6 +160,7 @@ class PyMachine {
     std::vector<std::uint8_t> out(n_automata());
     {
       nb::gil_scoped_release release;
+      const std::lock_guard lock(mutex_);
       machine_.copy_states(out.data());
     }
     const Parameters& p = parameters();
@@ -169,14 +174,22 @@ class PyMachine {
         in.shape(3) != p.n_features)
       throw std::invalid_argument(
           "states must have the shape (n_classes, n_clauses, 2, n_features)");
+    nb::gil_scoped_release release;
+    const std::lock_guard lock(mutex_);
     machine_.set_states(in.data());
     index_.reset();
   }
 
   // Besides the states: what a continued fit depends on.
   nb::tuple counters() {
-    std::vector<std::uint32_t> position = machine_.position();
-    std::vector<std::uint64_t> draws = machine_.all_draws();
+    std::vector<std::uint32_t> position;
+    std::vector<std::uint64_t> draws;
+    {
+      nb::gil_scoped_release release;
+      const std::lock_guard lock(mutex_);
+      position = machine_.position();
+      draws = machine_.all_draws();
+    }
     const std::size_t n = position.size(), m = draws.size();
     return nb::make_tuple(to_numpy(std::move(position), {n}), to_numpy(std::move(draws), {m}),
                           machine_.epochs_seen());
@@ -192,6 +205,8 @@ class PyMachine {
         throw std::invalid_argument("position must be a permutation of the features");
       seen[position.data()[f]] = true;
     }
+    nb::gil_scoped_release release;
+    const std::lock_guard lock(mutex_);
     machine_.set_position({position.data(), position.data() + position.shape(0)});
     machine_.all_draws().assign(draws.data(), draws.data() + draws.shape(0));
     machine_.set_epochs_seen(epochs);
@@ -206,8 +221,9 @@ class PyMachine {
       throw std::invalid_argument("n_clauses must be even and at least 2");
     if (p.T < 1 || p.T > 1000000000U)
       throw std::invalid_argument("T must be between 1 and 1,000,000,000");
-    if (!(p.s >= 1.0) || p.s > 1e9) throw std::invalid_argument("s must be between 1 and 1e9");
-    if (static_cast<double>(p.n_classes) * p.n_clauses >= 4e9 || p.n_features > 1000000000U)
+    // Beyond, 1/s would not be right to one part in a million.
+    if (!(p.s >= 1.0) || p.s > 8000.0) throw std::invalid_argument("s must be between 1 and 8000");
+    if (static_cast<double>(p.n_classes) * p.n_clauses >= 4e9 || p.n_features > (1U << 24))
       throw std::invalid_argument("the machine is too large");
     return p;
   }
@@ -225,12 +241,14 @@ class PyMachine {
         throw std::invalid_argument("labels must be class numbers");
   }
 
-  const Inference& index(std::uint32_t n_threads) {
+  // Held by value while it is read, so that a fit may replace it.
+  std::shared_ptr<const Inference> index(std::uint32_t n_threads) {
+    const std::lock_guard lock(mutex_);
     if (!index_)
-      index_ = std::make_unique<Inference>(machine_.clauses(n_threads), parameters().n_features,
-                                           parameters().n_classes, parameters().n_clauses,
-                                           machine_.position());
-    return *index_;
+      index_ = std::make_shared<const Inference>(machine_.clauses(n_threads),
+                                                 parameters().n_features, parameters().n_classes,
+                                                 parameters().n_clauses, machine_.position());
+    return index_;
   }
 
   static nb::object rows(const std::vector<EpochCounts>& history) {
@@ -241,7 +259,9 @@ class PyMachine {
   }
 
   Machine machine_;
-  std::unique_ptr<Inference> index_;
+  std::shared_ptr<const Inference> index_;
+  // Taken only without the interpreter's lock: a fit holds it while its hooks take that one.
+  mutable std::mutex mutex_;
 };
 
 nb::object decrement_sample(std::uint32_t k, double s, std::uint8_t state, std::size_t n,
@@ -272,6 +292,8 @@ NB_MODULE(_core, m) {
           throw std::invalid_argument("instruction set '" + name + "' is not available here");
       },
       nb::arg("name"));
+  m.def("set_remembered_documents", &set_remembered_documents, nb::arg("n"));
+  m.def("remembered_documents", &remembered_documents);
   m.def("decrement_sample", &decrement_sample, nb::arg("k"), nb::arg("s"), nb::arg("state"),
         nb::arg("n"), nb::arg("seed"));
   nb::class_<PyMachine>(m, "Machine")

@@ -5,7 +5,7 @@
 
 namespace newfound {
 
-inline std::uint32_t count_bits(std::uint64_t x) {
+static inline std::uint32_t count_bits(std::uint64_t x) {
 #if defined(__POPCNT__) || defined(__aarch64__)
   return static_cast<std::uint32_t>(__builtin_popcountll(x));
 #else
@@ -16,10 +16,10 @@ inline std::uint32_t count_bits(std::uint64_t x) {
 #endif
 }
 
-inline std::uint32_t lowest_bit(std::uint64_t x) {
+static inline std::uint32_t lowest_bit(std::uint64_t x) {
   return static_cast<std::uint32_t>(__builtin_ctzll(x));
 }
 
-inline void prefetch(const void* p) { __builtin_prefetch(p, 1); }
+static inline void prefetch(const void* p) { __builtin_prefetch(p, 1); }
 
 }  // namespace newfound

@@ -1,6 +1,8 @@
 #include "clause_store.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <numeric>
 
 namespace newfound {
 namespace {
@@ -23,7 +25,12 @@ std::uint64_t keep_highest(std::uint64_t lanes, int n) {
   return kept;
 }
 
+std::atomic<std::uint32_t> documents_to_remember{2048};
+
 }  // namespace
+
+std::uint32_t remembered_documents() { return documents_to_remember; }
+void set_remembered_documents(std::uint32_t n) { documents_to_remember = n; }
 
 ClauseStore::ClauseStore(Machine& m, const Documents& d)
     : machine(m), documents(d), law(m.parameters().s), kernel(kernels()) {
@@ -37,18 +44,28 @@ ClauseStore::ClauseStore(Machine& m, const Documents& d)
   negated_.resize(n * machine.n_blocks());
   plain_words_ = (machine.n_blocks() + 63) / 64;
   plain_blocks_.assign(n * plain_words_, 0);
-  answer_words_ = static_cast<std::uint32_t>(
-      std::min((static_cast<std::size_t>(documents.size()) + 63) / 64, kAnswerBytes / 16 / n));
+  const std::size_t wanted =
+      std::min<std::size_t>(static_cast<std::size_t>(documents.size()), remembered_documents());
+  answer_words_ = static_cast<std::uint32_t>(std::min((wanted + 63) / 64, kAnswerBytes / 16 / n));
   answers_.assign(n * 2 * answer_words_, 0);
   posted_words_ = static_cast<std::uint32_t>(std::min<std::size_t>(
       machine.parameters().n_features, kPostingBytes / 8 / std::max(1U, answer_words_)));
+  if (!one_window()) return;
+  std::vector<std::uint32_t> all(static_cast<std::size_t>(documents.size()));
+  std::iota(all.begin(), all.end(), 0U);
+  open_window(all.data(), all.data() + all.size());
+}
+
+void ClauseStore::open_window(const std::uint32_t* begin, const std::uint32_t* end) {
+  ++window_;
   postings_.assign(static_cast<std::size_t>(posted_words_) * answer_words_, 0);
-  const std::int64_t posted = std::min<std::int64_t>(documents.size(), 64LL * answer_words_);
-  for (std::int64_t doc = 0; doc < posted; ++doc)
-    for (const std::uint32_t* w = documents.begin(doc);
-         w != documents.end(doc) && *w < posted_words_; ++w)
-      postings_[static_cast<std::size_t>(*w) * answer_words_ +
-                static_cast<std::size_t>(doc >> 6)] |= 1ULL << (doc & 63);
+  for (const std::uint32_t* document = begin; document != end; ++document) {
+    const auto place = static_cast<std::size_t>(document - begin);
+    for (const std::uint32_t* w = documents.begin(*document);
+         w != documents.end(*document) && *w < posted_words_; ++w)
+      postings_[static_cast<std::size_t>(*w) * answer_words_ + (place >> 6)] |= 1ULL
+                                                                                << (place & 63);
+  }
 }
 
 void ClauseStore::begin(std::uint32_t c) {
@@ -129,7 +146,7 @@ bool ClauseStore::lacks(std::uint32_t c, std::uint32_t document) {
   return false;
 }
 
-bool ClauseStore::breaks(std::uint32_t c, std::uint32_t document) {
+bool ClauseStore::breaks(std::uint32_t c, std::uint32_t document, std::uint32_t place) {
   const std::uint64_t* masks = &negated(c, 0);
   for (const Documents::Block* b = documents.blocks_begin(document);
        b != documents.blocks_end(document); ++b) {
@@ -142,7 +159,7 @@ bool ClauseStore::breaks(std::uint32_t c, std::uint32_t document) {
     if (clause[c].listed < kNegatedRoom)
       take(c, line, lanes & (0 - lanes));
     else
-      remember_refuted(c, document);
+      remember_refuted(c, place);
     return true;
   }
   return false;
@@ -211,12 +228,16 @@ void ClauseStore::recall_listed(std::uint32_t c, std::uint32_t index) {
   if (word >= posted_words_) return;
   clause[c].answer_until = std::min(clause[c].answer_until, l.due[index]);
   const std::uint64_t flip = is_negated(l.literal[index]) ? 0 : ~0ULL;
-  kernel.unite(answers(c), &postings_[static_cast<std::size_t>(word) * answer_words_], flip,
+  kernel.unite(answers(c), postings_.data() + static_cast<std::size_t>(word) * answer_words_, flip,
                answer_words_);
 }
 
 // A listed literal went down, or an event came: which documents do the listed literals refute?
 void ClauseStore::recall(std::uint32_t c) {
+  if (clause[c].window != window_) {
+    clause[c].window = window_;
+    std::fill_n(answers(c), 2 * answer_words_, 0);
+  }
   std::copy_n(answers(c) + answer_words_, answer_words_, answers(c));
   clause[c].answer_until = kNone;
   for (std::uint32_t i = 0; i < clause[c].listed; ++i) {
@@ -225,18 +246,17 @@ void ClauseStore::recall(std::uint32_t c) {
   }
 }
 
-void ClauseStore::remember_match(std::uint32_t c, std::uint32_t document) {
-  if (!remembers(document)) return;
-  answers(c)[document >> 6] |= 1ULL << (document & 63);
-  answers(c)[answer_words_ + (document >> 6)] |= 1ULL << (document & 63);
+void ClauseStore::remember_match(std::uint32_t c, std::uint32_t place) {
+  if (!remembers(place)) return;
+  answers(c)[place >> 6] |= 1ULL << (place & 63);
+  answers(c)[answer_words_ + (place >> 6)] |= 1ULL << (place & 63);
   if (clause[c].matches < kMatchesToLearn && ++clause[c].matches == kMatchesToLearn)
     learn_matches(c);
 }
 
-// By a literal that may go down with the next Ib event.
-void ClauseStore::remember_refuted(std::uint32_t c, std::uint32_t document) {
-  if (!remembers(document)) return;
-  answers(c)[document >> 6] |= 1ULL << (document & 63);
+void ClauseStore::remember_refuted(std::uint32_t c, std::uint32_t place) {
+  if (!remembers(place)) return;
+  answers(c)[place >> 6] |= 1ULL << (place & 63);
   clause[c].answer_until = std::min(clause[c].answer_until, ib[c] + 1);
 }
 
@@ -246,8 +266,8 @@ void ClauseStore::learn_matches(std::uint32_t c) {
     if (plain_blocks(c)[w]) return;
   std::vector<std::uint64_t> refuted(answer_words_, 0);
   const auto refute = [&](std::uint32_t word, std::uint64_t flip) {
-    kernel.unite(refuted.data(), &postings_[static_cast<std::size_t>(word) * answer_words_], flip,
-                 answer_words_);
+    kernel.unite(refuted.data(), postings_.data() + static_cast<std::size_t>(word) * answer_words_,
+                 flip, answer_words_);
   };
   const List& l = list(c);
   for (std::uint32_t i = 0; i < clause[c].listed; ++i) {

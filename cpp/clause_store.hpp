@@ -1,9 +1,8 @@
 // The clauses while they are being trained. Work that nobody can see yet stays undone:
 //
-// - A clause counts its Ib events (`ib`). A line of its row is brought up to date only when
-// somebody
-//   looks at it, by one draw for all the trials it has missed. Only Type Ia and II events go
-//   through a whole row.
+// - A clause counts its Ib events (`ib`). A line of its row is brought up to date only when it is
+//   looked at, by one draw for all the trials it has missed. Only Type Ia and II events go through
+//   a whole row.
 // - Which negated words a clause includes is kept as a mask for each block, as of the last look:
 //   decrements only take away from it, so what it does not name is certainly excluded. For plain
 //   words, a bit for each block says whether any is included.
@@ -50,6 +49,7 @@ struct ClauseState {
   std::uint64_t seed;
   std::uint32_t base_ib = 0;       // the Ib events from which the lines' trials are counted
   std::uint32_t answer_until = 0;  // remembered refutations hold while ib is below this
+  std::uint32_t window = 0;        // of the remembered answers
   std::uint32_t hang = kNone;      // index in the list of the word that the clause hangs on
   std::uint32_t next = kNone, previous = kNone;  // neighbours on the same word
   std::uint32_t free_at = kNone;                 // place in the list of clauses that hang on none
@@ -78,28 +78,36 @@ class ClauseStore {
     return mix64(clause[c].seed + ++machine.draws(c) * kGolden64);
   }
 
-  void fetch(std::uint32_t c, std::uint32_t document) const {
+  // Answers are remembered for the documents of a window, each at its place there: all documents
+  // if they are few, else those that come next.
+  bool one_window() const { return documents.size() <= window_size(); }
+  std::int64_t window_size() const { return 64 * static_cast<std::int64_t>(answer_words_); }
+  // Begins the next window. No thread may be asking meanwhile.
+  void open_window(const std::uint32_t* begin, const std::uint32_t* end);
+
+  void fetch(std::uint32_t c, std::uint32_t place) const {
     prefetch(&clause[c]);
-    if (remembers(document))
-      prefetch(&answers_[static_cast<std::size_t>(c) * 2 * answer_words_ + (document >> 6)]);
+    if (remembers(place))
+      prefetch(&answers_[static_cast<std::size_t>(c) * 2 * answer_words_ + (place >> 6)]);
   }
-  bool remembers(std::uint32_t document) const { return document >> 6 < answer_words_; }
-  // 1 or 0 if it is known whether the clause matches the document, else -1.
-  int remembered(std::uint32_t c, std::uint32_t document) {
-    if (!remembers(document)) return -1;
-    if (ib[c] >= clause[c].answer_until) recall(c);
-    const std::uint64_t* known = answers(c) + (document >> 6);
-    if (!(*known >> (document & 63) & 1)) return -1;
-    return static_cast<int>(known[answer_words_] >> (document & 63) & 1);
+  bool remembers(std::uint32_t place) const { return place >> 6 < answer_words_; }
+  // 1 or 0 if it is known whether the clause matches the document at a place, else -1.
+  int remembered(std::uint32_t c, std::uint32_t place) {
+    if (!remembers(place)) return -1;
+    if (ib[c] >= clause[c].answer_until || clause[c].window != window_) recall(c);
+    const std::uint64_t* known = answers(c) + (place >> 6);
+    if (!(*known >> (place & 63) & 1)) return -1;
+    return static_cast<int>(known[answer_words_] >> (place & 63) & 1);
   }
-  void remember_match(std::uint32_t c, std::uint32_t document);
-  void remember_refuted(std::uint32_t c, std::uint32_t document);
+  void remember_match(std::uint32_t c, std::uint32_t place);
+  // By a literal that may go down with the next Ib event.
+  void remember_refuted(std::uint32_t c, std::uint32_t place);
 
   // Whether the clause includes a plain word of the row, not of the list, that the document lacks.
   // Lists what it finds.
   bool lacks(std::uint32_t c, std::uint32_t document);
-  // Whether the clause includes a negated word of the document.
-  bool breaks(std::uint32_t c, std::uint32_t document);
+  // Whether the clause includes a negated word of the document; true is remembered.
+  bool breaks(std::uint32_t c, std::uint32_t document, std::uint32_t place);
 
   // Brings listed literals up to date.
   void settle_listed(std::uint32_t c, std::uint32_t index) {
@@ -129,7 +137,7 @@ class ClauseStore {
   }
   // The documents for which the answer is known, then those that match.
   std::uint64_t* answers(std::uint32_t c) {
-    return &answers_[static_cast<std::size_t>(c) * 2 * answer_words_];
+    return answers_.data() + static_cast<std::size_t>(c) * 2 * answer_words_;
   }
   RowView row_view(std::uint32_t c);
   // Brings a line up to date; returns its included lanes.
@@ -151,10 +159,15 @@ class ClauseStore {
   std::vector<std::uint64_t> negated_;
   std::vector<std::uint64_t> plain_blocks_;
   std::vector<List> lists_;
-  std::uint32_t answer_words_;  // for each clause: the first 64 answer_words_ documents
+  std::uint32_t answer_words_;  // 64-bit words of a set of the window's documents
+  std::uint32_t window_ = 0;
   std::vector<std::uint64_t> answers_;
   std::uint32_t posted_words_;           // the most frequent words
   std::vector<std::uint64_t> postings_;  // for each: which of those documents have it
 };
+
+// For how many documents answers are remembered at most; tests make it small.
+std::uint32_t remembered_documents();
+void set_remembered_documents(std::uint32_t n);
 
 }  // namespace newfound

@@ -28,10 +28,11 @@ const Kernels* const* available_kernels() {
     int n = 0;
 #ifdef NEWFOUND_X86
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+    const bool bits = __builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt");
+    if (bits && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
       list[n++] = &avx512::table();
-    if (__builtin_cpu_supports("avx2")) list[n++] = &avx2::table();
+    if (bits && __builtin_cpu_supports("avx2")) list[n++] = &avx2::table();
 #endif
     list[n] = &plain::table();
     return true;

@@ -1,9 +1,9 @@
 #include "inference.hpp"
 
 #include <algorithm>
-#include <thread>
 
 #include "bits.hpp"
+#include "threads.hpp"
 
 namespace newfound {
 namespace {
@@ -22,14 +22,10 @@ void fill_lists(std::vector<std::size_t>& begin, std::vector<std::uint32_t>& ite
 
 // Calls work(thread, begin, end) on equal ranges of the rows.
 template <class Work>
-void share_rows(std::int64_t rows, std::uint32_t n_threads, Work work) {
-  const auto n = static_cast<std::int64_t>(std::max(1U, n_threads));
-  std::vector<std::thread> threads;
-  for (std::int64_t t = 1; t < n; ++t)
-    threads.emplace_back(
-        [=] { work(static_cast<std::size_t>(t), rows * t / n, rows * (t + 1) / n); });
-  work(std::size_t{0}, std::int64_t{0}, rows / n);
-  for (std::thread& thread : threads) thread.join();
+void share_rows(std::int64_t rows, std::uint32_t n_threads, const Work& work) {
+  const std::int64_t n = std::max<std::int64_t>(1, std::min<std::int64_t>(n_threads, rows));
+  run_parallel(static_cast<std::uint32_t>(n),
+               [&](std::uint32_t t) { work(std::size_t{t}, rows * t / n, rows * (t + 1) / n); });
 }
 
 }  // namespace

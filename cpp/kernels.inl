@@ -46,7 +46,7 @@ inline void decrement(Lanes& x, std::uint32_t trials, const DecrementLaw& law, s
     const Lanes before = x;
     // Low lines need only know whether a lane goes down by one, or by two or more.
     const std::uint32_t cells = x.at_least(3) || table.cells < 2 ? table.cells : 2;
-    x.lower_by(u.count(table.edge, cells), static_cast<std::uint8_t>(table.first));
+    x.lower_by(u.count(table.edge, cells), table.least);
     if (leftover) {
       x.restore(before, Mask::of(leftover));
       lower_leftover(x, leftover, table, key, index);
@@ -91,8 +91,8 @@ inline void decrement_pair(Lanes& x, Lanes& y, std::uint32_t trials, const Decre
   const bool low = !x.at_least(3) && !y.at_least(3) && table.cells > 2;
   const std::uint32_t cells = low ? 2 : table.cells;
   const auto [down_x, down_y] = count_pair(u, v, table.edge, cells);
-  x.lower_by(down_x, static_cast<std::uint8_t>(table.first));
-  y.lower_by(down_y, static_cast<std::uint8_t>(table.first));
+  x.lower_by(down_x, table.least);
+  y.lower_by(down_y, table.least);
   if (left_x) {
     x.restore(before_x, Mask::of(left_x));
     lower_leftover(x, left_x, table, key, index_x);

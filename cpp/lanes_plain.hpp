@@ -152,9 +152,10 @@ inline std::pair<Count, Count> count_pair(const Random16& u, const Random16& v,
   return {u.count(edge, n), v.count(edge, n)};
 }
 
-inline std::uint32_t advance16(std::uint32_t* ib, const std::uint32_t* due,
-                               const std::uint8_t* matched, std::uint32_t first, std::uint32_t n,
-                               std::uint32_t limit, std::uint64_t key, std::uint32_t* reached) {
+static inline std::uint32_t advance16(std::uint32_t* ib, const std::uint32_t* due,
+                                      const std::uint8_t* matched, std::uint32_t first,
+                                      std::uint32_t n, std::uint32_t limit, std::uint64_t key,
+                                      std::uint32_t* reached) {
   std::uint32_t selected = 0, reach = 0;
   for (std::uint32_t i = 0; i < n; ++i) {
     const std::uint32_t hit = (hash32(key, first + i) <= limit) & (matched[i] == 0);

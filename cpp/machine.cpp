@@ -4,9 +4,9 @@
 #include <cstring>
 #include <new>
 #include <numeric>
-#include <thread>
 
 #include "bits.hpp"
+#include "threads.hpp"
 
 #ifdef __linux__
 #include <sys/mman.h>
@@ -114,10 +114,7 @@ ClauseLists Machine::clauses(std::uint32_t n_threads) const {
       lists.begin[c + 1] = static_cast<std::int64_t>(literals.size() - start);
     }
   };
-  std::vector<std::thread> threads;
-  for (std::uint32_t t = 1; t < n; ++t) threads.emplace_back(read, t);
-  read(0);
-  for (std::thread& thread : threads) thread.join();
+  run_parallel(n, read);
   std::partial_sum(lists.begin.begin(), lists.begin.end(), lists.begin.begin());
   for (const auto& literals : found)
     lists.literals.insert(lists.literals.end(), literals.begin(), literals.end());

@@ -1,4 +1,5 @@
 // Counter-based randomness: a value depends on a key and a position, never on who asks or when.
+// Functions here and in bits.hpp are static: each instruction set compiles its own.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@ inline constexpr std::uint32_t kHashMul1 = 0x7FEB352DU;
 inline constexpr std::uint32_t kHashMul2 = 0x846CA68BU;
 
 // A bijection of 64 bits in which every output bit depends on every input bit.
-inline std::uint64_t mix64(std::uint64_t x) {
+static inline std::uint64_t mix64(std::uint64_t x) {
   x ^= x >> 30;
   x *= 0xBF58476D1CE4E5B9ULL;
   x ^= x >> 27;
@@ -19,12 +20,12 @@ inline std::uint64_t mix64(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-inline std::uint64_t mix64(std::uint64_t a, std::uint64_t b) {
+static inline std::uint64_t mix64(std::uint64_t a, std::uint64_t b) {
   return mix64(mix64(a + kGolden64) ^ (b * kGolden64));
 }
 
 // The 32-bit value at `position` of the stream `key`; the vector code computes the same function.
-inline std::uint32_t hash32(std::uint64_t key, std::uint32_t position) {
+static inline std::uint32_t hash32(std::uint64_t key, std::uint32_t position) {
   std::uint32_t x = static_cast<std::uint32_t>(key) + position * kGolden32;
   x ^= x >> 16;
   x *= kHashMul1;
@@ -34,10 +35,12 @@ inline std::uint32_t hash32(std::uint64_t key, std::uint32_t position) {
   return x ^ (x >> 16);
 }
 
-inline double to_unit(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1.0p-53; }
+static inline double to_unit(std::uint64_t bits) {
+  return static_cast<double>(bits >> 11) * 0x1.0p-53;
+}
 
 // A threshold t with P(hash32 < t) = p, clipped to 2^32 for p = 1.
-inline std::uint64_t threshold32(double p) {
+static inline std::uint64_t threshold32(double p) {
   const double scaled = p * 4294967296.0;
   return scaled >= 4294967296.0 ? 4294967296ULL : static_cast<std::uint64_t>(scaled + 0.5);
 }

@@ -30,7 +30,7 @@ bool tabulate(const std::vector<double>& pmf, BinomialTable& table) {
     --covered;
   }
   table.residual = 65536 - covered;
-  table.first = static_cast<std::uint32_t>(first);
+  table.least = static_cast<std::uint8_t>(std::min<std::size_t>(first, 255));
   table.cells = static_cast<std::uint32_t>(last - first);
   std::fill(table.edge, table.edge + BinomialTable::kMaxCells + 1, std::uint16_t{65535});
   std::uint32_t end = table.residual;

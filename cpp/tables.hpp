@@ -11,11 +11,11 @@ namespace newfound {
 // Binomial(k, p) as a mixture: a 16-bit uniform U >= residual lands in cell d of width
 // floor(65536 P(d)); the few values U < residual draw from what the rounding left over. The mixture
 // is the binomial law itself, not an approximation of it. A draw is
-//   first + #{i < cells : U > edge[i]}   if U >= residual, else from `leftover`.
+//   least + #{i < cells : U > edge[i]}   if U >= residual, else from `leftover`.
 struct BinomialTable {
   static constexpr std::uint32_t kMaxCells = 63;
   alignas(64) std::uint16_t edge[kMaxCells + 1];  // ascending; 65535 beyond `cells`
-  std::uint32_t first = 0;
+  std::uint8_t least = 0;                         // at most 255: no automaton can go down further
   std::uint32_t cells = 0;
   std::uint32_t residual = 0;        // at least 1
   std::uint32_t leftover_first = 0;  // the smallest draw in `leftover`

@@ -1,6 +1,7 @@
 #include "trainer.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <numeric>
@@ -40,8 +41,19 @@ class Training {
   FitResult run(std::int64_t epochs) {
     epochs_ = epochs;
     std::vector<std::thread> threads;
-    for (std::uint32_t t = 1; t < workers_.size(); ++t)
-      threads.emplace_back([this, t] { work(t); });
+    threads.reserve(workers_.size());
+    try {
+      for (std::uint32_t t = 1; t < workers_.size(); ++t)
+        threads.emplace_back([this, t] {
+          gate_.wait(kClosed);
+          if (gate_ == kOpen) work(t);
+        });
+      open_gate(kOpen);
+    } catch (...) {  // no thread starts before all are there: they would wait for each other
+      open_gate(kCalledOff);
+      for (std::thread& thread : threads) thread.join();
+      throw;
+    }
     work(0);
     for (std::thread& thread : threads) thread.join();
     return std::move(result_);
@@ -51,6 +63,13 @@ class Training {
   struct alignas(64) Partial {
     std::int32_t votes[2][2];
   };
+
+  static constexpr int kClosed = 0, kOpen = 1, kCalledOff = 2;
+
+  void open_gate(int how) {
+    gate_ = how;
+    gate_.notify_all();
+  }
 
   std::uint32_t n_classes() const { return machine_.parameters().n_classes; }
 
@@ -80,7 +99,7 @@ class Training {
 
   // Asked by the first thread only. True: end here, the epoch would take too long to finish.
   bool poll(std::size_t done) {
-    if ((done & 15) != 0 || seconds_since(polled_) < kPollSeconds) return false;
+    if (seconds_since(polled_) < kPollSeconds) return false;
     polled_ = Clock::now();
     if (!interrupted_) interrupted_ = hooks_.interrupted && hooks_.interrupted();
     if (!interrupted_) return false;
@@ -114,13 +133,26 @@ class Training {
     worker.finish();
   }
 
+  // The place in the window of the i-th document of the epoch, with which one may begin.
+  std::uint32_t place(std::uint32_t t, std::size_t i) {
+    if (store_.one_window()) return order_[i];
+    const auto size = static_cast<std::size_t>(store_.window_size());
+    if (size == 0) return kNone;
+    if (i % size == 0) {
+      barrier_.wait();
+      if (t == 0) store_.open_window(&order_[i], order_.data() + std::min(order_.size(), i + size));
+      barrier_.wait();
+    }
+    return static_cast<std::uint32_t>(i % size);
+  }
+
   bool run_epoch(Worker& worker, std::uint32_t t) {
     for (std::size_t i = 0; i < order_.size(); ++i) {
       const std::uint32_t document = order_[i];
       const int parity = i & 1;
       const auto target = static_cast<std::uint32_t>(labels_[document]);
       const std::uint32_t other = other_class(target, document);
-      worker.open(document);
+      worker.open(document, place(t, i));
       partial_[t].votes[parity][0] = worker.vote(target);
       partial_[t].votes[parity][1] = worker.vote(other);
       if (t == 0) cut_[parity] = poll(i);
@@ -174,7 +206,7 @@ class Training {
     const auto T = static_cast<std::int32_t>(machine_.parameters().T);
     int parity = 0;
     for (std::uint32_t document = 0; document < documents_.size(); ++document) {
-      worker.open(document);
+      worker.open(document, store_.one_window() ? document : kNone);
       for (std::uint32_t cls = 0; cls < n_classes(); ++cls, parity ^= 1) {
         partial_[t].votes[parity][0] = worker.vote(cls);
         worker.forget(cls);
@@ -198,6 +230,7 @@ class Training {
   const Hooks& hooks_;
   ClauseStore store_;
   Barrier barrier_;
+  std::atomic<int> gate_{kClosed};
   std::vector<Partial> partial_;
   std::vector<std::uint32_t> order_;
   std::vector<std::unique_ptr<Worker>> workers_;

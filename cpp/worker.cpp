@@ -33,8 +33,9 @@ void Worker::begin() {
       }
 }
 
-void Worker::open(std::uint32_t document) {
+void Worker::open(std::uint32_t document, std::uint32_t place) {
   document_ = document;
+  place_ = place;
   for (const std::uint32_t* w = store_.documents.begin(document);
        w != store_.documents.end(document); ++w) {
     const std::uint32_t plain = (*w >> 6) * 128 + (*w & 63);
@@ -62,28 +63,28 @@ std::int32_t Worker::vote(std::uint32_t cls) {
     votes += c < o.half[1].begin ? 1 : -1;
   };
   for (std::size_t i = o.free.size(); i-- > 0;) {
-    if (i >= 4) store_.fetch(o.free[i - 4], document_);
+    if (i >= 4) store_.fetch(o.free[i - 4], place_);
     ask(o.free[i]);
   }
   for (const std::uint32_t* w = store_.documents.begin(document_);
        w != store_.documents.end(document_); ++w)
     for (std::uint32_t c = o.head[*w], next; c != kNone; c = next) {
       next = store_.clause[c].next;
-      if (next != kNone) store_.fetch(next, document_);
+      if (next != kNone) store_.fetch(next, place_);
       ask(c);
     }
   return votes;
 }
 
 bool Worker::matches(std::uint32_t c) {
-  if (const int answer = store_.remembered(c, document_); answer >= 0) return answer;
+  if (const int answer = store_.remembered(c, place_); answer >= 0) return answer;
   if (refuted_by_list(c)) return false;
   if (store_.lacks(c, document_)) {
     hang_on_rarest(c);
     return false;
   }
-  if (store_.breaks(c, document_)) return false;
-  store_.remember_match(c, document_);
+  if (store_.breaks(c, document_, place_)) return false;
+  store_.remember_match(c, place_);
   return true;
 }
 

@@ -15,7 +15,8 @@ class Worker {
   Worker(ClauseStore& store, std::uint32_t index, std::uint32_t count);
 
   void begin();
-  void open(std::uint32_t document);     // the document that the next calls speak of
+  // The document that the next calls speak of, and its place in the store's window.
+  void open(std::uint32_t document, std::uint32_t place);
   std::int32_t vote(std::uint32_t cls);  // of its clauses; remembers which ones matched
   void feedback(std::uint32_t cls, bool positive, std::int32_t votes, std::uint64_t key);
   void forget(std::uint32_t cls);  // instead of feedback()
@@ -50,7 +51,7 @@ class Worker {
   std::vector<OwnClass> own_;
   std::vector<std::uint8_t> truth_;  // of each literal, in the open document
   std::vector<std::uint32_t> due_;
-  std::uint32_t document_ = 0;
+  std::uint32_t document_ = 0, place_ = 0;
 };
 
 }  // namespace newfound

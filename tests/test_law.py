@@ -286,16 +286,16 @@ def clamped(start: int, k: int, p: float) -> Floats:
     return pmf
 
 
-DECREMENTS = [1, 2, 5, 40, 64, 65, 200, 1000]
+DECREMENTS = [1, 2, 5, 40, 64, 65, 200, 256, 300, 350, 400, 512, 1000]
 
 
-@pytest.mark.parametrize("s", [1.0, 1.5, 3.9, 25.0, 100.0])
+@pytest.mark.parametrize("s", [1.0, 1.1, 1.2, 1.5, 3.9, 25.0, 100.0])
 @pytest.mark.usefixtures("instruction_set")
 def test_deferred_decrements_are_clamped_binomials(s: float) -> None:
     # 100,000 values: an error of 0.01 in the probability of a state is 6 standard errors or more.
     p_values = []
     for k in DECREMENTS:
-        for state in (3, 60, 200):
+        for state in (3, 60, 200, 255):
             values = _core.decrement_sample(k, s, state, 100_000, 17)
             p_values.append(goodness_p(values, clamped(state, k, 1 / s)))
     assert smallest_p(p_values) > LEVEL, p_values

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -150,6 +151,8 @@ def test_wrong_input_is_refused_in_a_sentence(change, message) -> None:  # type:
         ({"n_clauses": 10.5}, "n_clauses=10.5 must be a whole number"),
         ({"T": 0}, "T=0 must be"),
         ({"s": 0.5}, "s=0.5 must be a number from 1"),
+        ({"s": 8001.0}, "s=8001.0 must be a number from 1 to 8000"),
+        ({"n_jobs": 5000}, "n_jobs=5000 must be"),
         ({"s": float("nan")}, "s=nan must be"),
         ({"s": "25"}, "s='25' must be"),
         ({"epochs": 0}, "epochs=0 must be"),
@@ -302,6 +305,50 @@ def test_a_pickled_machine_is_the_same_and_goes_on_the_same() -> None:
     np.testing.assert_array_equal(other.states_, fitted.states_)
 
 
+def test_a_wrong_first_call_leaves_nothing_behind() -> None:
+    X, y = make_documents()
+    fitted = machine()
+    with pytest.raises(ValueError, match="not among the classes"):
+        fitted.partial_fit(X, y, classes=[0, 2])
+    with pytest.raises(ValueError, match="epochs=0"):
+        fitted.partial_fit(X, y, epochs=0)
+    with pytest.raises(NotFittedError):
+        fitted.predict(X)
+    assert list(fitted.partial_fit(X, y).classes_) == [0, 1]
+
+
+def test_parameters_changed_after_the_fit_do_not_change_the_machine() -> None:
+    X, y = make_documents()
+    fitted = machine().fit(X, y)
+    fitted.set_params(n_clauses=10, s=3.0)
+    assert len(fitted.clauses_) == 120 and fitted.matching_clauses(X).shape == (len(y), 120)
+    twin = pickle.loads(pickle.dumps(fitted))
+    for each in (fitted, twin):
+        each.partial_fit(X, y)
+    np.testing.assert_array_equal(twin.states_, fitted.states_)
+
+
+def test_changing_the_documents_afterwards_does_not_change_what_clauses_match() -> None:
+    X, y = make_documents()
+    matrix = sp.csr_array(X)
+    fitted = machine().fit(matrix, y)
+    matrix.indices[:] = 0
+    np.testing.assert_array_equal(fitted.clauses_.matches, machine().fit(X, y).clauses_.matches)
+
+
+def test_threads_may_ask_one_machine_at_the_same_time() -> None:
+    X, y = make_documents()
+    expected = machine().fit(X, y)
+    sums, matches = expected.class_sums(X), expected.clauses_.matches
+    for _ in range(20):
+        shared = machine().fit(X, y)
+        with ThreadPoolExecutor(8) as pool:
+            asked = [pool.submit(shared.class_sums, X) for _ in range(8)]
+            read = [pool.submit(lambda: shared.clauses_.matches) for _ in range(8)]
+        assert all(np.array_equal(each.result(), sums) for each in asked)
+        assert all(np.array_equal(each.result(), matches) for each in read)
+
+
 # while it runs
 
 
@@ -347,6 +394,21 @@ def test_verbose_prints_a_line_for_each_epoch_on_standard_error(capsys) -> None:
     machine(T=50, epochs=2, verbose=1).fit(*make_documents())
     printed = capsys.readouterr()
     assert printed.out == "" and printed.err.count("documents at T") == 2
+
+
+def test_what_a_signal_handler_raises_reaches_the_caller() -> None:
+    def too_late(number: int, frame: object) -> None:
+        raise TimeoutError("too late")
+
+    before = signal.signal(signal.SIGALRM, too_late)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        fitted = machine(n_clauses=200, T=100, epochs=100_000)
+        with pytest.raises(TimeoutError, match="too late"):
+            fitted.fit(*make_documents(n_features=1000))
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert fitted.stop_reason_ == "interrupted" and fitted.n_epochs_ > 0
 
 
 def interrupt_after(seconds: float) -> threading.Timer:

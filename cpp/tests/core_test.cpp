@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "clause_store.hpp"
 #include "inference.hpp"
 #include "kernels.hpp"
 #include "machine.hpp"
@@ -38,6 +39,8 @@ Corpus make_corpus(std::uint32_t n_documents, std::uint32_t n_features, std::uin
   }
   return corpus;
 }
+
+int passed = 0;
 
 void require(bool condition, const std::string& what) {
   if (condition) return;
@@ -96,6 +99,43 @@ void check_fits(const Parameters& p, const Corpus& corpus, std::int64_t epochs,
     }
   select_kernels("auto");
   std::printf("%s: same automata on every path\n", name.c_str());
+  ++passed;
+}
+
+// More Ib events than a line's counter holds, and more clauses than answers are remembered for.
+void check_long_fit(const Corpus& corpus) {
+  Parameters p{2, corpus.n_features, 4, 1000000, 8.0, false, 0, 7};
+  std::vector<std::uint8_t> expected;
+  for (const Kernels* const* k = available_kernels(); *k; ++k) {
+    select_kernels((*k)->name);
+    Machine machine(p);
+    const FitResult result = fit(machine, corpus.view(), corpus.labels.data(), 28000, 1, {});
+    std::int64_t ib = 0;
+    for (const EpochCounts& epoch : result.history) ib += epoch.type_ib;
+    require(ib / 8 > 70000, "long fit: Ib events");
+    if (expected.empty()) expected = states_of(machine);
+    require(states_of(machine) == expected, std::string("long fit: ") + (*k)->name);
+  }
+  select_kernels("auto");
+  ++passed;
+}
+
+void check_ends(const Corpus& corpus) {
+  const Parameters p{2, 300, 60, 10, 25.0, false, 0, 1};
+  for (const std::uint32_t n_threads : {1U, 3U}) {
+    Machine stopped(p), interrupted(p);
+    int asked = 0;
+    Hooks hooks;
+    hooks.epoch = [&](std::int64_t, const EpochCounts&) { return ++asked == 3; };
+    FitResult result = fit(stopped, corpus.view(), corpus.labels.data(), 50, n_threads, hooks);
+    require(result.reason == StopReason::callback && result.history.size() == 3, "callback");
+    Hooks signal;
+    signal.interrupted = [] { return true; };
+    result = fit(interrupted, corpus.view(), corpus.labels.data(), 1000000, n_threads, signal);
+    require(result.reason == StopReason::interrupted, "interrupt");
+    check_votes(interrupted, corpus, "interrupted");
+  }
+  ++passed;
 }
 
 }  // namespace
@@ -108,13 +148,14 @@ int main() {
   check_fits({2, 300, 20, 15, 4.0, false, 8, 4}, two, 8, "budget");
   check_fits({3, 130, 40, 5, 8.0, false, 0, 5}, three, 12, "three classes");
   check_fits({2, 300, 4, 1, 1.0, false, 0, 6}, two, 4, "s = 1");
-  Parameters p{2, 300, 60, 10, 25.0, false, 0, 1};
-  Machine machine(p);
-  int asked = 0;
-  Hooks hooks;
-  hooks.epoch = [&](std::int64_t, const EpochCounts&) { return ++asked == 3; };
-  const FitResult result = fit(machine, two.view(), two.labels.data(), 50, 2, hooks);
-  require(result.reason == StopReason::callback && result.history.size() == 3, "callback");
-  std::puts("7 passed, 0 failed");
+  check_fits({2, 300, 20, 15, 1.15, false, 0, 8}, two, 8, "s near 1");
+  check_long_fit(make_corpus(12, 70, 2));
+  const Corpus many = make_corpus(150, 300, 2);
+  for (const std::uint32_t n : {0U, 64U}) {  // answers for no documents, and for a rolling window
+    set_remembered_documents(n);
+    check_fits({2, 300, 60, 10, 25.0, false, 0, 9}, many, 4, std::to_string(n) + " remembered");
+  }
+  check_ends(two);
+  std::printf("%d passed, 0 failed\n", passed);
   return 0;
 }

@@ -40,8 +40,8 @@ def boolean_csr(
         dense = _numbers(checked)
         _zero_or_one(dense, lambda at: (int(at // dense.shape[1]), int(at % dense.shape[1])))
         matrix = sp.csr_array(dense != 0)
-    if matrix.shape[1] > 2**30:
-        raise ValueError(f"X has {matrix.shape[1]:,} features; at most {2**30:,} are possible.")
+    if matrix.shape[1] > 2**24:
+        raise ValueError(f"X has {matrix.shape[1]:,} features; at most {2**24:,} are possible.")
     return (
         np.ascontiguousarray(matrix.indptr, np.int64),
         np.ascontiguousarray(matrix.indices, np.int32),
@@ -66,7 +66,7 @@ def whole(name: str, value: Any, least: int) -> None:
         or not isinstance(value, Integral)
         or not least <= int(value) < 2**30
     ):
-        raise ValueError(f"{name}={value!r} must be a whole number of at least {least}.")
+        raise ValueError(f"{name}={value!r} must be a whole number of at least {least} (below 2^30).")
 
 
 def _numbers(dense: NDArray[Any]) -> NDArray[Any]:

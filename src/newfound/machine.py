@@ -118,7 +118,7 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
     T : int, default=20
         The number of votes at which a document is learned well enough.
     s : float, default=5.0
-        How specific clauses become: 1/s is the probability of forgetting.
+        How specific clauses become: 1/s is the probability of forgetting. From 1 to 8000.
     epochs : int, default=30
         Passes over the documents. Training ends earlier when every vote has reached T.
     boost_true_positive : bool, default=False
@@ -166,7 +166,8 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
     _machine: _core.Machine
     _seed: int
     _clauses: Clauses | None
-    _learned_from: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
+    _learned_from: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]] | None
+    _fitted: dict[str, Any]  # the parameters that the machine was started with
 
     def __init__(
         self,
@@ -219,8 +220,8 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         refuse(unsupported)
         self._check_parameters()
         indptr, indices = self._read(X, y=y, reset=True)
-        self.classes_, codes = encode(y, len(indptr) - 1)
-        self._start()
+        classes, codes = encode(y, len(indptr) - 1)
+        self._start(classes)
         return self._learn(indptr, indices, codes, self.epochs, callback)
 
     def partial_fit(
@@ -234,6 +235,9 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         **unsupported: Any,
     ) -> Self:
         """Go on from where the machine is; the first call starts it.
+
+        A call costs at least a pass over all automata: give it many documents at a time. The
+        parameters of a machine are those it was started with.
 
         Parameters
         ----------
@@ -254,20 +258,23 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         """
         refuse(unsupported)
         self._check_parameters()
+        whole("epochs", epochs, 1)
         first = not hasattr(self, "_machine")
         indptr, indices = self._read(X, y=y, reset=first)
-        if first:
+        if not first:
+            known = self.classes_
+            if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), known):
+                raise ValueError(
+                    f"classes={np.asarray(classes)!r} is not the same as on the first call to "
+                    f"partial_fit, {known!r}; pass the same classes or none."
+                )
+        else:
             labels = y if classes is None else classes
-            self.classes_, _ = encode(labels, len(np.asarray(labels)))
-            self._start()
-        elif classes is not None and not np.array_equal(
-            np.unique(np.asarray(classes)), self.classes_
-        ):
-            raise ValueError(
-                f"classes={np.asarray(classes)!r} is not the same as on the first call to "
-                f"partial_fit, {self.classes_!r}; pass the same classes or none."
-            )
-        return self._learn(indptr, indices, self._codes(y, len(indptr) - 1), epochs, callback)
+            known, _ = encode(labels, len(np.asarray(labels)))
+        codes = _codes(y, len(indptr) - 1, known)
+        if first:
+            self._start(known)
+        return self._learn(indptr, indices, codes, epochs, callback)
 
     def class_sums(self, X: ArrayLike | sp.spmatrix | sp.sparray) -> NDArray[np.int32]:
         """Votes for each class: matching positive minus matching negative clauses.
@@ -331,21 +338,22 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         indptr, clauses = self._machine.matching(*self._read(X, reset=False), self._threads())
         return sp.csr_array(
             (np.ones(len(clauses), bool), clauses, indptr),
-            shape=(len(indptr) - 1, len(self.classes_) * self.n_clauses),
+            shape=(len(indptr) - 1, len(self.classes_) * self._fitted["n_clauses"]),
         )
 
     @property
     def clauses_(self) -> Clauses:
         """What was learned, read from the automata when first asked for."""
         check_is_fitted(self, "_machine")
+        learned_from = self._learned_from  # another thread may be faster and take it away
         if self._clauses is None:
-            threads = self._threads()
+            assert learned_from is not None
+            threads, n, per_class = self._threads(), len(self.classes_), self._fitted["n_clauses"]
             indptr, literals = self._machine.clauses(threads)
-            matches, own = self._machine.support(*self._learned_from, threads)
-            n = len(self.classes_)
-            polarity = np.tile(np.repeat(np.array([1, -1], np.int8), self.n_clauses // 2), n)
+            matches, own = self._machine.support(*learned_from, threads)
+            polarity = np.tile(np.repeat(np.array([1, -1], np.int8), per_class // 2), n)
             self._clauses = Clauses(
-                class_index=np.repeat(np.arange(n, dtype=np.int32), self.n_clauses),
+                class_index=np.repeat(np.arange(n, dtype=np.int32), per_class),
                 polarity=polarity,
                 indptr=indptr,
                 literals=literals,
@@ -353,7 +361,7 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
                 agrees=np.where(polarity > 0, own, matches - own),
                 n_features=self.n_features_in_,
             )
-            del self._learned_from
+            self._learned_from = None
         return self._clauses
 
     @property
@@ -388,6 +396,9 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         super().__setstate__(state)
         if frozen is not None:
             states, counters = frozen
+            self._learned_from = None
+            if not hasattr(self, "_fitted"):
+                self._fitted = self._core_parameters()
             self._machine = self._new_machine()
             self._machine.set_counters(*counters)
             self._machine.set_states(states)
@@ -400,12 +411,17 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
             )
         whole("T", self.T, 1)
         whole("epochs", self.epochs, 1)
-        if not isinstance(self.s, Real) or not 1.0 <= self.s <= 1e9:
-            raise ValueError(f"s={self.s!r} must be a number from 1 to 1e9.")
+        if not isinstance(self.s, Real) or not 1.0 <= self.s <= 8000.0:
+            raise ValueError(
+                f"s={self.s!r} must be a number from 1 to 8000; beyond, 1/s would not be exact."
+            )
         if self.max_literals is not None:
             whole("max_literals", self.max_literals, 1)
-        if self.n_jobs is not None and (not isinstance(self.n_jobs, Integral) or self.n_jobs == 0):
-            raise ValueError(f"n_jobs={self.n_jobs!r} must be None or a whole number but 0.")
+        jobs = self.n_jobs
+        if jobs is not None and (not isinstance(jobs, Integral) or jobs == 0 or jobs > 1024):
+            raise ValueError(
+                f"n_jobs={jobs!r} must be None, a number of threads up to 1024, or -1 for all cores."
+            )
 
     def _threads(self) -> int:
         if self.n_jobs is None:
@@ -417,34 +433,44 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         )
         return int(self.n_jobs) if self.n_jobs > 0 else max(1, cores + 1 + int(self.n_jobs))
 
-    def _start(self) -> None:
+    def _start(self, classes: NDArray[Any]) -> None:
         if isinstance(self.random_state, Integral):
             self._seed = int(self.random_state) & (2**64 - 1)
         else:
             draw = check_random_state(self.random_state).randint(0, 2**32, 2, dtype=np.uint64)
             self._seed = int(draw[0]) << 32 | int(draw[1])
+        self.classes_ = classes
+        self._fitted = self._core_parameters()
         self._machine = self._new_machine()
         self.n_epochs_ = 0
-        self._history = np.empty((0, len(_core.HISTORY_COLUMNS)), np.int64)
+        self.stop_reason_ = "epochs"
+        self._keep_history(np.empty((0, len(_core.HISTORY_COLUMNS)), np.int64))
+        nothing = np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32)
+        self._learned_from, self._clauses = nothing, None
+
+    def _core_parameters(self) -> dict[str, Any]:
+        return {
+            "n_clauses": int(self.n_clauses),
+            "T": int(self.T),
+            "s": float(self.s),
+            "boost_true_positive": bool(self.boost_true_positive),
+            "max_literals": int(self.max_literals or 0),
+        }
 
     def _new_machine(self) -> _core.Machine:
-        automata = 2 * self.n_features_in_ * self.n_clauses * len(self.classes_)
+        n_classes, n_features = len(self.classes_), self.n_features_in_
         try:
-            return _core.Machine(
-                n_classes=len(self.classes_),
-                n_features=self.n_features_in_,
-                n_clauses=int(self.n_clauses),
-                T=int(self.T),
-                s=float(self.s),
-                boost_true_positive=bool(self.boost_true_positive),
-                max_literals=int(self.max_literals or 0),
-                seed=self._seed,
-            )
+            return _core.Machine(n_classes, n_features, seed=self._seed, **self._fitted)
         except MemoryError:
+            automata = 2 * n_features * n_classes * self._fitted["n_clauses"]
             raise MemoryError(
                 f"The machine needs {automata / 2**30:.1f} GiB for {automata:,} automata; use "
                 "fewer clauses or features."
             ) from None
+
+    def _keep_history(self, history: NDArray[np.int64]) -> None:
+        self._history = history
+        self.history_ = dict(zip(_core.HISTORY_COLUMNS, history.T, strict=True))
 
     def _learn(
         self,
@@ -454,9 +480,7 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         epochs: int,
         callback: Callable[[EpochInfo], bool | None] | None,
     ) -> Self:
-        whole("epochs", epochs, 1)
         done = self.n_epochs_
-        raised: list[BaseException] = []
 
         def after_epoch(epoch: int, row: NDArray[np.int64]) -> bool:
             ia, ib, ii, at_target = row[0].tolist()
@@ -468,47 +492,40 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
                     f"II {info.type_ii}",
                     file=sys.stderr,
                 )
-            try:
-                return bool(callback(info)) if callback is not None else False
-            except BaseException as error:  # raised again below, once the machine is in order
-                raised.append(error)
-                return True
+            return bool(callback(info)) if callback is not None else False
 
         watch = after_epoch if callback is not None or self.verbose else None
-        threads = self._threads()
-        history, reason, cut = self._machine.fit(indptr, indices, codes, epochs, threads, watch)
-        self._history = np.concatenate((self._history, history))
-        self.history_ = dict(zip(_core.HISTORY_COLUMNS, self._history.T, strict=True))
+        history, reason, cut, raised = self._machine.fit(
+            indptr, indices, codes, epochs, self._threads(), watch
+        )
+        self._keep_history(np.concatenate((self._history, history)))
         self.n_epochs_ = done + len(history)
-        self.stop_reason_ = reason
-        self._learned_from = (indptr, indices, codes)
-        self._clauses = None
-        if raised:
-            if isinstance(raised[0], KeyboardInterrupt):
-                self.stop_reason_ = "interrupted"
-            raise raised[0]
-        if reason == "interrupted":
-            if cut:
-                warnings.warn(
-                    f"Interrupted in epoch {self.n_epochs_ + 1}, too long to finish: the machine "
-                    "holds what that part of the epoch taught it.",
-                    stacklevel=3,
-                )
-            raise KeyboardInterrupt
-        return self
-
-    def _codes(self, y: ArrayLike, n_documents: int) -> NDArray[np.int32]:
-        labels, codes = encode(y, n_documents, at_least=1)
-        unknown = ~np.isin(labels, self.classes_)
-        if unknown.any():
-            raise ValueError(
-                f"y has the label {labels[unknown].tolist()[0]!r}, which is not among the classes "
-                f"{self.classes_.tolist()}; name all classes on the first call to partial_fit."
+        self.stop_reason_ = "interrupted" if isinstance(raised, KeyboardInterrupt) else reason
+        # Copied, because the caller may change X before somebody asks for the clauses.
+        self._learned_from, self._clauses = (indptr, indices.copy(), codes), None
+        if cut:
+            warnings.warn(
+                f"Interrupted in epoch {self.n_epochs_ + 1}, too long to finish: the machine "
+                "holds what that part of the epoch taught it.",
+                stacklevel=3,
             )
-        found: NDArray[np.int32] = np.searchsorted(self.classes_, labels).astype(np.int32)[codes]
-        return found
+        if raised is not None:
+            raise raised
+        return self
 
     def _read(
         self, X: Any, *, y: Any = "no_validation", reset: bool
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         return boolean_csr(self, X, y=y, reset=reset)
+
+
+def _codes(y: ArrayLike, n_documents: int, classes: NDArray[Any]) -> NDArray[np.int32]:
+    labels, codes = encode(y, n_documents, at_least=1)
+    unknown = ~np.isin(labels, classes)
+    if unknown.any():
+        raise ValueError(
+            f"y has the label {labels[unknown].tolist()[0]!r}, which is not among the classes "
+            f"{classes.tolist()}; name all classes on the first call to partial_fit."
+        )
+    found: NDArray[np.int32] = np.searchsorted(classes, labels).astype(np.int32)[codes]
+    return found
