@@ -22,6 +22,7 @@ import pytest
 from typer.testing import CliRunner
 
 from newfound.cli import app
+from newfound.presets import PRESETS
 
 COMMAND = str(Path(sysconfig.get_path("scripts"), "newfound"))
 KNOWN = ["the batsman hit six", "a cricket match in England", "six wickets in the match"] * 8
@@ -89,6 +90,12 @@ def refused(result: Any, message: str, status: int = 1) -> None:
     assert all(line.startswith(("newfound: known: ", "newfound: novel: ")) for line in talk)
 
 
+def cpu_seconds() -> float:
+    """Give the processor time of all processes that were run so far, on however busy a machine."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 class TestDescribe:
     def test_the_table_is_worth_reading(self, piles: Piles) -> None:
         result = call(*piles.arguments)
@@ -134,6 +141,15 @@ class TestDescribe:
         assert [rule["side"] for rule in data["rules"]] == ["novel"] * 2 + ["known"] * 2
         assert data["novel_words"][0]["score"] > 1 > data["known_words"][0]["score"]
 
+    @pytest.mark.parametrize("preset", ["default", "paper"])
+    def test_json_has_the_parameters_that_were_used(self, piles: Piles, preset: str) -> None:
+        result = call(*piles.arguments, "--json", "--preset", preset, "--seed", "3")
+        parameters = json.loads(result.stdout)["parameters"]
+        given = {"n_clauses": 20, "epochs": 10, "min_df": 1, "n_jobs": 1, "random_state": 3}
+        rest = {key: PRESETS[preset][key] for key in ("T", "s", "max_literals", "language")}
+        assert parameters.items() >= {**given, **rest, "preset": preset}.items()
+        assert [key for key, value in parameters.items() if value is None] == ["max_features"]
+
     def test_the_same_seed_gives_the_same_result_on_any_number_of_threads(
         self, piles: Piles
     ) -> None:
@@ -163,6 +179,68 @@ class TestDescribe:
             "describe", "--known", piles.known, "--novel", "-", "--json", *SMALL, input=lines
         )
         assert json.loads(result.stdout)["novel"]["source"] == "standard input"
+
+    def test_the_format_is_for_names_that_do_not_say_it(self, piles: Piles) -> None:
+        table = piles.folder / "old.csv"
+        table.write_text("n,text\n" + "".join(f"1,{line}\n" for line in KNOWN))
+        rows = "".join(json.dumps({"text": line}) + "\n" for line in NOVEL)
+        arguments = ["describe", "--json", "--format", "jsonl", *SMALL]
+        result = call(*arguments, "--known", table, "--novel", "-", input=rows)
+        assert result.exit_code == 0, result.stderr
+        data = json.loads(result.stdout)
+        assert (data["known"]["documents"], data["novel"]["documents"]) == (24, 24)
+        assert "scrum" in {row["word"] for row in data["novel_words"]}
+        assert not {"text", "1"} & {row["word"] for row in data["known_words"]}
+        result = call(*arguments, "--known", table, "--novel", piles.novel)
+        assert result.exit_code == 2
+        assert "--format jsonl is for names that do" in " ".join(result.stderr.split())
+
+    def test_a_column_is_for_the_side_that_has_columns(self, piles: Piles) -> None:
+        folder, table = piles.folder / "folder", piles.folder / "new.csv"
+        folder.mkdir()
+        for number, line in enumerate(KNOWN):
+            (folder / f"{number}.txt").write_text(line)
+        table.write_text("title,body\n" + "".join(f"x,{line}\n" for line in NOVEL))
+        for known in (folder, piles.known):
+            for option in ("--text-column", "--novel-column"):
+                arguments = ["--known", known, "--novel", table, option, "body", "--json", *SMALL]
+                result = call("describe", *arguments)
+                assert result.exit_code == 0, result.stderr
+                assert json.loads(result.stdout)["novel"]["documents"] == 24
+
+    def test_a_column_where_no_side_has_columns(self, piles: Piles) -> None:
+        result = call(*piles.arguments, "--text-column", "body")
+        assert result.exit_code == 2
+        assert "--text-column body: neither side has" in " ".join(result.stderr.split())
+        result = call(*piles.arguments, "--known-column", "body")
+        refused(result, "known.txt is a txt and has no columns; name none.")
+
+    def test_two_tables_with_columns_of_their_own(self, piles: Piles) -> None:
+        old, new = piles.folder / "old.tsv", piles.folder / "new.csv"
+        old.write_text("title\tbody\n" + "".join(f"x\t{line}\n" for line in KNOWN))
+        new.write_text("subject,message\n" + "".join(f"y,{line}\n" for line in NOVEL))
+        arguments = ["describe", "--known", old, "--novel", new, "--json", *SMALL]
+        for columns in (
+            ["--known-column", "body", "--novel-column", "message"],
+            ["--text-column", "body", "--novel-column", "message"],
+        ):
+            result = call(*arguments, *columns)
+            assert result.exit_code == 0, result.stderr
+            words = {row["word"] for row in json.loads(result.stdout)["novel_words"]}
+            assert "scrum" in words
+            assert "y" not in words
+        refused(call(*arguments, "--text-column", "body"), "new.csv has no column 'body'")
+
+    def test_a_language_without_stop_words_is_told(
+        self, piles: Piles, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(sys.modules, "stopwordsiso", None)
+        result = call(*piles.arguments, "--language", "de")
+        assert result.exit_code == 0, result.stderr
+        assert result.stderr.splitlines()[2:] == [
+            "newfound: warning: No stop words are left out: the list for 'de' needs stopwordsiso: "
+            "pip install 'newfound[languages]'"
+        ]
 
     def test_names_of_files_cannot_steer_the_terminal(self, piles: Piles) -> None:
         path = piles.folder / "\x1b[2J[bold]x.txt"
@@ -266,6 +344,35 @@ class TestExplain:
         assert first["text"] == "rugby scrum"
         assert second["text"] == "six wickets"
 
+    def test_json_has_the_first_rules_and_says_how_many_there_are(self, model: Path) -> None:
+        text = "a cricket match in England"
+        all_of_them = json.loads(call("explain", model, text, "--json", "--top", "9999").stdout)
+        assert len(all_of_them["rules"]) == all_of_them["n_rules"] > 1
+        first = json.loads(call("explain", model, text, "--json", "--top", "1").stdout)
+        assert first == {**all_of_them, "rules": all_of_them["rules"][:1]}
+        usual = json.loads(call("explain", model, text, "--json").stdout)
+        assert usual["rules"] == all_of_them["rules"][:20]
+
+    def test_a_pipe_is_decoded_as_files_are(self, model: Path) -> None:
+        raw = b"\xef\xbb\xbfrugby \xc2\xa35\r\n\nrugby \xa36\n"
+        result = call("explain", model, "-", "--json", input=raw)
+        texts = [json.loads(line)["text"] for line in result.stdout.splitlines()]
+        assert texts == ["rugby £5", "rugby £6"]
+
+    def test_a_text_that_names_a_file(self, model: Path, tmp_path: Path) -> None:
+        path = tmp_path / "new rugby.txt"
+        path.write_text("six wickets\n")
+        result = call("explain", model, path)
+        assert result.exit_code == 0
+        assert "rugby" in result.stdout
+        assert result.stderr == (
+            "newfound: explaining the text itself; to explain a file's lines use: "
+            f"newfound explain {model} - < '{path}'\n"
+        )
+        quiet = call("explain", model, path, "--quiet")
+        assert (quiet.stdout, quiet.stderr) == (result.stdout, "")
+        assert call("explain", model, "x" * 10_000).stderr == ""
+
     def test_a_text_cannot_steer_the_terminal(self, model: Path) -> None:
         result = call("explain", model, "rugby \x1b[2J\x07 [bold]six[/bold] [/] \x9b2J")
         assert result.exit_code == 0, result.stderr
@@ -305,11 +412,19 @@ class TestBadInput:
         refused(call(*piles.arguments), "There are no documents in")
 
     def test_nothing_left_after_cleaning(self, piles: Piles) -> None:
-        refused(call(*piles.write(["the of and"] * 5, ["... !!!"] * 5).arguments), "word")
+        refused(
+            call(*piles.write(["the of and"] * 5, ["... !!!"] * 5).arguments),
+            "Nothing is left after cleaning: the 10 documents hold no words but stop words and too "
+            "short ones; pass other texts, or stop_words=None.",
+        )
 
     def test_nothing_left_on_one_side(self, piles: Piles) -> None:
         result = call(*piles.write(KNOWN, ["the of and"] * 5).arguments)
-        refused(result, "novel")
+        refused(
+            result,
+            "Nothing is left of the 5 novel documents after cleaning; pass longer texts, a smaller "
+            "min_df or fewer stop words.",
+        )
 
     def test_the_same_path_twice_is_asked_wrongly(self, piles: Piles) -> None:
         result = call("describe", "--known", piles.known, "--novel", piles.known)
@@ -318,16 +433,22 @@ class TestBadInput:
         assert call("describe", "--known", "-", "--novel", "-").exit_code == 2
 
     def test_the_same_documents_on_both_sides(self, piles: Piles) -> None:
-        refused(call(*piles.write(KNOWN, KNOWN).arguments), "same")
+        refused(
+            call(*piles.write(KNOWN, KNOWN).arguments),
+            "known and novel hold the same documents, so nothing is new; pass different ones.",
+        )
 
     def test_all_documents_identical(self, piles: Piles) -> None:
-        refused(call(*piles.write(["rugby match"] * 5, ["rugby match"] * 9).arguments), "same")
+        refused(
+            call(*piles.write(["rugby match"] * 5, ["rugby match"] * 9).arguments),
+            "All 14 documents have the same words after cleaning; pass documents that differ.",
+        )
 
     def test_one_document_a_side(self, piles: Piles) -> None:
         result = call(*piles.write(["a cricket match"], ["a rugby match"]).arguments)
-        assert result.exit_code in (0, 1)
-        assert "Traceback" not in result.stderr
-        assert "rugby" in result.stdout or "document" in result.stderr.splitlines()[-1]
+        refused(result, "known has 1 document with text; pass at least 2 for each side.")
+        result = call(*piles.write(KNOWN, ["a rugby match"]).arguments)
+        refused(result, "novel has 1 document with text; pass at least 2 for each side.")
 
     def test_a_folder_without_text_files(self, piles: Piles) -> None:
         folder = piles.folder / "folder"
@@ -410,14 +531,17 @@ class TestBadInput:
         refused(result, "The machine needs")
 
     def test_a_min_df_that_leaves_no_word(self, piles: Piles) -> None:
-        refused(call(*piles.arguments, "--min-df", "1000"), "min_df")
+        refused(
+            call(*piles.arguments, "--min-df", "1000"),
+            "documents none has min_df=1000, max_df=1.0, ngram_range=(1, 1); loosen these.",
+        )
 
 
 class TestProcess:
     def test_help_answers_at_once(self) -> None:
-        start = time.perf_counter()
+        before = cpu_seconds()
         done = run("describe", "--help")
-        assert time.perf_counter() - start < 2
+        assert cpu_seconds() - before < 2
         assert done.returncode == 0
         assert "--known" in done.stdout
         code = "import sys, newfound.cli; print(*sys.modules)"
@@ -428,9 +552,9 @@ class TestProcess:
         assert run("--version").stdout == f"newfound {version('newfound')}\n"
 
     def test_demo_needs_nothing_and_takes_seconds(self) -> None:
-        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        before = cpu_seconds()
         done = run("demo")
-        assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before < 20
+        assert cpu_seconds() - before < 30
         assert done.returncode == 0, done.stderr
         assert "1,500 novel documents" in done.stdout.splitlines()[0]
         assert "flight" in done.stdout
@@ -528,5 +652,5 @@ class TestProcess:
             elapsed = time.perf_counter() - start
             assert process.stdout.read() == ""
             assert process.stderr.read() == "newfound: interrupted; no file is left half-written.\n"
-        assert elapsed < 2
+        assert elapsed < 10  # well below a second, unless the machine has other things to do
         assert piles.new_files() == []

@@ -21,7 +21,7 @@ def test_each_side_has_fifteen_intents_of_a_hundred_requests(side: int) -> None:
     assert documents.labels is not None
     assert sorted(Counter(documents.labels).values()) == [100] * 15
     assert len(set(documents.ids)) == len(documents) == 1500
-    assert documents.skipped == {}
+    assert documents.found == {}
 
 
 def test_sides_are_banking_and_travel() -> None:

@@ -472,6 +472,9 @@ class TestState:
         with pytest.raises(ValueError, match="no automata to save"):
             restored(describer)._state(with_automata=True)
         copy = restored(describer, with_automata=True)
+        np.testing.assert_array_equal(
+            copy.machine_.clauses_.literals, describer.machine_.clauses_.literals
+        )
         for one in (describer, copy):
             one.partial_fit(KNOWN + NOVEL, labels, epochs=2)
         assert same(describer, copy)
@@ -501,9 +504,32 @@ class TestState:
             ("class_index", lambda a: a + 1),
             ("lengths", lambda a: -a),
             ("agrees", lambda a: a + 10_000),
+            ("literals", lambda a: a.astype(np.int64) + 2**32),
+            ("literals", lambda a: a[::-1]),
+            ("literals", np.zeros_like),
+            ("polarity", np.zeros_like),
+            ("polarity", lambda a: a.astype(np.int64) + 256),
+            ("class_index", lambda a: a.astype(np.int64) + 2**32),
+            ("lengths", lambda a: a.astype(np.int64) + 2**32),
+            ("lengths", lambda a: a.astype(np.int64) + 2**62),
+            ("lengths", lambda a: a.astype(float)),
+            ("agrees", lambda a: -a - 1),
+            ("matches", lambda a: a + 10_000),
+            ("matches", lambda a: a.astype(np.uint64) + np.uint64(2**63)),
             ("documents", lambda a: a[:1]),
+            ("documents", lambda a: a + 0.5),
+            ("documents", lambda a: a + 100),
+            ("documents", lambda a: a - 100),
             ("document_frequencies", lambda a: a.astype(float)),
+            ("document_frequencies", lambda a: a + 100),
             ("states", lambda a: a[:, :, :, 1:]),
+            ("states", lambda a: a.astype(np.int64) + 256),
+            ("position", lambda a: a.astype(np.int64) + 2**32),
+            ("position", np.zeros_like),
+            ("draws", lambda a: a.astype(float)),
+            ("draws", lambda a: a[1:]),
+            ("history", lambda a: a[:, 1:]),
+            ("history", lambda a: a[1:]),
         ],
     )
     def test_a_damaged_state_is_refused(
@@ -512,6 +538,46 @@ class TestState:
         meta, arrays = described._state(with_automata=True)
         with pytest.raises(ValueError):
             NoveltyDescriber._from_state(meta, {**arrays, name: damage(arrays[name])})
+
+    @pytest.mark.parametrize(
+        ("part", "name", "value"),
+        [
+            ("clauses", "n_features", 2**40),
+            ("clauses", "n_features", 7.0),
+            ("n_documents", "novel", -1),
+            ("n_documents", "novel", 2**60),
+            ("n_documents", "known", 3.9),
+            ("vectorizer", "n_documents", True),
+            ("vectorizer", "stop_words", "the"),
+            ("machine", "seed", -1),
+            ("machine", "epochs_drawn", 2**64),
+            ("machine", "n_epochs", 1),
+            ("machine", "history_columns", []),
+            ("parameters", "random_state", "x"),
+            ("chosen", "n_clauses", 4),
+            ("chosen", "shared_low", 9.0),
+            ("chosen", "unheard_of", 1),
+        ],
+    )
+    def test_a_number_that_does_not_fit_is_refused(
+        self, described: NoveltyDescriber, part: str, name: str, value: Any
+    ) -> None:
+        meta, arrays = described._state(with_automata=True)
+        with pytest.raises(ValueError):
+            NoveltyDescriber._from_state({**meta, part: {**meta[part], name: value}}, arrays)
+
+    def test_parameters_set_after_fit_do_not_change_what_is_saved(self) -> None:
+        describer = describe(KNOWN, NOVEL, **SMALL)
+        describer.set_params(n_clauses=6, shared_low=0.9, n_jobs=2)
+        copy = restored(describer, with_automata=True)
+        assert same(copy, describer)
+        labels = [0] * 32 + [1] * 32
+        for one in (copy, describer):
+            one.partial_fit(KNOWN + NOVEL, labels)
+        assert copy.n_jobs is None
+        assert describer.machine_ is not None
+        assert describer.machine_.n_jobs == 2
+        assert same(copy, describer)
 
 
 @pytest.fixture(scope="module")

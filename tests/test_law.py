@@ -239,6 +239,25 @@ def test_fits_of_core_and_twin_have_the_same_distribution(task: Task) -> None:
     assert smallest_p(list(p_values.values())) > LEVEL, (worst, p_values[worst], p_values)
 
 
+@pytest.mark.parametrize("remembered", [0, 64])
+def test_how_many_answers_are_remembered_does_not_change_the_law(remembered: int) -> None:
+    # More documents than the window holds: answers are forgotten in the middle of every epoch.
+    task = Task("window", n_features=150, n_clauses=8, T=15, n_documents=90, epochs=4)
+    core = [fit_core(task, seed) for seed in range(CORE_SEEDS)]
+    before = _core.remembered_documents()
+    _core.set_remembered_documents(remembered)
+    try:
+        other = [fit_core(task, seed) for seed in range(CORE_SEEDS, 2 * CORE_SEEDS)]
+    finally:
+        _core.set_remembered_documents(before)
+    p_values = [
+        test(table(core, family), table(other, family))
+        for family in core[0]
+        for test in (marginals_p, means_p, spreads_p)
+    ]
+    assert smallest_p(p_values) > LEVEL, p_values
+
+
 # -- the law of single events, against exact probabilities --------------------------------------
 
 

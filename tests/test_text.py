@@ -10,6 +10,7 @@ import re
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from sklearn.feature_extraction.text import (  # type: ignore[import-untyped,unu
     CountVectorizer,
 )
 
+from newfound.documents import DocumentError
 from newfound.text import TextVectorizer
 from newfound.tokens import MAX_WORD_LENGTH, lemmatize, stop_words, tokenize
 
@@ -157,7 +159,8 @@ class TestLemmas:
             lemmatize("word", language="xx")
         with pytest.raises(ValueError, match="language='xx'"):
             TextVectorizer(language="xx").fit(["a word"])
-        assert terms("words", language="xx", lemmatize=False) == ["words"]
+        parameters = {"language": "xx", "lemmatize": False, "stop_words": None}
+        assert terms("words", **parameters) == ["words"]
 
 
 class TestStopWords:
@@ -178,18 +181,28 @@ class TestStopWords:
         assert terms("matches match", "x", stop_words=["matches"]) == ["match", "x"]
         assert terms("to be", stop_words=None) == ["be", "to"]
 
-    def test_another_language_has_a_list_only_with_the_extra(
+    def test_another_language_without_the_extra_warns_and_names_it(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setitem(sys.modules, "stopwordsiso", None)
-        assert stop_words("de") == frozenset()
-        assert terms("und Städte", language="de") == ["stadt", "und"]
+        message = r"^No stop words are left out: the list for 'de' .* pip install 'newfound\[lang"
+        with pytest.warns(UserWarning, match=message):
+            assert stop_words("de") == frozenset()
+        with pytest.warns(UserWarning, match=message):
+            assert terms("und Städte", language="de") == ["stadt", "und"]
+        assert terms("und Städte", language="de", stop_words=None) == ["stadt", "und"]
+
+    def test_a_language_without_a_list_warns(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        extra = SimpleNamespace(stopwords=lambda language: {"und"} if language == "de" else set())
+        monkeypatch.setitem(sys.modules, "stopwordsiso", extra)
+        assert stop_words("de") == {"und"}
+        with pytest.warns(UserWarning, match=r"^No stop words are left out: .* no list for 'xx'\."):
+            assert stop_words("xx") == frozenset()
 
     def test_another_language_with_the_extra(self) -> None:
         pytest.importorskip("stopwordsiso", reason="the extra 'languages' is not installed")
         assert "und" in stop_words("de")
         assert terms("und Nashorn", language="de") == ["nashorn"]
-        assert stop_words("xx") == frozenset()
 
 
 class TestMatrix:
@@ -381,14 +394,14 @@ class TestBadInput:
     @pytest.mark.parametrize("fitted", [False, True])
     def test_wrong_documents(self, texts: Any, message: str, fitted: bool) -> None:
         vectorizer = TextVectorizer().fit(["a word"])
-        with pytest.raises(TypeError, match=message):
+        with pytest.raises(DocumentError, match=message):
             (vectorizer.transform if fitted else vectorizer.fit)(texts)
-        with pytest.raises(TypeError, match="Document 0 is bytes"):
+        with pytest.raises(DocumentError, match="Document 0 is bytes"):
             vectorizer.tokens(b"word")  # type: ignore[arg-type]
 
     def test_frame_is_refused(self) -> None:
         pandas = pytest.importorskip("pandas", reason="pandas is not installed")
-        with pytest.raises(TypeError, match="DataFrame; pass a list of str, or one column"):
+        with pytest.raises(DocumentError, match="DataFrame; pass a list of str, or one column"):
             TextVectorizer().fit(pandas.DataFrame({"text": ["a"]}))
         assert terms(*pandas.Series(["a word"])) == ["word"]
 
@@ -431,7 +444,7 @@ class TestBadInput:
     )
     def test_bad_parameters(self, parameters: dict[str, Any]) -> None:
         (name,) = parameters
-        with pytest.raises((ValueError, TypeError), match=f"^{name}") as caught:
+        with pytest.raises(ValueError, match=f"^{name}") as caught:
             TextVectorizer(**parameters).fit(["a word"])
         assert "\n" not in str(caught.value)
 

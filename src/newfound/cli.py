@@ -6,8 +6,9 @@ Everything heavy is imported when a command runs, so that ``newfound --help`` an
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable
+import os
+import shlex
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from importlib import import_module
 from importlib.metadata import version
@@ -74,7 +75,7 @@ def _even(value: int | None) -> int | None:
 
 def _number(value: float | None) -> float | None:
     if value is not None and value != value:
-        raise typer.BadParameter("nan is not a number; use one from 1 to 1e9.")
+        raise typer.BadParameter("nan is not a number; use one from 1 to 8000.")
     return value
 
 
@@ -109,6 +110,8 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no 
 
 def main() -> None:
     """Run the command line."""
+    # For what goes wrong outside of a command: reading the arguments, printing the help. Inside of
+    # one typer would be the first to see Ctrl-C and a closed pipe, and has its own ways to end.
     with outcome():
         app()
 
@@ -136,7 +139,15 @@ def describe(
     known: Annotated[str, typer.Option(help=f"The documents that are known: {_PATH_HELP}.")],
     novel: Annotated[str, typer.Option(help="The documents whose novelty is to be described.")],
     *,
-    text_column: Annotated[str | None, typer.Option(help="The column with the texts.")] = None,
+    text_column: Annotated[
+        str | None, typer.Option(help="The column with the texts, of each side that is a table.")
+    ] = None,
+    known_column: Annotated[
+        str | None, typer.Option(help="The column of the known side, where the two differ.")
+    ] = None,
+    novel_column: Annotated[
+        str | None, typer.Option(help="The column of the novel side, where the two differ.")
+    ] = None,
     format: Annotated[
         Format | None, typer.Option(help="The format, where the name does not say, as for -.")
     ] = None,
@@ -164,7 +175,7 @@ def describe(
     ] = None,
     specificity: Annotated[
         float | None,
-        typer.Option("--s", min=1.0, max=1e9, callback=_number, help="How specific rules become."),
+        typer.Option("--s", min=1.0, max=8000.0, callback=_number, help="How specific rules become."),
     ] = None,
     epochs: Annotated[
         int | None, typer.Option(min=1, help="Passes over the documents, at most.")
@@ -197,13 +208,15 @@ def describe(
         raise typer.BadParameter(f"--output and --save are the same: {output}.")
     if output is not None and output.suffix.lower() not in (".csv", ".json", ".parquet"):
         raise typer.BadParameter(f"--output {output} must end in .csv, .json or .parquet.")
+    paths, columns = (known, novel), (known_column, novel_column)
+    ways = _ways_to_read(paths, columns, text_column, format)
     with outcome():
         from newfound.documents import read_documents
 
         _refuse_paths(output, save, force=force)
         old, new = (
-            read_documents(path, text_column=text_column, format=format, encoding=encoding)
-            for path in (known, novel)
+            read_documents(path, **way, encoding=encoding)
+            for path, way in zip(paths, ways, strict=True)
         )
         given = {
             "preset": preset.value,
@@ -229,18 +242,29 @@ def explain(
     texts: Annotated[
         list[str], typer.Argument(metavar="TEXT...", help="Texts, or - for lines from a pipe.")
     ],
+    top: Annotated[
+        int, typer.Option(min=1, help="How many of the rules of each text to print as JSON.")
+    ] = 20,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Show what a saved model sees in a text: its words, the rules it matches, the votes."""
     with outcome():
         from newfound.persistence import load
 
         describer = load(model)
+        for text in texts:
+            if not quiet and text != "-" and os.path.isfile(text):
+                command = shlex.join(["newfound", "explain", str(model), "-"])
+                say(
+                    "explaining the text itself; to explain a file's lines use: "
+                    f"{command} < {shlex.quote(text)}"
+                )
         found = False
         for text in _lines(texts):
             found = True
             if json:
-                print_json(describer.explain(text).to_dict(), indent=None)
+                print_json(describer.explain(text).to_dict(max_rules=top), indent=None)
             else:
                 show(describer.explain(text), "")
         if not found:
@@ -252,15 +276,44 @@ def demo(
     top: Top = 10, seed: Seed = 0, jobs: Jobs = 1, json: Json = False, quiet: Quiet = False
 ) -> None:
     """Describe the bundled sample: requests about banking are known, about travel novel."""
+    # One thread: the steps on a sample this small are short, and threads that wait for each other
+    # lose where the cores are busy. Two of them under load: 10 to 14 s on all, 6 to 9 s on one.
     with outcome():
         from newfound.datasets import load_sample
 
         known, novel = load_sample()
-        describer = _fit(known, novel, {"random_state": seed, "n_jobs": jobs}, quiet=quiet)
+        parameters = {"preset": "default", "random_state": seed, "n_jobs": jobs}
+        describer = _fit(known, novel, parameters, quiet=quiet)
         _print(describer, known, novel, top=top, json=json)
         if not json and not quiet:
             say("the sample is a part of CLINC150, by S. Larson et al., 2019, CC BY 3.0.")
             say("now your own: newfound describe --known OLD.csv --novel NEW.csv")
+
+
+def _ways_to_read(
+    paths: Sequence[str],
+    columns: Sequence[str | None],
+    column: str | None,
+    format: Format | None,
+) -> list[dict[str, Any]]:
+    """Give each side the format if its name says none, and the column if it is a table."""
+    from newfound.reading import TABLES, format_of
+
+    named = [format_of(path) for path in paths]
+    if format is not None and None not in named and format not in named:
+        raise typer.BadParameter(
+            f"--format {format.value} is for names that do not say the format; both names do."
+        )
+    tables = [(name or format) in TABLES for name in named]
+    if column is not None and not any(tables):
+        raise typer.BadParameter(f"--text-column {column}: neither side has columns; name none.")
+    return [
+        {
+            "format": None if name or format is None else format.value,
+            "text_column": column if own is None and table else own,
+        }
+        for name, own, table in zip(named, columns, tables, strict=True)
+    ]
 
 
 def _refuse_paths(output: Path | None, save: Path | None, *, force: bool) -> None:
@@ -304,12 +357,16 @@ def _print(
         for clause in common[common.side == side][: -(-top // 2)]
     ]
     if json:
+        from newfound.presets import resolve
+
+        parameters: dict[str, Any] = describer.get_params()
+        parameters |= resolve(describer.preset, parameters)
         print_json(
             {
                 "newfound": version("newfound"),
                 "known": _pile(known),
                 "novel": _pile(novel),
-                "parameters": describer.get_params(),
+                "parameters": parameters,
                 "novel_words": new,
                 "known_words": old,
                 "rules": [clause.to_dict() for clause in rules],
@@ -328,7 +385,7 @@ def _pile(documents: Documents) -> dict[str, Any]:
     return {
         "source": documents.source,
         "documents": len(documents),
-        "found": dict(documents.skipped),
+        "found": dict(documents.found),
     }
 
 
@@ -368,8 +425,10 @@ def _write_words(words: WordTable, path: Path) -> None:
 
 def _lines(texts: Iterable[str]) -> Iterable[str]:
     """Give the texts; - stands for the lines of standard input, but for blank ones."""
+    from newfound.reading import piped_lines
+
     for text in texts:
         if text == "-":
-            yield from (line.rstrip("\r\n") for line in sys.stdin if line.strip())
+            yield from (line for line in piped_lines() if line.strip())
         else:
             yield text

@@ -6,12 +6,10 @@ import json
 import math
 import os
 import re
-import signal
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from rich.box import SIMPLE_HEAD
@@ -38,7 +36,6 @@ __all__ = [
 
 SIDE_STYLES = {"novel": "red", "known": "blue"}
 
-_INTERRUPTED = "interrupted; no file is left half-written."
 _WIDTH_OF_A_PIPE = 120
 _NEGATED_SHOWN = 6
 _FORMS_SHOWN = 3
@@ -63,7 +60,7 @@ def outcome() -> Iterator[None]:
         yield
         sys.stdout.flush()
     except KeyboardInterrupt:
-        say(_INTERRUPTED)
+        say("interrupted; no file is left half-written.")
         _leave(130)
     except BrokenPipeError:
         # The reader, such as head, has had enough; everything asked for was done before.
@@ -138,47 +135,21 @@ def print_json(data: object, *, indent: int | None = 2) -> None:
 @contextmanager
 def training(*, quiet: bool) -> Iterator[Callable[[EpochInfo], None] | None]:
     """Give a callback that draws a progress bar, on a terminal only; say warnings at the end."""
-    with warnings.catch_warnings(record=True) as caught, ExitStack() as stack:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         if quiet or not sys.stderr.isatty():
-            stack.enter_context(_leaving_at_once(lambda: None))
             yield None
         else:
-            progress = stack.enter_context(_progress())
-            stack.enter_context(_leaving_at_once(progress.stop))
-            task = progress.add_task("Learning rules", total=None)
+            with _progress() as progress:
+                task = progress.add_task("Learning rules", total=None)
 
-            def update(info: EpochInfo) -> None:
-                progress.update(task, completed=info.epoch, total=info.epochs)
+                def update(info: EpochInfo) -> None:
+                    progress.update(task, completed=info.epoch, total=info.epochs)
 
-            yield update
+                yield update
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         if not quiet:
             say(f"warning: {message}")
-
-
-@contextmanager
-def _leaving_at_once(before: Callable[[], None]) -> Iterator[None]:
-    """End the process on Ctrl-C, where no file is open and nothing is worth keeping.
-
-    A machine that is interrupted first takes stock of its clauses, for a caller who goes on with
-    it; after half an epoch those are so long that it takes ten seconds.
-    """
-
-    def leave(*_: object) -> None:
-        before()
-        say(_INTERRUPTED)
-        os._exit(130)
-
-    ours = threading.current_thread() is threading.main_thread()
-    if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield
-        return
-    signal.signal(signal.SIGINT, leave)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _progress() -> Progress:

@@ -23,8 +23,10 @@ from newfound.machine import Clauses, EpochInfo, TsetlinMachineClassifier
 from newfound.presets import resolve
 from newfound.scoring import shared_role
 from newfound.state import (
+    array_from_state,
     clauses_from_state,
     clauses_state,
+    count_from_state,
     machine_from_state,
     machine_state,
     vectorizer_from_state,
@@ -53,18 +55,18 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         Where every parameter that is None comes from; None is "default".
 
         "default" is fast and gives short rules: ``n_clauses=1000, T=200, s=10.0, epochs=20,
-        boost_true_positive=True, max_literals=16, min_df=2``. Measured on BBC Sport, rugby against
-        cricket and football (536 documents): 3 s on two shared cores, 15 words a rule; documents
-        held out (3 folds, 2 splits that played no part in the choice) ranked by the votes with an
-        AUROC of 0.995, by the sum of their words' log scores 0.989, by that of the 30 strongest
-        words 0.993. T = 50 does a little better there (0.998, 0.994, 0.993), but too little where
-        the sides are hard to tell apart: 30 words planted in 5 % of the documents of one random
-        half of two newsgroups get a mean average precision of 0.43, and with T = 200 0.94 (3 seeds
-        that played no part in the choice).
+        boost_true_positive=True, max_literals=16, min_df=2``. Measured by
+        ``python benchmarks/describe_defaults.py`` on BBC Sport, rugby against cricket and football
+        (536 documents): 2.4 s on one thread, 15.2 words a rule; documents held out (3 folds) are
+        ranked by the votes with an AUROC of 0.995, by the sum of their words' log scores 0.991, by
+        that of the 30 words of the highest score 0.984. T = 50 does much the same there (0.998,
+        0.992, 0.980), but too little where the sides are hard to tell apart: 30 words, each planted
+        in 5 % of the documents of one random half of two newsgroups, get a mean average precision
+        of 0.62, and with T = 200 0.98 (3 seeds).
 
         "paper" is the setting of the paper: ``n_clauses=10000, T=50, s=25.0, epochs=100,
-        boost_true_positive=False, max_literals=0, min_df=1``; 25 s for the same documents, and
-        rules of about 60 words, nearly all of them negated.
+        boost_true_positive=False, max_literals=0, min_df=1``; 11.2 s for the same documents, and
+        76.6 words a rule, most of them negated.
     n_clauses, T, s, epochs, boost_true_positive : optional
         Those of `TsetlinMachineClassifier`; clauses are counted for each of the two classes.
     max_literals : int, optional
@@ -75,7 +77,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         A word that both sides use is known up to the one score, novel from the other on, and
         common between; 0.25 and 4.
     n_jobs : int or None, default=None
-        Threads; None is 1, -1 all cores.
+        Threads; None is 1, -1 all cores. A file does not keep it.
     random_state : int, RandomState or None, default=None
         The seed: the same one gives the same result.
     verbose : int, default=0
@@ -115,6 +117,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
     vectorizer_: TextVectorizer
     n_documents_: dict[str, int]
     classes_: NDArray[np.str_]
+    _chosen: dict[str, Any]  # every parameter that `fit` went by, with what the preset said
 
     def __init__(
         self,
@@ -189,7 +192,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         matrix = vectorizer.fit_transform(texts)
         check_matrix(matrix, novel)
         machine.fit(matrix, np.array(SIDES)[novel.astype(int)], callback=callback)
-        self.machine_, self.vectorizer_ = machine, vectorizer
+        self.machine_, self.vectorizer_, self._chosen = machine, vectorizer, chosen
         return self._describe(machine.clauses_, matrix, novel)
 
     def partial_fit(
@@ -202,7 +205,8 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
     ) -> Self:
         """Go on training, with the words known so far; the first call is a `fit`.
 
-        Numbers of documents, also those that rules match, are then those of this call.
+        Numbers of documents, also those that rules match, are then those of this call. Parameters
+        are those of `fit`, but for `n_jobs` and `verbose`.
 
         Parameters
         ----------
@@ -228,6 +232,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         matrix = self.vectorizer_.transform(texts)
         check_matrix(matrix, novel)
         labels = np.array(SIDES)[novel.astype(int)]
+        self.machine_.set_params(n_jobs=self.n_jobs, verbose=self.verbose)
         self.machine_.partial_fit(matrix, labels, epochs=epochs, callback=callback)
         return self._describe(self.machine_.clauses_, matrix, novel)
 
@@ -346,13 +351,12 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         self._table, self._documents = table, documents
         self.__dict__.pop("_context", None)
         self.clauses_ = table.fold().sorted(plain_first=True)
-        chosen = self._resolved()
         self.words_ = WordTable.from_clauses(
             table,
             documents,
             self.vectorizer_.forms_,
-            shared_low=chosen["shared_low"],
-            shared_high=chosen["shared_high"],
+            shared_low=self._chosen["shared_low"],
+            shared_high=self._chosen["shared_high"],
         )
 
     @cached_property
@@ -372,15 +376,21 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
     def _state(self, *, with_automata: bool = False) -> tuple[dict[str, Any], dict[str, Any]]:
         """Give all that a file has to keep: what JSON can hold, and arrays."""
         check_is_fitted(self, "clauses_")
-        parameters = {
-            name: value.item() if isinstance(value, np.generic) else value
-            for name, value in self.get_params(deep=False).items()
-        }
-        if not isinstance(self.stop_words, str | None):
-            parameters["stop_words"] = sorted(self.vectorizer_.stop_words_)
+        parameters, chosen = (
+            {name: value.item() if isinstance(value, np.generic) else value for name, value in kept}
+            for kept in (self.get_params(deep=False).items(), self._chosen.items())
+        )
+        for words in (parameters, chosen):
+            if not isinstance(words["stop_words"], str | None):
+                words["stop_words"] = sorted(self.vectorizer_.stop_words_)
         if not isinstance(parameters["random_state"], int | None):
             parameters["random_state"] = None  # a generator has no place in a file
-        meta: dict[str, Any] = {"parameters": parameters, "n_documents": self.n_documents_}
+        parameters["n_jobs"] = None  # a matter of the computer, not of the model
+        meta: dict[str, Any] = {
+            "parameters": parameters,
+            "chosen": chosen,
+            "n_documents": self.n_documents_,
+        }
         meta["vectorizer"], arrays = vectorizer_state(self.vectorizer_)
         meta["clauses"], more = clauses_state(self._table.arrays)
         arrays |= more
@@ -395,25 +405,40 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
     @classmethod
     def _from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Make a describer of what `_state` gave."""
-        parameters = dict(meta["parameters"])
-        if parameters.get("ngram_range") is not None:
-            parameters["ngram_range"] = tuple(parameters["ngram_range"])
-        self = cls(**parameters)
-        chosen = self._resolved()
+        parameters, chosen = dict(meta["parameters"]), dict(meta["chosen"])
+        for kept in (parameters, chosen):
+            if kept.get("ngram_range") is not None:
+                kept["ngram_range"] = tuple(kept["ngram_range"])
+        if not isinstance(parameters.get("random_state"), int | None):
+            raise ValueError("The model is damaged: its seed is not a number.")
+        # How many threads to start is not for a file to say.
+        self = cls(**{**parameters, "n_jobs": None})
+        # What the presets of this version say counts only for a parameter that is newer.
+        presets = resolve(self.preset, parameters)
+        if not set(chosen) <= set(presets):
+            raise ValueError("The model has parameters that this version does not know.")
+        self._chosen = {**presets, **chosen}
+        shared_role([], self._chosen["shared_low"], self._chosen["shared_high"])
+        machine = self._new_machine(self._chosen)
+        machine._check_parameters()
         self.classes_ = np.array(SIDES)
-        self.n_documents_ = {side: int(meta["n_documents"][side]) for side in SIDES}
+        n_documents = [count_from_state(meta["n_documents"], side) for side in SIDES]
+        self.n_documents_ = dict(zip(SIDES, n_documents, strict=True))
         self.vectorizer_ = vectorizer_from_state(
-            meta["vectorizer"], arrays, {name: chosen[name] for name in _VECTORIZER}
+            meta["vectorizer"], arrays, {name: self._chosen[name] for name in _VECTORIZER}
         )
         clauses = clauses_from_state(meta["clauses"], arrays)
-        documents = np.asarray(arrays["documents"], np.int64)
-        if documents.shape != (2, clauses.n_features):
-            raise ValueError("The model is damaged: it lacks the numbers of documents.")
+        shape = (2, clauses.n_features)
+        documents = array_from_state(arrays, "documents", np.int64, shape, most=max(n_documents))
         self._restore(clauses, documents)
+        matches = (self._table.matches_known, self._table.matches_novel)
+        for n, *counts in zip(n_documents, documents, matches, strict=True):
+            if any(count.max(initial=0) > n for count in counts):
+                raise ValueError("The model is damaged: it counts more documents than there are.")
         self.machine_ = None
         if "machine" in meta:
             self.machine_ = machine_from_state(
-                meta["machine"], arrays, self._new_machine(chosen), self.classes_, clauses
+                meta["machine"], arrays, machine, self.classes_, clauses
             )
         return self
 

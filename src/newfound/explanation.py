@@ -16,12 +16,17 @@ if TYPE_CHECKING:
     from rich.console import Group
     from rich.text import Text
 
-__all__ = ["Explanation", "Mention"]
+__all__ = ["Explanation", "Mention", "visible"]
 
 # Scores, or their inverses, from which a word has a colour, a bold one, and the fullest one.
 _FAINT, _STRONG, _FULL = math.log(2), math.log(4), math.log(16)
 _COLOURS = {"novel": "214,96,40", "known": "38,120,200"}
 _RICH = {"novel": "red", "known": "blue"}
+# Everything that steers a terminal, but the ends of lines and tabulators, as one symbol each.
+_SYMBOLS = {
+    **{code: 0x2400 + code for code in range(0x20) if code not in (0x09, 0x0A)},
+    **dict.fromkeys(range(0x7F, 0xA0), 0xFFFD),
+}
 
 
 @dataclass(frozen=True)
@@ -108,9 +113,9 @@ class Explanation:
         from rich.text import Text
 
         lines = [self._rich_text(), Text(), Text(self._summary(), style="bold")]
-        lines += [Text(f"  {_visible(rule)}") for rule in self._rules()]
+        lines += [Text(f"  {visible(rule)}") for rule in self._rules()]
         if self.unknown:
-            lines.append(Text("not known: " + _visible(", ".join(_names(self.unknown)))))
+            lines.append(Text("not known: " + visible(", ".join(_names(self.unknown)))))
         return Group(*lines)
 
     def _repr_html_(self) -> str:
@@ -176,7 +181,7 @@ class Explanation:
             elif word is not None and abs(word.leaning) >= _FAINT:
                 strong = abs(word.leaning) >= _STRONG
                 style = ("bold " if strong else "") + _RICH[_side(word)]
-            text.append(_visible(part), style=style)
+            text.append(visible(part), style=style)
         return text
 
 
@@ -205,9 +210,12 @@ def _cut(text: str, length: int) -> str:
     return f"{rule[: length - len(arrow + side) - 2]} …{arrow}{side}"
 
 
-def _visible(text: str) -> str:
-    """Show control characters as symbols of the same length, so that they control nothing."""
-    return "".join(
-        chr(0x2400 + ord(c)) if c < " " and c not in "\n\t" else "�" if "\x7f" <= c < "\xa0" else c
-        for c in text
-    )
+def visible(text: str) -> str:
+    r"""Show control characters as symbols of the same length, so that they control nothing.
+
+    Examples
+    --------
+    >>> visible("\x1b[31mred")
+    '␛[31mred'
+    """
+    return text.translate(_SYMBOLS)

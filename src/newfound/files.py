@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,7 +17,8 @@ def written_aside(path: str | os.PathLike[str], *, force: bool = False) -> Itera
     """Give a temporary path in the same folder; at the end it takes the place of `path`.
 
     If anything goes wrong before that, the temporary file is removed and `path` is as it was. The
-    temporary name ends like `path`, for writers that go by it.
+    temporary name ends like `path`, for writers that go by it. A file that takes the place of
+    another has its rights; until then only its owner can read it.
     """
     refuse_path(path, force=force)
     # A link is followed, so that it stays a link and what it points to is replaced.
@@ -24,10 +26,13 @@ def written_aside(path: str | os.PathLike[str], *, force: bool = False) -> Itera
     aside = target.with_name(f".newfound-{secrets.token_hex(8)}{target.suffix}")
     try:
         with told_as(f"Cannot write {os.fspath(path)}"):
-            _create(aside)
+            rights = _rights(target)
+            _create(aside, 0o666 if rights is None else 0o600)
             yield aside
             with open(aside, "rb+") as stream:
                 os.fsync(stream.fileno())
+            if rights is not None:
+                os.chmod(aside, rights)
         _refuse_existing(path, force=force)
         os.replace(aside, target)
     except BaseException:
@@ -58,9 +63,17 @@ def _refuse_existing(path: str | os.PathLike[str], *, force: bool) -> None:
         raise FileExistsError(f"{name} exists; pass --force (in Python: force=True) to replace it.")
 
 
-def _create(path: Path) -> None:
-    """Make a file that was not there, with the rights of any new file."""
-    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+def _create(path: Path, rights: int = 0o666) -> None:
+    """Make a file that was not there, with the rights of any new file or fewer."""
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, rights))
+
+
+def _rights(path: Path) -> int | None:
+    """Give who may read, write and run a file; None where there is none."""
+    try:
+        return stat.S_IMODE(path.stat().st_mode) & 0o777
+    except FileNotFoundError:
+        return None
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newfound.clauses import SIDES
-from newfound.documents import as_documents
+from newfound.documents import with_text
 
 __all__ = ["check_matrix", "labelled_texts"]
 
@@ -51,15 +51,15 @@ def labelled_texts(X: Iterable[str], y: ArrayLike) -> tuple[list[str], NDArray[n
     if not texts:
         raise ValueError("There are no texts; pass known and novel ones.")
     novel = np.array([_is_novel(label) for label in labels.tolist()])
-    documents = as_documents(texts)
-    novel = novel[[int(place) for place in documents.ids]]
+    kept = dict(with_text(texts))
+    novel = novel[list(kept)]
     for side, n in zip(SIDES, (int((~novel).sum()), int(novel.sum())), strict=True):
         if n < 2:
             raise ValueError(
                 f"{side} has {n} document{'s' if n != 1 else ''} with text; pass at least 2 for "
                 "each side."
             )
-    return list(documents.texts), novel
+    return list(kept.values()), novel
 
 
 def check_matrix(matrix: Any, novel: NDArray[np.bool_]) -> None:

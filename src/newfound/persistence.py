@@ -13,8 +13,10 @@ neighbours, and the first bytes of all numbers stand before the second ones: lit
 shrink to a tenth.
 
 A hostile file is refused before it costs anything. Every length is checked against the length of
-the file, nothing is unpacked beyond what the header declares, and it may declare at most 8 MiB
-plus 16 times the length of the file.
+the file, and nothing is unpacked beyond what the header declares. Each part has a price, at least
+the memory that it takes while it is read and while a model is made of it; together they may cost
+72 MB, and 32 bytes more for each byte of the file beyond 10 MB. A sound model that costs more than
+a file of its length may is written with padding.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ import os
 import stat
 import struct
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import version
@@ -44,11 +46,15 @@ FORMAT = 1
 _MAGIC = b"\x89nfound\n"
 _PREFIX = struct.Struct("<8sIIQ")
 _DIGEST = 32
-_MAX_HEADER = 1 << 20
+_MAX_HEADER = 1 << 17
 _MAX_ARRAYS = 256
-_FREE = 8 << 20
-_RATIO = 16
+_FREE = 72_000_000
+_FREE_LENGTH = 10_000_000
+_RATIO = 32
 _CHUNK = 1 << 20
+_VECTOR = 32  # bytes for an entry of a vector, of which sparse matrices and tables are made
+_STATE = 3  # bytes for an entry of any other array, such as the automata
+_PADDING = "padding"
 _INTEGERS = ("|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8")
 _DTYPES = frozenset((*_INTEGERS, "|b1", "<f4", "<f8"))
 # The classes that a file can hold; a file names the kind, never a module.
@@ -160,11 +166,19 @@ class _Block:
         return math.prod(self.shape)
 
     @property
-    def decoded(self) -> int:
-        """Bytes in memory; a dimension of 0 does not excuse the others."""
-        return math.prod(max(n, 1) for n in self.shape) * max(
-            self.dtype.itemsize, self.stored.itemsize
-        )
+    def price(self) -> int:
+        """Bytes in memory at most; a dimension of 0 does not excuse the others.
+
+        That of the state is not yet that of what it says.
+        """
+        if self.name == _PADDING:
+            return 0
+        width = self.dtype.itemsize
+        if self.stored != self.dtype:
+            width += self.stored.itemsize
+        if self.name:
+            width = max(width, _VECTOR if len(self.shape) == 1 else _STATE)
+        return math.prod(max(n, 1) for n in self.shape) * width
 
     def to_json(self) -> list[Any]:
         return [
@@ -196,33 +210,31 @@ def _write(stream: BinaryIO, kind: str, meta: Mapping[str, Any], arrays: Mapping
     text = json.dumps(meta, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     parts = {"": np.frombuffer(text, np.uint8), **arrays}
     packed = {name: _packed(name, np.asarray(array)) for name, array in parts.items()}
-
-    def length() -> int:
-        return sum(block.packed for block, _ in packed.values())
-
-    # What packs so well that a reader would take it for a bomb is kept as it is.
-    for name in sorted(parts, key=lambda name: -packed[name][0].decoded):
-        if sum(block.decoded for block, _ in packed.values()) > _limit(length()):
-            packed[name] = _packed(name, np.asarray(parts[name]), level=0)
-    if _objects(text) > _object_limit(packed[""][0].packed):
-        packed[""] = _packed("", parts[""], level=0)
+    price = _state_price(text) + sum(block.price for block, _ in packed.values())
+    length = sum(block.packed for block, _ in packed.values())
+    missing = price - _limit(length)
+    if missing > 0:
+        zeros = bytes(max(0, _FREE_LENGTH - length) + missing // _RATIO + 1)
+        block = _Block(_PADDING, np.dtype("|u1"), (0,), np.dtype("|u1"), False, len(zeros))
+        packed[_PADDING] = block, zeros
     rows = [block.to_json() for block, _ in packed.values()]
     header = json.dumps({"kind": kind, "newfound": version("newfound"), "parts": rows}).encode()
-    total = _PREFIX.size + len(header) + length() + _DIGEST
+    contents = [content for _, content in packed.values()]
+    total = _PREFIX.size + len(header) + sum(map(len, contents)) + _DIGEST
     digest = hashlib.blake2b(digest_size=_DIGEST)
     prefix = _PREFIX.pack(_MAGIC, FORMAT, len(header), total)
-    for piece in (prefix, header, *(content for _, content in packed.values())):
+    for piece in (prefix, header, *contents):
         digest.update(piece)
         stream.write(piece)
     stream.write(digest.digest())
 
 
-def _packed(name: str, array: NDArray[Any], level: int = 6) -> tuple[_Block, bytes]:
+def _packed(name: str, array: NDArray[Any]) -> tuple[_Block, bytes]:
     dtype = array.dtype.newbyteorder("<")
     if dtype.str not in _DTYPES:
         raise TypeError(f"Cannot save the array {name!r} of type {array.dtype}.")
     stored, delta = _stored(array) if name else (array, False)
-    content = zlib.compress(_shuffled(stored), level)
+    content = zlib.compress(_shuffled(stored))
     return _Block(name, dtype, array.shape, stored.dtype, delta, len(content)), content
 
 
@@ -251,17 +263,19 @@ def _shuffled(array: NDArray[Any]) -> bytes:
 
 
 def _limit(packed: int) -> int:
-    """Bytes of arrays that a file may ask for, by the length of its parts."""
-    return _FREE + _RATIO * packed
+    """Give what the parts of a file may cost, by their length."""
+    return _FREE + _RATIO * max(0, packed - _FREE_LENGTH)
 
 
-def _objects(text: bytes) -> int:
-    """Estimate the memory that JSON takes once it is read: 3 bytes of "[]," become 64."""
-    return 240 * text.count(b"{") + 64 * text.count(b"[") + 40 * text.count(b",") + 2 * len(text)
+def _state_price(text: bytes) -> int:
+    """Estimate the memory that JSON takes while it is read and while a model is made of it.
 
-
-def _object_limit(packed: int) -> int:
-    return 2 * _FREE + 4 * _RATIO * packed
+    3 bytes of "[]," become 64, and words go into several tables. Text itself is there as bytes, as
+    one string and as many; a single letter can make four bytes of each.
+    """
+    width = 3 if text.isascii() and b"\\u" not in text else 12
+    objects = {b"{": 200, b":": 140, b"[": 64, b",": 120}
+    return width * len(text) + sum(price * text.count(mark) for mark, price in objects.items())
 
 
 def _read(stream: BinaryIO, name: str) -> tuple[str, dict[str, Any], Arrays]:
@@ -293,19 +307,20 @@ def _read(stream: BinaryIO, name: str) -> tuple[str, dict[str, Any], Arrays]:
     packed = sum(block.packed for block in blocks)
     if _PREFIX.size + header_length + packed + _DIGEST != total:
         raise ModelFileError(f"{damaged}: its parts do not add up to its length.")
-    decoded = sum(block.decoded for block in blocks)
-    if decoded > min(_limit(packed), _memory()):
+    price, limit = sum(block.price for block in blocks), min(_limit(packed), _memory())
+    if price > limit:
         raise ModelFileError(
-            f"{name} is refused: it has {length:,} bytes and asks for {decoded:,} bytes of memory."
+            f"{name} is refused: it has {length:,} bytes and asks for {price:,} bytes of memory."
         )
     _check_digest(stream, prefix + header, packed, damaged)
     stream.seek(len(prefix) + len(header))
     try:
-        meta, *arrays = [_decode(block, stream.read(block.packed)) for block in blocks]
-        state = _parse_state(meta.tobytes(), blocks[0].packed)
+        state = _parse_state(_decode(blocks[0], stream).tobytes(), limit - price)
+        # Padding comes last; it is never read.
+        arrays = {b.name: _decode(b, stream) for b in blocks[1:] if b.name != _PADDING}
     except (ValueError, RecursionError, zlib.error) as error:
         raise ModelFileError(f"{damaged}: {error}.") from error
-    return kind, state, {b.name: array for b, array in zip(blocks[1:], arrays, strict=True)}
+    return kind, state, arrays
 
 
 def _parse_header(raw: bytes) -> tuple[str, list[_Block]]:
@@ -321,13 +336,15 @@ def _parse_header(raw: bytes) -> tuple[str, list[_Block]]:
         raise ValueError("its state is missing")
     if len({block.name for block in blocks}) < len(blocks):
         raise ValueError("two parts have the same name")
+    if _PADDING in [block.name for block in blocks[:-1]]:
+        raise ValueError("there is something behind the padding")
     return kind, blocks
 
 
-def _parse_state(raw: bytes, packed: int) -> dict[str, Any]:
-    if _objects(raw) > _object_limit(packed):
+def _parse_state(raw: bytes, limit: int) -> dict[str, Any]:
+    if _state_price(raw) > limit:
         raise ValueError("its state is out of proportion")
-    state = json.loads(raw, parse_constant=_refuse_constant, parse_int=_parse_int)
+    state = json.loads(raw.decode(), parse_constant=_refuse_constant, parse_int=_parse_int)
     if not isinstance(state, dict):
         raise ValueError("its state is no object")
     return state
@@ -363,17 +380,40 @@ def _check_digest(stream: BinaryIO, before: bytes, length: int, damaged: str) ->
         raise ModelFileError(f"{damaged}: its checksum does not fit.")
 
 
-def _decode(block: _Block, packed: bytes) -> NDArray[Any]:
-    expected = block.size * block.stored.itemsize
-    unpacker = zlib.decompressobj()
-    raw = unpacker.decompress(packed, expected + 1)
-    if len(raw) != expected or not unpacker.eof or unpacker.unused_data:
+def _decode(block: _Block, stream: BinaryIO) -> NDArray[Any]:
+    """Unpack a part piece by piece into its place; only a change of type takes a copy."""
+    stored = np.empty(block.size, block.stored)
+    by_byte = stored.view(np.uint8).reshape(block.size, block.stored.itemsize)
+    at = 0
+    for piece in _unpacked(block, stream):
+        if at + len(piece) > by_byte.size:
+            raise ValueError(f"the part {block.name!r} is not as long as declared")
+        while piece:
+            place, row = divmod(at, block.size)
+            here = piece[: block.size - row]
+            by_byte[row : row + len(here), place] = np.frombuffer(here, np.uint8)
+            piece, at = piece[len(here) :], at + len(here)
+    if at < by_byte.size:
         raise ValueError(f"the part {block.name!r} is not as long as declared")
-    shuffled = np.frombuffer(raw, np.uint8).reshape(block.stored.itemsize, -1)
-    stored = np.ascontiguousarray(shuffled.T).view(block.stored).reshape(-1)
     if block.dtype.kind == "b" and stored.size and stored.max() > 1:
         raise ValueError(f"the part {block.name!r} is not Boolean")
-    array = stored.astype(block.dtype.newbyteorder("="))
+    array = stored.astype(block.dtype.newbyteorder("="), copy=False)
     if block.delta:
         np.cumsum(array, dtype=array.dtype, out=array)
     return array.reshape(block.shape)
+
+
+def _unpacked(block: _Block, stream: BinaryIO) -> Iterator[bytes]:
+    unpacker, left = zlib.decompressobj(), block.packed
+    while left and not unpacker.eof:
+        packed = stream.read(min(_CHUNK, left))
+        if not packed:
+            break
+        left -= len(packed)
+        full = True
+        while full:
+            piece = unpacker.decompress(packed, _CHUNK)
+            packed, full = unpacker.unconsumed_tail, len(piece) == _CHUNK
+            yield piece
+    if left or not unpacker.eof or unpacker.unused_data:
+        raise ValueError(f"the part {block.name!r} is not as long as declared")

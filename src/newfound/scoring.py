@@ -175,11 +175,9 @@ def context_counts(
     """
     n = roles.shape[0]
     weight = np.ones(n, np.int64) if counts is None else np.asarray(counts, np.int64)
-    left = roles[:, np.atleast_1d(np.asarray(words, np.intp))].astype(np.int64)
-    if others is None:
-        right = roles.astype(np.int64)
-    else:
-        right = roles[:, np.atleast_1d(np.asarray(others, np.intp))].astype(np.int64)
+    whole = roles.astype(np.int64, copy=False)
+    left = whole[:, np.atleast_1d(np.asarray(words, np.intp))]
+    right = whole if others is None else whole[:, np.atleast_1d(np.asarray(others, np.intp))]
     left_weighted = left.multiply(weight[:, None]) if counts is not None else left
     return ContextCounts(
         F_i=left.T @ weight,

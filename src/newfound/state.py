@@ -1,6 +1,8 @@
 """What is fitted, as plain data and arrays and back: the part of a model file that has meaning.
 
 Nothing here is trusted to come back as it was given: what does not fit together is a `ValueError`.
+Numbers are compared as they were stored, before any conversion can wrap or cut them off, and
+everything that becomes a size or an index is held against what is there.
 """
 
 from __future__ import annotations
@@ -11,12 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from newfound import _core
 from newfound.machine import Clauses, TsetlinMachineClassifier
 from newfound.text import TextVectorizer
 
 __all__ = [
+    "array_from_state",
     "clauses_from_state",
     "clauses_state",
+    "count_from_state",
     "machine_from_state",
     "machine_state",
     "vectorizer_from_state",
@@ -24,6 +29,9 @@ __all__ = [
 ]
 
 State = tuple[dict[str, Any], dict[str, NDArray[Any]]]
+
+_MOST_FEATURES = 2**30
+_MOST = 2**53  # whole numbers up to here are exact as floats, too
 
 
 def vectorizer_state(vectorizer: TextVectorizer) -> State:
@@ -41,18 +49,23 @@ def vectorizer_from_state(
     meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], parameters: Mapping[str, Any]
 ) -> TextVectorizer:
     """Make a vectorizer of what `vectorizer_state` gave."""
-    words = meta["vocabulary"]
+    words, forms, stop_words = (meta[name] for name in ("vocabulary", "forms", "stop_words"))
+    _expect(all(isinstance(one, list) for one in (words, forms, stop_words)), "words are lists")
+    _expect(all(isinstance(form, dict) for form in forms), "each word has forms")
+    strings = (*words, *stop_words)
+    _expect(all(isinstance(word, str) for word in strings), "words are strings")
     vectorizer = TextVectorizer(**parameters)
     vectorizer._check_parameters()
     vectorizer.vocabulary_ = {word: column for column, word in enumerate(words)}
-    vectorizer.forms_ = dict(zip(words, meta["forms"], strict=True))
-    strings = (*words, *meta["stop_words"], *(form for forms in meta["forms"] for form in forms))
-    _expect(all(isinstance(word, str) for word in strings), "words are strings")
     _expect(len(vectorizer.vocabulary_) == len(words) > 0, "no word is there twice")
-    vectorizer.stop_words_ = frozenset(meta["stop_words"])
-    vectorizer.n_documents_ = int(meta["n_documents"])
-    frequencies = _array(arrays, "document_frequencies", np.int64, len(words))
-    vectorizer.document_frequencies_ = frequencies
+    n = vectorizer.n_documents_ = count_from_state(meta, "n_documents")
+    counts = (count for form in forms for count in form.values())
+    _expect(all(type(count) is int and 0 <= count <= n for count in counts), "forms have counts")
+    vectorizer.forms_ = dict(zip(words, forms, strict=True))
+    vectorizer.stop_words_ = frozenset(stop_words)
+    vectorizer.document_frequencies_ = array_from_state(
+        arrays, "document_frequencies", np.int64, (len(words),), most=n
+    )
     return vectorizer
 
 
@@ -71,29 +84,31 @@ def clauses_state(clauses: Clauses) -> State:
 
 def clauses_from_state(meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Clauses:
     """Make clauses of what `clauses_state` gave."""
-    n, n_features = len(arrays["class_index"]), int(meta["n_features"])
-    lengths = _array(arrays, "lengths", np.int64, n)
-    _expect(bool((lengths >= 0).all()), "clauses have lengths")
-    indptr = np.concatenate(([0], np.cumsum(lengths)))
+    n, size = len(arrays["class_index"]), len(arrays["literals"])
+    n_features = count_from_state(meta, "n_features", most=_MOST_FEATURES)
+    lengths = array_from_state(arrays, "lengths", np.int64, (n,), most=size)
+    # Each is at most `size`, so that below 2**63 neither the sum nor the running sum can wrap.
+    _expect(n * size < 2**63 and int(lengths.sum()) == size, "clauses have all words there are")
+    indptr = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
+    matches = array_from_state(arrays, "matches", np.int64, (n,), most=_MOST)
     clauses = Clauses(
-        class_index=_array(arrays, "class_index", np.int32, n),
-        polarity=_array(arrays, "polarity", np.int8, n),
+        class_index=array_from_state(arrays, "class_index", np.int32, (n,), most=1),
+        polarity=array_from_state(arrays, "polarity", np.int8, (n,), least=-1, most=1),
         indptr=indptr,
-        literals=_array(arrays, "literals", np.int32, int(indptr[-1])),
-        matches=_array(arrays, "matches", np.int64, n),
-        agrees=_array(arrays, "agrees", np.int64, n),
+        literals=array_from_state(arrays, "literals", np.int32, (size,), most=2 * n_features - 1),
+        matches=matches,
+        agrees=array_from_state(arrays, "agrees", np.int64, (n,), most=_MOST),
         n_features=n_features,
     )
-    literals = clauses.literals
-    _expect(not n or set(np.unique(clauses.polarity)) <= {-1, 1}, "polarities are 1 or -1")
+    _expect(bool((clauses.polarity != 0).all()), "polarities are 1 or -1")
     _expect(
-        not len(literals) or (literals.min() >= 0 and literals.max() < 2 * n_features),
-        "clauses are made of the words there are",
-    )
-    _expect(
-        bool(((clauses.agrees >= 0) & (clauses.agrees <= clauses.matches)).all()),
+        bool((clauses.agrees <= matches).all()),
         "clauses match documents of their side among all they match",
     )
+    ascending = np.ones(size, bool)
+    ascending[1:] = clauses.literals[1:] > clauses.literals[:-1]
+    ascending[indptr[:-1][lengths > 0]] = True
+    _expect(bool(ascending.all()), "the words of a clause are in order, each once")
     return clauses
 
 
@@ -121,39 +136,62 @@ def machine_from_state(
 ) -> TsetlinMachineClassifier:
     """Fill an unfitted machine with what `machine_state` gave."""
     machine._check_parameters()
+    n = len(classes) * int(machine.n_clauses)
+    _expect(len(clauses) == n, "there are as many clauses as the machine has")
     shape = (len(classes), int(machine.n_clauses), 2, clauses.n_features)
-    states = np.ascontiguousarray(arrays["states"], np.uint8)
-    _expect(states.shape == shape, "there is a state for each automaton")
-    history = np.asarray(arrays["history"], np.int64)
-    names = list(meta["history_columns"])
-    _expect(history.ndim == 2 and history.shape[1] == len(names), "the history has its columns")
+    names = list(_core.HISTORY_COLUMNS)
+    _expect(meta["history_columns"] == names, f"the history has the columns {', '.join(names)}")
+    n_epochs = count_from_state(meta, "n_epochs")
+    history = array_from_state(arrays, "history", np.int64, (n_epochs, len(names)), most=2**63 - 1)
+    _expect(isinstance(meta["stop_reason"], str), "the reason why training ended is a word")
+    states = array_from_state(arrays, "states", np.uint8, shape, most=255)
     counters = (
-        np.ascontiguousarray(arrays["position"], np.uint32),
-        np.ascontiguousarray(arrays["draws"], np.uint64),
-        int(meta["epochs_drawn"]),
+        array_from_state(
+            arrays, "position", np.uint32, (clauses.n_features,), most=clauses.n_features - 1
+        ),
+        array_from_state(arrays, "draws", np.uint64, (n,), most=2**64 - 1),
+        count_from_state(meta, "epochs_drawn"),
     )
     machine.__setstate__(
         {
             **machine.get_params(deep=False),
             "classes_": classes,
             "n_features_in_": clauses.n_features,
-            "clauses_": clauses,
-            "n_epochs_": int(meta["n_epochs"]),
-            "stop_reason_": str(meta["stop_reason"]),
+            "_clauses": clauses,
+            "n_epochs_": n_epochs,
+            "stop_reason_": meta["stop_reason"],
             "history_": dict(zip(names, history.T, strict=True)),
             "_history": history,
-            "_seed": int(meta["seed"]),
+            "_seed": count_from_state(meta, "seed", most=2**64 - 1),
             "_frozen": (states, counters),
         }
     )
     return machine
 
 
-def _array(
-    arrays: Mapping[str, NDArray[Any]], name: str, dtype: DTypeLike, length: int
+def count_from_state(meta: Mapping[str, Any], name: str, *, most: int = _MOST) -> int:
+    """Give a whole number from 0 to `most`."""
+    value = meta[name]
+    _expect(type(value) is int and 0 <= value <= most, f"{name} is a number from 0 to {most:,}")
+    count: int = value
+    return count
+
+
+def array_from_state(
+    arrays: Mapping[str, NDArray[Any]],
+    name: str,
+    dtype: DTypeLike,
+    shape: tuple[int, ...],
+    *,
+    least: int = 0,
+    most: int,
 ) -> NDArray[Any]:
+    """Give whole numbers from `least` to `most`, which have to be within the type."""
     array = np.asarray(arrays[name])
-    _expect(array.shape == (length,) and array.dtype.kind in "iu", f"{name} has {length} entries")
+    _expect(array.shape == shape, f"{name} has {' by '.join(map(str, shape))} entries")
+    _expect(array.dtype.kind in "iu", f"{name} has whole numbers")
+    within = not array.size or least <= int(array.min()) <= int(array.max()) <= most
+    _expect(within, f"{name} has numbers from {least:,} to {most:,}")
     return np.ascontiguousarray(array, dtype)
 
 

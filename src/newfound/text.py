@@ -18,6 +18,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from newfound.documents import DocumentError
 from newfound.tokens import (
     ASCII,
     CHUNK,
@@ -393,12 +394,12 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
             raise ValueError(f"stop_words={given!r}: expected 'default', None or a list of words.")
         words = list(given)
         if not all(isinstance(word, str) for word in words):
-            raise TypeError("stop_words holds something that is not a str; pass words only.")
+            raise ValueError("stop_words holds something that is not a str; pass words only.")
         return frozenset(normal(fold(word)) for word in words)
 
     def _check_parameters(self) -> None:
         if not isinstance(self.language, str):
-            raise TypeError(f"language={self.language!r}: expected a code such as 'en'.")
+            raise ValueError(f"language={self.language!r}: expected a code such as 'en'.")
         if self.lemmatize:
             check_language(self.language)
         for name in ("min_df", "max_df"):
@@ -432,15 +433,17 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
 def _checked(texts: Iterable[str]) -> Iterator[str]:
     """Pass on the texts, and refuse what is not one."""
     if isinstance(texts, str | bytes):
-        raise TypeError(f"Expected several texts, got a single {_kind(texts)}; wrap it in a list.")
+        raise DocumentError(
+            f"Expected several texts, got a single {_kind(texts)}; wrap it in a list."
+        )
     if isinstance(texts, Mapping) or hasattr(texts, "columns") or not isinstance(texts, Iterable):
-        raise TypeError(
+        raise DocumentError(
             f"Expected an iterable of texts, got {_kind(texts)}; pass a list of str, or one column."
         )
     for position, text in enumerate(texts):
         if not isinstance(text, str):
             hint = "decode it" if isinstance(text, bytes) else "convert it to str or leave it out"
-            raise TypeError(f"Document {position} is {_kind(text)}, not a str; {hint}.")
+            raise DocumentError(f"Document {position} is {_kind(text)}, not a str; {hint}.")
         yield text
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import importlib
 import re
 import unicodedata
+import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -140,7 +141,8 @@ def stop_words(language: str = "en") -> frozenset[str]:
 
     For English a short list of function words, with all their inflections: a general list hides
     novelty (*system*, *bill* and *fire* are on one). For another language the list of the package
-    stopwordsiso where that is installed (``pip install 'newfound[languages]'``), else no words.
+    stopwordsiso (``pip install 'newfound[languages]'``); without it, or where it has no list, there
+    is a warning and no words.
 
     Examples
     --------
@@ -152,7 +154,15 @@ def stop_words(language: str = "en") -> frozenset[str]:
     try:
         listed = importlib.import_module("stopwordsiso").stopwords(language)
     except ImportError:
+        needed = "needs stopwordsiso: pip install 'newfound[languages]'"
+        warnings.warn(
+            f"No stop words are left out: the list for {language!r} {needed}", stacklevel=2
+        )
         return frozenset()
+    if not listed:
+        warnings.warn(
+            f"No stop words are left out: there is no list for {language!r}.", stacklevel=2
+        )
     return frozenset(map(normal, map(fold, listed)))
 
 

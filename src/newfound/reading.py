@@ -1,0 +1,352 @@
+"""Reading of documents: what a name says of the format, and every format in turn."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import importlib
+import io
+import itertools
+import json
+import os
+import stat
+import sys
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, BinaryIO, NamedTuple, cast
+
+__all__ = [
+    "MAX_DOCUMENT_BYTES",
+    "TABLES",
+    "Columns",
+    "DocumentError",
+    "Reader",
+    "Record",
+    "as_text",
+    "choose_columns",
+    "format_of",
+    "is_missing",
+    "make_record",
+    "piped_lines",
+]
+
+MAX_DOCUMENT_BYTES = 1 << 28
+
+TABLES = ("csv", "tsv", "jsonl", "parquet")
+_FORMATS = ("txt", *TABLES)
+
+
+class DocumentError(ValueError):
+    """Documents that cannot be read; the message says which, why, and what to do."""
+
+
+class Record(NamedTuple):
+    """A document as it was found; a missing text is None."""
+
+    id: str
+    text: str | None
+    label: str | None = None
+
+
+class Columns(NamedTuple):
+    """Names of the columns that hold the texts, the labels and the ids; None for none."""
+
+    text: Any
+    label: Any = None
+    id: Any = None
+
+
+def choose_columns(
+    names: Sequence[Any], strings: Iterable[Any], given: Columns, where: str
+) -> Columns:
+    """Find the columns; the text column is guessed only where there is no doubt."""
+    shown = ", ".join(map(str, names)) or "none"
+    for name in (given.text, given.label):
+        if name is not None and name not in names:
+            raise DocumentError(f"{where} has no column {name!r}; it has: {shown}.")
+    text = given.text
+    if text is None:
+        others = [name for name in strings if name not in ("id", given.label)]
+        text = "text" if "text" in names else others[0] if len(others) == 1 else None
+    if text is None:
+        raise DocumentError(f"Which column of {where} holds the text? It has: {shown}.")
+    if list(names).count(text) > 1:
+        raise DocumentError(f"{where} has several columns called {text!r}; rename them.")
+    has_id = "id" in names and "id" not in (text, given.label)
+    return Columns(text, given.label, "id" if has_id else None)
+
+
+def make_record(row: Mapping[Any, Any], columns: Columns, place: str, where: str) -> Record:
+    """Make a record of a row; a blank row of a CSV file has no values at all."""
+    label = row.get(columns.label) if columns.label is not None else None
+    if row and columns.label is not None and (is_missing(label) or label == ""):
+        raise DocumentError(f"{where} has no label in {columns.label!r}; label it or leave it out.")
+    name = row.get(columns.id) if columns.id is not None else None
+    text = as_text(row.get(columns.text), where)
+    return Record(
+        place if is_missing(name) or name == "" else str(name),
+        text,
+        None if label is None else str(label),
+    )
+
+
+def as_text(value: object, where: str) -> str | None:
+    """Demand a text, or None for a missing value."""
+    if isinstance(value, str):
+        return str(value)
+    if is_missing(value):
+        return None
+    hint = "decode it" if isinstance(value, bytes) else "convert it or leave it out"
+    raise DocumentError(f"{where} is {type(value).__name__}, not a str; {hint}.")
+
+
+def is_missing(value: object) -> bool:
+    """Tell None, NaN and what pandas has for them from values."""
+    is_nan = isinstance(value, float) and value != value
+    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
+
+
+def format_of(path: str) -> str | None:
+    """Give "folder", or the format that the name of a file says; None where it says none.
+
+    Examples
+    --------
+    >>> format_of("news.csv.gz"), format_of("news.ndjson"), format_of("news.log"), format_of("-")
+    ('csv', 'jsonl', None, None)
+    """
+    if path != "-" and os.path.isdir(path):
+        return "folder"
+    suffix = _suffix(path)
+    return suffix if suffix in _FORMATS else None
+
+
+def piped_lines() -> Iterator[str]:
+    """Give the lines of standard input as they come, decoded as `Reader` decodes all it reads."""
+    reader = Reader("-", Columns(None), None)
+    with reader.errors():
+        for line in reader.lines(sys.stdin.buffer):
+            yield line.rstrip("\r\n")
+
+
+class Reader:
+    """Reads one path, and knows which file and line it is at."""
+
+    def __init__(self, name: str, given: Columns, encoding: str | None) -> None:
+        self.name = name
+        self.given = given
+        self.encoding = encoding
+        self.counts: Counter[str] = Counter()
+        try:
+            "".encode(encoding or "utf-8")
+        except LookupError as error:
+            raise DocumentError(f"There is no encoding {encoding!r} for text.") from error
+        self.file = "standard input" if name == "-" else name
+        self.line = 0
+        self.guessed: str | None = None
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Turn what the system says into one sentence."""
+        try:
+            yield
+        except FileNotFoundError as error:
+            raise DocumentError(f"There is no file or folder {error.filename}.") from error
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise DocumentError(f"{self.file} is not a whole gzip file: {error}.") from error
+        except OSError as error:
+            name, reason = error.filename or self.file, error.strerror or error
+            raise DocumentError(f"Cannot read {name}: {reason}.") from error
+        except UnicodeError as error:
+            raise self._malformed(f"is not {self.encoding}: {error}", self.line + 1) from error
+
+    def records(self, format: str | None) -> Iterator[Record]:
+        """Find out what there is to read, and read it."""
+        if format is not None and format not in _FORMATS:
+            raise DocumentError(f"format={format!r}: expected one of {', '.join(_FORMATS)}.")
+        is_folder = self.name != "-" and stat.S_ISDIR(os.stat(self.name).st_mode)
+        format = "folder" if is_folder else format or self._format()
+        if format in ("folder", "txt") and self.given != Columns(None):
+            raise DocumentError(f"{self.file} is a {format} and has no columns; name none.")
+        if is_folder:
+            yield from self._folder()
+            return
+        with self._open(self.name) as stream:
+            if format == "txt":
+                for text in self.lines(stream):
+                    yield Record(self._place(self.line), text.rstrip("\r\n"))
+            elif format == "jsonl":
+                yield from self._jsonl(stream)
+            elif format == "parquet":
+                yield from self._parquet(stream)
+            else:
+                yield from self._csv(stream, "," if format == "csv" else "\t")
+
+    def _format(self) -> str:
+        format = "txt" if self.name == "-" else format_of(self.name)
+        if format is None:
+            raise DocumentError(
+                f"{self.file} is of no known format; expected a folder or .{', .'.join(_FORMATS)} "
+                "(each also .gz), or name the format."
+            )
+        return format
+
+    def _columns(self, names: Sequence[str], strings: Iterable[str], where: str) -> Columns:
+        columns = choose_columns(names, strings, self.given, where)
+        if columns.text not in ("text", self.given.text):
+            self.guessed = columns.text
+        return columns
+
+    def _malformed(self, what: str, line: int) -> DocumentError:
+        return DocumentError(f"{self.file}, line {line}, {what}.")
+
+    def _place(self, line: int) -> str:
+        return f"{os.path.basename(self.file)}:{line}"
+
+    @contextmanager
+    def _open(self, path: str) -> Iterator[BinaryIO]:
+        if path == "-":
+            yield sys.stdin.buffer
+            return
+        with open(path, "rb") as file:
+            packed = path.lower().endswith(".gz")
+            yield cast(BinaryIO, gzip.GzipFile(fileobj=file) if packed else file)
+
+    def lines(self, stream: BinaryIO) -> Iterator[str]:
+        """Decode line by line; only a line feed ends one."""
+        text = None
+        if self.encoding is not None:
+            text = io.TextIOWrapper(stream, self.encoding, newline="\n")
+        read = stream.readline if text is None else text.readline
+        try:
+            while line := read(MAX_DOCUMENT_BYTES):
+                if len(line) >= MAX_DOCUMENT_BYTES:
+                    what = f"is longer than {MAX_DOCUMENT_BYTES:,} bytes; split it"
+                    raise self._malformed(what, self.line + 1)
+                self.line += 1
+                decoded = line if isinstance(line, str) else self._decode(line)
+                yield decoded.removeprefix("\ufeff") if self.line == 1 else decoded
+        finally:
+            if text is not None:
+                text.detach()  # or it would close standard input
+
+    def _decode(self, raw: bytes) -> str:
+        """Decode UTF-8, or else Windows-1252, with its five gaps filled as in Latin-1."""
+        try:
+            return raw.decode()
+        except UnicodeDecodeError:
+            self.counts["recoded"] += b"\0" not in raw
+        try:
+            return raw.decode("cp1252")
+        except UnicodeDecodeError:
+            return raw.decode("latin-1")
+
+    def _csv(self, stream: BinaryIO, delimiter: str) -> Iterator[Record]:
+        # The module's own limit, 131,072 characters, is a global: raise it, never lower it.
+        csv.field_size_limit(max(csv.field_size_limit(), MAX_DOCUMENT_BYTES))
+        lines = self.lines(stream)
+        first = next(lines, None)
+        if first is None:
+            return
+        if delimiter == "," and "," not in first:
+            delimiter = next((d for d in ";\t" if d in first), ",")
+        rows = csv.reader(itertools.chain([first], lines), delimiter=delimiter, strict=True)
+        start = 1
+        try:
+            header = next(rows)
+            columns = self._columns(header, header, self.file)
+            start = rows.line_num + 1
+            for row in rows:
+                if row and len(row) != len(header):
+                    what = f"has {len(row)} fields where the header has {len(header)}"
+                    raise self._malformed(what, start)
+                values = dict(zip(header, row, strict=False))
+                yield make_record(
+                    values, columns, self._place(start), f"{self.file}, line {start},"
+                )
+                start = rows.line_num + 1
+        except csv.Error as error:
+            raise self._malformed(f"begins a malformed row: {error}", start) from error
+
+    def _jsonl(self, stream: BinaryIO) -> Iterator[Record]:
+        columns: Columns | None = None
+        for line in self.lines(stream):
+            place, where = self._place(self.line), f"{self.file}, line {self.line},"
+            try:
+                row = json.loads(line) if line.strip() else ""
+            except (ValueError, RecursionError) as error:
+                raise self._malformed(f"is not JSON: {error}", self.line) from error
+            if isinstance(row, str) and self.given == Columns(None):
+                yield Record(place, row)
+                continue
+            if not isinstance(row, dict):
+                raise self._malformed("is not a JSON object", self.line)
+            if columns is None:
+                strings = [name for name, value in row.items() if isinstance(value, str)]
+                columns = self._columns(list(row), strings, where)
+            if columns.text not in row:
+                raise self._malformed(f"has no {columns.text!r}", self.line)
+            yield make_record(row, columns, place, where)
+
+    def _parquet(self, stream: BinaryIO) -> Iterator[Record]:
+        try:
+            parquet = importlib.import_module("pyarrow.parquet")
+        except ImportError as error:
+            raise DocumentError(
+                f"Reading {self.file} needs pyarrow: pip install 'newfound[parquet]'"
+            ) from error
+        try:
+            whole = self.name == "-" or isinstance(stream, gzip.GzipFile)  # it jumps to and fro
+            table = parquet.ParquetFile(io.BytesIO(stream.read()) if whole else stream)
+            schema = table.schema_arrow
+            strings = [field.name for field in schema if "string" in str(field.type)]
+            columns = self._columns(schema.names, strings, self.file)
+            for batch in table.iter_batches(columns=[name for name in columns if name is not None]):
+                for row in batch.to_pylist():
+                    self.line += 1
+                    where = f"{self.file}, row {self.line},"
+                    yield make_record(row, columns, self._place(self.line), where)
+        except DocumentError:
+            raise
+        except ValueError as error:
+            reason = str(error).partition("\n")[0]
+            raise DocumentError(f"{self.file} is not a whole Parquet file: {reason}") from error
+
+    def _folder(self) -> Iterator[Record]:
+        """Read each file as a document; label them if all lie in subfolders."""
+        root, paths = self.name, []
+        for folder, folders, files in os.walk(root, onerror=_raise):
+            hidden = [name for name in (*folders, *files) if name.startswith(".")]
+            if hidden:
+                self.counts["hidden"] += len(hidden)
+            folders[:] = [name for name in folders if name not in hidden]
+            paths += [os.path.join(folder, name) for name in files if name not in hidden]
+        ids = {os.path.relpath(path, root).replace(os.sep, "/"): path for path in paths}
+        labelled = all("/" in name for name in ids)
+        for name in sorted(ids):
+            self.file = ids[name]
+            status = os.stat(self.file)
+            if not stat.S_ISREG(status.st_mode):
+                self.counts["non-text"] += 1
+            elif _suffix(name) in TABLES:
+                self.counts["table"] += 1
+            else:
+                with self._open(self.file) as stream:
+                    raw = stream.read(MAX_DOCUMENT_BYTES)
+                if len(raw) >= MAX_DOCUMENT_BYTES:
+                    what = f"is longer than {MAX_DOCUMENT_BYTES:,} bytes; split it"
+                    raise DocumentError(f"{self.file} {what}.")
+                text = raw.decode(self.encoding) if self.encoding else self._decode(raw)
+                yield Record(
+                    name, text.removeprefix("\ufeff"), name.partition("/")[0] if labelled else None
+                )
+
+
+def _suffix(name: str) -> str:
+    suffix = os.path.splitext(name.lower().removesuffix(".gz"))[1].removeprefix(".")
+    return "jsonl" if suffix == "ndjson" else suffix
+
+
+def _raise(error: OSError) -> None:
+    raise error
