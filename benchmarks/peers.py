@@ -8,6 +8,7 @@ See README.md beside this file.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
 import sys
@@ -39,6 +40,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     add("--clauses", nargs="+", type=int, help="for each class (200 2000 10000)")
     add("--threads", nargs="+", type=int, default=[1, 2])
     add("--no-growth", action="store_true", help="leave out the growth of ours")
+    add("--only-growth", action="store_true", help="measure growth anew, keep the other results")
     add("--quick", action="store_true", help="a minute, to see that everything works")
     add("--cache", type=Path, default=HERE.parent / ".cache" / "peers", help="environments")
     add("--output", type=Path, help="default: benchmarks/results; with --quick nothing is written")
@@ -151,9 +153,29 @@ def _versions(measurements: list[dict[str, Any]]) -> dict[str, dict[str, str]]:
     return {m["contender"]: m["result"].get("versions", {}) for m in measurements}
 
 
+def grow_anew(folder: Path) -> int:
+    """Measure growth again, and put it in the place of the old one in the results."""
+    kept = json.loads((folder / "peers.json").read_text(encoding="utf-8"))
+    measurements = kept.pop("measurements")
+    for derived in ("rows", "growth", "bars"):
+        del kept[derived]
+    with tempfile.TemporaryDirectory(prefix="newfound-peers-") as scratch:
+        grown = growth.measure(Runner({OURS: sys.executable}, Path(scratch)), growth.Base())
+    said = f"Growth measured again by --only-growth on {time.strftime('%Y-%m-%d')}, load {_load()}."
+    kept["notes"] = [note for note in kept["notes"] if not note.startswith("Growth")] + [said]
+    rows = summarise(measurements, kept["corpora"], kept["setting"]["epochs"])
+    judged = bars(rows, grown, next(iter(kept["corpora"]), ""))
+    report.write_all(folder, kept, rows, grown, judged, measurements)
+    for point in grown:
+        print(f"{point['axis']} ×{point['factor']}: ×{point['ratio']:.2f}")
+    return 0
+
+
 def main() -> int:
     """Measure, write the results, print the bars."""
     chosen = parse()
+    if chosen.only_growth:
+        return grow_anew(chosen.output)
     begin = time.perf_counter()
     notes: list[str] = []
     load_before = _load()

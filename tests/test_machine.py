@@ -344,9 +344,9 @@ def test_threads_may_ask_one_machine_at_the_same_time() -> None:
         shared = machine().fit(X, y)
         with ThreadPoolExecutor(8) as pool:
             asked = [pool.submit(shared.class_sums, X) for _ in range(8)]
-            read = [pool.submit(lambda: shared.clauses_.matches) for _ in range(8)]
+            read = [pool.submit(getattr, shared, "clauses_") for _ in range(8)]
         assert all(np.array_equal(each.result(), sums) for each in asked)
-        assert all(np.array_equal(each.result(), matches) for each in read)
+        assert all(np.array_equal(each.result().matches, matches) for each in read)
 
 
 # while it runs

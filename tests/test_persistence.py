@@ -571,7 +571,6 @@ class TestMemory:
         )
         assert ("holds no sound describer" in done.stderr) != sound
         assert (done.stderr == "") == sound
-        print("PEAK", int(done.stdout))
         return int(done.stdout)
 
     @pytest.mark.parametrize(

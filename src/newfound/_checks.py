@@ -66,7 +66,9 @@ def whole(name: str, value: Any, least: int) -> None:
         or not isinstance(value, Integral)
         or not least <= int(value) < 2**30
     ):
-        raise ValueError(f"{name}={value!r} must be a whole number of at least {least} (below 2^30).")
+        raise ValueError(
+            f"{name}={value!r} must be a whole number of at least {least} and below 2^30."
+        )
 
 
 def _numbers(dense: NDArray[Any]) -> NDArray[Any]:

@@ -175,7 +175,9 @@ def describe(
     ] = None,
     specificity: Annotated[
         float | None,
-        typer.Option("--s", min=1.0, max=8000.0, callback=_number, help="How specific rules become."),
+        typer.Option(
+            "--s", min=1.0, max=8000.0, callback=_number, help="How specific rules become."
+        ),
     ] = None,
     epochs: Annotated[
         int | None, typer.Option(min=1, help="Passes over the documents, at most.")

@@ -420,7 +420,7 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         jobs = self.n_jobs
         if jobs is not None and (not isinstance(jobs, Integral) or jobs == 0 or jobs > 1024):
             raise ValueError(
-                f"n_jobs={jobs!r} must be None, a number of threads up to 1024, or -1 for all cores."
+                f"n_jobs={jobs!r} must be None, a number of threads up to 1024, or -1 for all."
             )
 
     def _threads(self) -> int:
