@@ -163,9 +163,10 @@ def grow_anew(folder: Path) -> int:
         grown = growth.measure(Runner({OURS: sys.executable}, Path(scratch)), growth.Base())
     said = f"Growth measured again by --only-growth on {time.strftime('%Y-%m-%d')}, load {_load()}."
     kept["notes"] = [note for note in kept["notes"] if not note.startswith("Growth")] + [said]
-    rows = summarise(measurements, kept["corpora"], kept["setting"]["epochs"])
+    fits = [m for m in measurements if m["corpus"] in kept["corpora"]]
+    rows = summarise(fits, kept["corpora"], kept["setting"]["epochs"])
     judged = bars(rows, grown, next(iter(kept["corpora"]), ""))
-    report.write_all(folder, kept, rows, grown, judged, measurements)
+    report.write_all(folder, kept, rows, grown, judged, fits)
     for point in grown:
         print(f"{point['axis']} ×{point['factor']}: ×{point['ratio']:.2f}")
     return 0

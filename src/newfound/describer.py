@@ -66,7 +66,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
 
         "paper" is the setting of the paper: ``n_clauses=10000, T=50, s=25.0, epochs=100,
         boost_true_positive=False, max_literals=0, min_df=1``; 11.2 s for the same documents, and
-        76.6 words a rule, most of them negated.
+        76.6 words a rule.
     n_clauses, T, s, epochs, boost_true_positive : optional
         Those of `TsetlinMachineClassifier`; clauses are counted for each of the two classes.
     max_literals : int, optional
