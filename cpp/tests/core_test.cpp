@@ -109,7 +109,7 @@ void check_long_fit(const Corpus& corpus) {
   for (const Kernels* const* k = available_kernels(); *k; ++k) {
     select_kernels((*k)->name);
     Machine machine(p);
-    const FitResult result = fit(machine, corpus.view(), corpus.labels.data(), 28000, 1, {});
+    const FitResult result = fit(machine, corpus.view(), corpus.labels.data(), 32000, 1, {});
     std::int64_t ib = 0;
     for (const EpochCounts& epoch : result.history) ib += epoch.type_ib;
     require(ib / 8 > 70000, "long fit: Ib events");
