@@ -178,16 +178,12 @@ void ClauseStore::settle_due(std::uint32_t c, std::uint32_t index) {
   }
 }
 
-bool ClauseStore::take(std::uint32_t c, std::uint32_t line, std::uint64_t lanes) {
+void ClauseStore::take(std::uint32_t c, std::uint32_t line, std::uint64_t lanes) {
   ClauseState& state = clause[c];
   List& l = list(c);
   std::uint8_t* states = line_of(c, line);
-  bool room = true;
   for (; lanes; lanes &= lanes - 1) {
-    if (state.listed == kListCapacity && !make_room(c)) {
-      room = false;
-      break;
-    }
+    if (state.listed == kListCapacity && !make_room(c)) break;
     const std::uint32_t lane = lowest_bit(lanes);
     l.literal[state.listed] = line * kLine + lane;
     l.due[state.listed] = draw_due(c, ib[c]);
@@ -196,7 +192,6 @@ bool ClauseStore::take(std::uint32_t c, std::uint32_t line, std::uint64_t lanes)
     recall_listed(c, state.listed - 1u);
   }
   note(c, line, kernel.look(states));
-  return room;
 }
 
 bool ClauseStore::make_room(std::uint32_t c) {

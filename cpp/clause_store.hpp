@@ -144,8 +144,8 @@ class ClauseStore {
   std::uint64_t settle_line(std::uint32_t c, std::uint32_t line);
   void settle_row(std::uint32_t c);
   void note(std::uint32_t c, std::uint32_t line, std::uint64_t included);
-  // Moves included lanes of an up-to-date line to the list; false if it is full.
-  bool take(std::uint32_t c, std::uint32_t line, std::uint64_t lanes);
+  // Moves included lanes of an up-to-date line to the list, as many as it has room for.
+  void take(std::uint32_t c, std::uint32_t line, std::uint64_t lanes);
   bool make_room(std::uint32_t c);
   void write_back(std::uint32_t c, std::uint32_t index);
   void settle_due(std::uint32_t c, std::uint32_t index);

@@ -13,7 +13,6 @@ namespace newfound::avx512 {
 struct Mask {
   __mmask64 m;
   static Mask of(std::uint64_t bits) { return {bits}; }
-  std::uint64_t bits() const { return m; }
   bool any() const { return m != 0; }
 };
 inline Mask operator&(Mask x, Mask y) { return {x.m & y.m}; }

@@ -16,11 +16,6 @@ struct Mask {
     for (int i = 0; i < 64; ++i) m.lane[i] = static_cast<std::uint8_t>(-((bits >> i) & 1));
     return m;
   }
-  std::uint64_t bits() const {
-    std::uint64_t b = 0;
-    for (int i = 0; i < 64; ++i) b |= static_cast<std::uint64_t>(lane[i] & 1) << i;
-    return b;
-  }
   bool any() const {
     std::uint64_t words[8], all = 0;
     std::memcpy(words, lane, 64);
