@@ -1,15 +1,7 @@
-"""The command line: it parses, calls and prints.
-
-Exit status: 0 done, 1 could not (one sentence on standard error), 2 asked wrongly, 130 interrupted.
-Everything heavy is imported when a command runs, so that ``newfound --help`` answers at once.
-"""
+"""``newfound describe`` and ``newfound demo``: two piles of documents, told apart."""
 
 from __future__ import annotations
 
-import os
-import shlex
-from collections.abc import Iterable, Sequence
-from enum import StrEnum
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -17,6 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from newfound.cli.options import (
+    PATH_HELP,
+    Format,
+    Jobs,
+    Json,
+    Preset,
+    Quiet,
+    Seed,
+    Top,
+    even,
+    language_known,
+    number,
+    refuse_paths,
+    ways_to_read,
+)
 from newfound.console import (
     headline,
     outcome,
@@ -33,110 +40,11 @@ if TYPE_CHECKING:
     from newfound.documents import Documents
     from newfound.words import WordTable
 
-__all__ = ["app", "main"]
-
-app = typer.Typer(
-    name="newfound",
-    help="Tells which words make documents new, and in what context, with rules you can read.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-_PATH_HELP = (
-    "a folder of text files, or a .txt (a line a document), .csv, .tsv, .jsonl or .parquet file, "
-    "each also .gz, or - for standard input"
-)
+__all__ = ["demo", "describe"]
 
 
-class Preset(StrEnum):
-    """Names of the sets of parameters."""
-
-    default = "default"
-    paper = "paper"
-
-
-class Format(StrEnum):
-    """Formats of documents, where the name of the file does not say."""
-
-    txt = "txt"
-    csv = "csv"
-    tsv = "tsv"
-    jsonl = "jsonl"
-    parquet = "parquet"
-
-
-def _even(value: int | None) -> int | None:
-    if value is not None and value % 2:
-        raise typer.BadParameter(f"{value} must be even: half vote for a side, half against it.")
-    return value
-
-
-def _number(value: float | None) -> float | None:
-    if value is not None and value != value:
-        raise typer.BadParameter("nan is not a number; use one from 1 to 8000.")
-    return value
-
-
-def _language(value: str | None) -> str | None:
-    if value is not None:
-        from newfound.tokens import lemmatize
-
-        try:
-            lemmatize("word", language=value)
-        except ValueError as error:
-            raise typer.BadParameter(str(error)) from error
-    return value
-
-
-def _jobs(value: int) -> int:
-    if value == 0:
-        raise typer.BadParameter("0 threads do no work; use 1 or more, or -1 for all cores.")
-    return value
-
-
-Top = Annotated[int, typer.Option(min=1, help="How many words of each side, and rules, to print.")]
-Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same result.")]
-Jobs = Annotated[
-    int,
-    typer.Option(
-        min=-1, callback=_jobs, help="Threads; -1 is all cores. The result is the same on any."
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no talk.")]
-
-
-def main() -> None:
-    """Run the command line."""
-    # For what goes wrong outside of a command: reading the arguments, printing the help. Inside of
-    # one typer would be the first to see Ctrl-C and a closed pipe, and has its own ways to end.
-    with outcome():
-        app()
-
-
-def _print_version(asked: bool) -> None:
-    if asked:
-        print(f"newfound {version('newfound')}")
-        raise typer.Exit
-
-
-@app.callback()
-def _options(
-    _: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version."
-        ),
-    ] = False,
-) -> None:
-    pass
-
-
-@app.command()
 def describe(
-    known: Annotated[str, typer.Option(help=f"The documents that are known: {_PATH_HELP}.")],
+    known: Annotated[str, typer.Option(help=f"The documents that are known: {PATH_HELP}.")],
     novel: Annotated[str, typer.Option(help="The documents whose novelty is to be described.")],
     *,
     text_column: Annotated[
@@ -167,7 +75,7 @@ def describe(
         Preset, typer.Option(help="Parameters: fast and good, or those of the paper.")
     ] = Preset.default,
     n_clauses: Annotated[
-        int | None, typer.Option(min=2, callback=_even, help="Rules for each side; even.")
+        int | None, typer.Option(min=2, callback=even, help="Rules for each side; even.")
     ] = None,
     threshold: Annotated[
         int | None,
@@ -176,7 +84,7 @@ def describe(
     specificity: Annotated[
         float | None,
         typer.Option(
-            "--s", min=1.0, max=8000.0, callback=_number, help="How specific rules become."
+            "--s", min=1.0, max=8000.0, callback=number, help="How specific rules become."
         ),
     ] = None,
     epochs: Annotated[
@@ -187,7 +95,7 @@ def describe(
     ] = None,
     language: Annotated[
         str | None,
-        typer.Option(callback=_language, help="The language of the texts, such as en."),
+        typer.Option(callback=language_known, help="The language of the texts, such as en."),
     ] = None,
     min_df: Annotated[
         int | None, typer.Option(min=1, help="Leave out words of fewer documents than this.")
@@ -211,11 +119,11 @@ def describe(
     if output is not None and output.suffix.lower() not in (".csv", ".json", ".parquet"):
         raise typer.BadParameter(f"--output {output} must end in .csv, .json or .parquet.")
     paths, columns = (known, novel), (known_column, novel_column)
-    ways = _ways_to_read(paths, columns, text_column, format)
+    ways = ways_to_read(paths, columns, text_column, format)
     with outcome():
         from newfound.documents import read_documents
 
-        _refuse_paths(output, save, force=force)
+        refuse_paths(output, save, force=force)
         old, new = (
             read_documents(path, **way, encoding=encoding)
             for path, way in zip(paths, ways, strict=True)
@@ -238,42 +146,6 @@ def describe(
         _print(describer, old, new, top=top, json=json)
 
 
-@app.command()
-def explain(
-    model: Annotated[Path, typer.Argument(help="A file that describe --save wrote.")],
-    texts: Annotated[
-        list[str], typer.Argument(metavar="TEXT...", help="Texts, or - for lines from a pipe.")
-    ],
-    top: Annotated[
-        int, typer.Option(min=1, help="How many of the rules of each text to print as JSON.")
-    ] = 20,
-    json: Json = False,
-    quiet: Quiet = False,
-) -> None:
-    """Show what a saved model sees in a text: its words, the rules it matches, the votes."""
-    with outcome():
-        from newfound.persistence import load
-
-        describer = load(model)
-        for text in texts:
-            if not quiet and text != "-" and os.path.isfile(text):
-                command = shlex.join(["newfound", "explain", str(model), "-"])
-                say(
-                    "explaining the text itself; to explain a file's lines use: "
-                    f"{command} < {shlex.quote(text)}"
-                )
-        found = False
-        for text in _lines(texts):
-            found = True
-            if json:
-                print_json(describer.explain(text).to_dict(max_rules=top), indent=None)
-            else:
-                show(describer.explain(text), "")
-        if not found:
-            raise ValueError("There is no text to explain; standard input is empty.")
-
-
-@app.command()
 def demo(
     top: Top = 10, seed: Seed = 0, jobs: Jobs = 1, json: Json = False, quiet: Quiet = False
 ) -> None:
@@ -290,48 +162,6 @@ def demo(
         if not json and not quiet:
             say("the sample is a part of CLINC150, by S. Larson et al., 2019, CC BY 3.0.")
             say("now your own: newfound describe --known OLD.csv --novel NEW.csv")
-
-
-def _ways_to_read(
-    paths: Sequence[str],
-    columns: Sequence[str | None],
-    column: str | None,
-    format: Format | None,
-) -> list[dict[str, Any]]:
-    """Give each side the format if its name says none, and the column if it is a table."""
-    from newfound.reading import TABLES, format_of
-
-    named = [format_of(path) for path in paths]
-    if format is not None and None not in named and format not in named:
-        raise typer.BadParameter(
-            f"--format {format.value} is for names that do not say the format; both names do."
-        )
-    tables = [(name or format) in TABLES for name in named]
-    if column is not None and not any(tables):
-        raise typer.BadParameter(f"--text-column {column}: neither side has columns; name none.")
-    return [
-        {
-            "format": None if name or format is None else format.value,
-            "text_column": column if own is None and table else own,
-        }
-        for name, own, table in zip(named, columns, tables, strict=True)
-    ]
-
-
-def _refuse_paths(output: Path | None, save: Path | None, *, force: bool) -> None:
-    """Find out now what would fail after the work."""
-    from newfound.files import refuse_path
-
-    for path in (output, save):
-        if path is not None:
-            refuse_path(path, force=force)
-    if output is not None and output.suffix.lower() == ".parquet":
-        try:
-            import_module("pyarrow")
-        except ImportError as error:
-            raise ImportError(
-                f"Writing {output} needs pyarrow: pip install 'newfound[parquet]'"
-            ) from error
 
 
 def _fit(
@@ -423,14 +253,3 @@ def _write_words(words: WordTable, path: Path) -> None:
         pyarrow = import_module("pyarrow")
         rows = pyarrow.Table.from_pylist(words.to_records())
         import_module("pyarrow.parquet").write_table(rows, path)
-
-
-def _lines(texts: Iterable[str]) -> Iterable[str]:
-    """Give the texts; - stands for the lines of standard input, but for blank ones."""
-    from newfound.reading import piped_lines
-
-    for text in texts:
-        if text == "-":
-            yield from (line for line in piped_lines() if line.strip())
-        else:
-            yield text

@@ -1,0 +1,57 @@
+"""The command line: it parses, calls and prints; a module for each command.
+
+Exit status: 0 done, 1 could not (one sentence on standard error), 2 asked wrongly, 130 interrupted.
+Everything heavy is imported when a command runs, so that ``newfound --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import Annotated
+
+import typer
+
+from newfound.cli import describe, explain
+from newfound.console import outcome
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="newfound",
+    help="Tells which words make documents new, and in what context, with rules you can read.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def main() -> None:
+    """Run the command line."""
+    # For what goes wrong outside of a command: reading the arguments, printing the help. Inside of
+    # one typer would be the first to see Ctrl-C and a closed pipe, and has its own ways to end.
+    with outcome():
+        app()
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        print(f"newfound {version('newfound')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
+app.command()(describe.describe)
+app.command()(describe.demo)
+app.command()(explain.explain)

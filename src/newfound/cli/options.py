@@ -1,0 +1,135 @@
+"""The options that several commands share, and their checks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+__all__ = [
+    "PATH_HELP",
+    "Format",
+    "Jobs",
+    "Json",
+    "Preset",
+    "Quiet",
+    "Seed",
+    "Top",
+    "even",
+    "language_known",
+    "number",
+    "refuse_paths",
+    "ways_to_read",
+]
+
+PATH_HELP = (
+    "a folder of text files, or a .txt (a line a document), .csv, .tsv, .jsonl or .parquet file, "
+    "each also .gz, or - for standard input"
+)
+
+
+class Preset(StrEnum):
+    """Names of the sets of parameters."""
+
+    default = "default"
+    paper = "paper"
+
+
+class Format(StrEnum):
+    """Formats of documents, where the name of the file does not say."""
+
+    txt = "txt"
+    csv = "csv"
+    tsv = "tsv"
+    jsonl = "jsonl"
+    parquet = "parquet"
+
+
+def even(value: int | None) -> int | None:
+    """Refuse an odd number of clauses."""
+    if value is not None and value % 2:
+        raise typer.BadParameter(f"{value} must be even: half vote for a side, half against it.")
+    return value
+
+
+def number(value: float | None) -> float | None:
+    """Refuse nan."""
+    if value is not None and value != value:
+        raise typer.BadParameter("nan is not a number; use one from 1 to 8000.")
+    return value
+
+
+def language_known(value: str | None) -> str | None:
+    """Refuse a language that has no lemmas."""
+    if value is not None:
+        from newfound.tokens import lemmatize
+
+        try:
+            lemmatize("word", language=value)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from error
+    return value
+
+
+def _jobs(value: int) -> int:
+    if value == 0:
+        raise typer.BadParameter("0 threads do no work; use 1 or more, or -1 for all cores.")
+    return value
+
+
+Top = Annotated[int, typer.Option(min=1, help="How many words of each side, and rules, to print.")]
+Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same result.")]
+Jobs = Annotated[
+    int,
+    typer.Option(
+        min=-1, callback=_jobs, help="Threads; -1 is all cores. The result is the same on any."
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no talk.")]
+
+
+def ways_to_read(
+    paths: Sequence[str],
+    columns: Sequence[str | None],
+    column: str | None,
+    format: Format | None,
+) -> list[dict[str, Any]]:
+    """Give each side the format if its name says none, and the column if it is a table."""
+    from newfound.reading import TABLES, format_of
+
+    named = [format_of(path) for path in paths]
+    if format is not None and None not in named and format not in named:
+        raise typer.BadParameter(
+            f"--format {format.value} is for names that do not say the format; both names do."
+        )
+    tables = [(name or format) in TABLES for name in named]
+    if column is not None and not any(tables):
+        raise typer.BadParameter(f"--text-column {column}: neither side has columns; name none.")
+    return [
+        {
+            "format": None if name or format is None else format.value,
+            "text_column": column if own is None and table else own,
+        }
+        for name, own, table in zip(named, columns, tables, strict=True)
+    ]
+
+
+def refuse_paths(output: Path | None, save: Path | None, *, force: bool) -> None:
+    """Find out now what would fail after the work."""
+    from newfound.files import refuse_path
+
+    for path in (output, save):
+        if path is not None:
+            refuse_path(path, force=force)
+    if output is not None and output.suffix.lower() == ".parquet":
+        try:
+            import_module("pyarrow")
+        except ImportError as error:
+            raise ImportError(
+                f"Writing {output} needs pyarrow: pip install 'newfound[parquet]'"
+            ) from error
