@@ -143,8 +143,8 @@ class TestFit:
 
         describer = describe(KNOWN, NOVEL, **SMALL, callback=stop)
         assert seen == [1, 2]
-        assert describer.machine_ is not None
-        assert describer.machine_.stop_reason_ == "callback"
+        assert describer.machines_
+        assert describer.machines_[0].stop_reason_ == "callback"
 
     def test_it_is_a_scikit_learn_estimator(self, described: NoveltyDescriber) -> None:
         copy = clone(described)
@@ -158,8 +158,8 @@ class TestFit:
         describer = NoveltyDescriber(**SMALL, epochs=1).partial_fit(KNOWN + NOVEL, labels)
         before, words = list(describer.clauses_), describer.words_["word"]
         describer.partial_fit(KNOWN[:4] + NOVEL[:4], labels[28:36], epochs=2)
-        assert describer.machine_ is not None
-        assert describer.machine_.n_epochs_ == 3
+        assert describer.machines_
+        assert describer.machines_[0].n_epochs_ == 3
         assert list(describer.clauses_) != before
         assert set(describer.words_["word"]) == set(words)
         assert describer.n_documents_ == {"known": 4, "novel": 4}
@@ -395,7 +395,7 @@ class TestExplain:
         assert (scrum.surface, scrum.role) == ("SCRUM", "novel")
 
     def test_votes_are_those_of_the_machine(self, described: NoveltyDescriber) -> None:
-        assert described.machine_ is not None
+        assert described.machines_
         texts = [*KNOWN[:4], *NOVEL[:4], self.TEXT, "", "nothing known here"]
         matrix = described.vectorizer_.transform(texts)
         decisions = described.machine_.decision_function(matrix)
@@ -460,7 +460,7 @@ class TestState:
     def test_a_restored_describer_is_the_same(self, described: NoveltyDescriber) -> None:
         copy = restored(described)
         assert same(copy, described)
-        assert copy.machine_ is None
+        assert copy.machines_ == ()
         assert copy.get_params() == described.get_params()
         assert same(restored(copy), described)
 
@@ -473,14 +473,14 @@ class TestState:
             restored(describer)._state(with_automata=True)
         copy = restored(describer, with_automata=True)
         np.testing.assert_array_equal(
-            copy.machine_.clauses_.literals, describer.machine_.clauses_.literals
+            copy.machines_[0].clauses_.literals, describer.machines_[0].clauses_.literals
         )
         for one in (describer, copy):
             one.partial_fit(KNOWN + NOVEL, labels, epochs=2)
         assert same(describer, copy)
-        assert describer.machine_ is not None
-        assert copy.machine_ is not None
-        assert copy.machine_.n_epochs_ == describer.machine_.n_epochs_ == 3
+        assert describer.machines_
+        assert copy.machines_
+        assert copy.machines_[0].n_epochs_ == describer.machines_[0].n_epochs_ == 3
 
     def test_odd_parameters_survive(self) -> None:
         parameters: dict[str, Any] = {
@@ -575,8 +575,8 @@ class TestState:
         for one in (copy, describer):
             one.partial_fit(KNOWN + NOVEL, labels)
         assert copy.n_jobs is None
-        assert describer.machine_ is not None
-        assert describer.machine_.n_jobs == 2
+        assert describer.machines_
+        assert describer.machines_[0].n_jobs == 2
         assert same(copy, describer)
 
 

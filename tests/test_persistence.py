@@ -169,7 +169,7 @@ def refused_or_usable(content: bytes, tmp_path: Path) -> None:
     describer.words_.to_csv()
     describer.context_matrix(list(describer.vectorizer_.vocabulary_)[:3])
     list(describer.clauses_)
-    if describer.machine_ is not None:
+    if describer.machines_:
         describer.partial_fit([*KNOWN, *NOVEL], LABELS)
 
 

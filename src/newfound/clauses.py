@@ -42,7 +42,10 @@ class Clause:
     matches_known, matches_novel : int
         How many known and novel training documents it matches.
     count : int
-        How many clauses with these words and this side the machine has.
+        How many clauses with these words and this side there are.
+    held_out_matches, held_out_support : int
+        How many documents that its machine has not learned from it matches, and how many of them
+        are of its side; 0 where every document was learned from.
 
     Examples
     --------
@@ -60,6 +63,8 @@ class Clause:
     matches_known: int = 0
     matches_novel: int = 0
     count: int = 1
+    held_out_matches: int = 0
+    held_out_support: int = 0
 
     def __post_init__(self) -> None:
         if self.class_name not in SIDES or self.polarity not in (1, -1):
@@ -84,6 +89,12 @@ class Clause:
         matches = self.matches_known + self.matches_novel
         return self.support / matches if matches else float("nan")
 
+    @property
+    def held_out_precision(self) -> float:
+        """The precision on documents that its machine has not learned from; nan if none match."""
+        matches = self.held_out_matches
+        return self.held_out_support / matches if matches else float("nan")
+
     def to_dict(self) -> dict[str, Any]:
         """Give the clause as plain data; a precision that is not defined is None."""
         return {
@@ -96,6 +107,8 @@ class Clause:
             "matches_known": self.matches_known,
             "matches_novel": self.matches_novel,
             "precision": self.precision if self.matches_known + self.matches_novel else None,
+            "held_out_matches": self.held_out_matches,
+            "held_out_precision": self.held_out_precision if self.held_out_matches else None,
             "count": self.count,
         }
 
@@ -120,6 +133,9 @@ class ClauseTable(Sequence[Clause]):
         How many clauses each entry stands for; by default one.
     n_documents : (int, int), optional
         How many known and novel documents there are; by default the most that a clause matches.
+    held_out : (2, n_clauses) array of int, optional
+        How many documents that its machine has not learned from each clause matches, and how many
+        of them are of its side; by default none.
 
     Attributes
     ----------
@@ -131,6 +147,8 @@ class ClauseTable(Sequence[Clause]):
         How many training documents of each side each clause matches.
     counts : ndarray of int64
         How many clauses each entry stands for.
+    held_out : (2, n_clauses) ndarray of int64
+        As given; those of clauses that are folded into one are added up.
 
     Examples
     --------
@@ -156,6 +174,7 @@ class ClauseTable(Sequence[Clause]):
         *,
         counts: ArrayLike | None = None,
         n_documents: tuple[int, int] | None = None,
+        held_out: ArrayLike | None = None,
     ) -> None:
         self.vocabulary = tuple(vocabulary)
         if len(self.vocabulary) != clauses.n_features:
@@ -171,6 +190,8 @@ class ClauseTable(Sequence[Clause]):
         self.matches_known = np.where(self.is_novel, others, clauses.agrees)
         self.matches_novel = np.where(self.is_novel, clauses.agrees, others)
         self.counts = np.ones(len(clauses), np.int64) if counts is None else np.asarray(counts)
+        nothing = np.zeros((2, len(clauses)), np.int64)
+        self.held_out = nothing if held_out is None else np.asarray(held_out, np.int64)
         self.n_documents = n_documents or (
             int(self.matches_known.max(initial=0)),
             int(self.matches_novel.max(initial=0)),
@@ -200,7 +221,13 @@ class ClauseTable(Sequence[Clause]):
             agrees=np.array([rule.support for rule in rules], np.int64),
             n_features=n,
         )
-        return cls(arrays, vocabulary, counts=np.array([rule.count for rule in rules], np.int64))
+        held_out = [[rule.held_out_matches, rule.held_out_support] for rule in rules]
+        return cls(
+            arrays,
+            vocabulary,
+            counts=np.array([rule.count for rule in rules], np.int64),
+            held_out=np.array(held_out, np.int64).reshape(-1, 2).T,
+        )
 
     def __len__(self) -> int:
         return len(self.arrays)
@@ -226,6 +253,8 @@ class ClauseTable(Sequence[Clause]):
             matches_known=int(self.matches_known[row]),
             matches_novel=int(self.matches_novel[row]),
             count=int(self.counts[row]),
+            held_out_matches=int(self.held_out[0, row]),
+            held_out_support=int(self.held_out[1, row]),
         )
 
     def __iter__(self) -> Iterator[Clause]:
@@ -333,11 +362,12 @@ class ClauseTable(Sequence[Clause]):
         ]
         groups = np.array(group, np.int64)
         full = groups >= 0
-        counts = np.zeros(len(first), np.int64)
+        counts, held_out = np.zeros(len(first), np.int64), np.zeros((2, len(first)), np.int64)
         np.add.at(counts, groups[full], self.counts[full])
+        np.add.at(held_out.T, groups[full], self.held_out.T[full])
         _, rows = np.unique(groups[full], return_index=True)
         folded = self._take(np.flatnonzero(full)[rows])
-        folded.counts = counts
+        folded.counts, folded.held_out = counts, held_out
         return folded
 
     def sorted(
@@ -418,21 +448,12 @@ class ClauseTable(Sequence[Clause]):
         return np.argsort(np.argsort(-(F_K + F_N), kind="stable"))
 
     def _take(self, rows: NDArray[np.intp]) -> ClauseTable:
-        arrays = self.arrays
-        lengths = arrays.lengths[rows]
-        indptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
-        shift = np.repeat(arrays.indptr[rows] - indptr[:-1], lengths)
-        taken = Clauses(
-            class_index=arrays.class_index[rows],
-            polarity=arrays.polarity[rows],
-            indptr=indptr,
-            literals=arrays.literals[np.arange(indptr[-1]) + shift],
-            matches=arrays.matches[rows],
-            agrees=arrays.agrees[rows],
-            n_features=arrays.n_features,
-        )
         table = ClauseTable(
-            taken, self.vocabulary, counts=self.counts[rows], n_documents=self.n_documents
+            self.arrays.take(rows),
+            self.vocabulary,
+            counts=self.counts[rows],
+            n_documents=self.n_documents,
+            held_out=self.held_out[:, rows],
         )
         # The words stay the same, and so do the ranks they have in the whole table.
         table.__dict__.update(_columns=self._columns, _ranks=self._ranks)

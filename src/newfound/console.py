@@ -26,6 +26,7 @@ __all__ = [
     "SIDE_STYLES",
     "headline",
     "outcome",
+    "phrases_table",
     "print_json",
     "rules_table",
     "say",
@@ -169,8 +170,9 @@ def headline(words: Sequence[str], n_known: int, n_novel: int) -> Text:
     return Text.assemble(
         f"What is new in {n_novel:,} novel documents against {n_known:,} known ones: ",
         (found, SIDE_STYLES["novel"]),
-        ".\nScore: how many times as frequent a word is among the reasons that were learned for "
-        "novel (F_N) as among those for known (F_K).\n",
+        ".\nNovelty: how sure it is that a word is new, in standard deviations, and where 90 % of "
+        "repetitions would find it.\nq: the share of errors among the words up to there. Score: "
+        "how many times as frequent among the reasons for novel as among those for known.\n",
     )
 
 
@@ -178,16 +180,38 @@ def words_table(rows: Sequence[dict[str, Any]], side: str, title: str) -> Table:
     """Draw a table of words, one row a word, with the evidence for its score."""
     table = _table(title)
     table.add_column("word", style=SIDE_STYLES[side], no_wrap=True, min_width=12, max_width=30)
-    for name in ("score", "F_N", "F_K", "novel docs", "known docs"):
+    names = ("novelty", "90 %", *(["q"] if side == "novel" else []), "score")
+    for name in (*names, "novel docs", "known docs"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("forms")
     for row in rows:
-        counts = (row[key] for key in ("F_N", "F_K", "documents_novel", "documents_known"))
+        score = float("nan") if row["score"] is None else row["score"]
         table.add_row(
             visible(row["word"]),
-            number(row["score"]),
-            *(f"{count:,}" for count in counts),
+            f"{row['novelty']:.1f}",
+            f"{row['low']:.1f} to {row['high']:.1f}",
+            *([share(row["q"])] if side == "novel" else []),
+            "" if math.isnan(score) else number(score),
+            *(f"{row[key]:,}" for key in ("documents_novel", "documents_known")),
             _forms(row["word"], list(row["forms"])),
+        )
+    return table
+
+
+def phrases_table(rows: Sequence[dict[str, Any]], title: str) -> Table:
+    """Draw a table of phrases, with the documents of each side that have all their words."""
+    table = _table(title)
+    table.add_column("phrase", min_width=20)
+    for name in ("novelty", "novel docs", "known docs", "right", "rules"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(
+            Text(visible(row["phrase"]), SIDE_STYLES[row["side"]]),
+            f"{row['novelty']:.1f}",
+            f"{row['documents_novel']:,}",
+            f"{row['documents_known']:,}",
+            f"{row['precision']:.0%}",
+            f"{row['count']:,}",
         )
     return table
 
@@ -196,14 +220,17 @@ def rules_table(clauses: Sequence[Clause], title: str) -> Table:
     """Draw a table of rules, with what each matches on either side."""
     table = _table(title)
     table.add_column("rule", min_width=20)
-    for name in ("novel docs", "known docs", "right", "times"):
+    for name in ("novel docs", "known docs", "right", "held out", "times"):
         table.add_column(name, justify="right", no_wrap=True)
     for clause in clauses:
         table.add_row(
             rule(clause),
             f"{clause.matches_novel:,}",
             f"{clause.matches_known:,}",
-            "" if math.isnan(clause.precision) else f"{clause.precision:.0%}",
+            *(
+                "" if math.isnan(right) else f"{right:.0%}"
+                for right in (clause.precision, clause.held_out_precision)
+            ),
             f"{clause.count:,}",
         )
     return table
@@ -229,6 +256,11 @@ def rule(clause: Clause) -> Text:
         parts.append(f"NOT {hidden:,} other{'s' if hidden > 1 else ''}")
     text = Text(visible(" AND ".join(parts)))
     return text.append(f" → {clause.side}", SIDE_STYLES[clause.side])
+
+
+def share(value: float) -> str:
+    """Write a q-value; a small one only as small."""
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def number(value: float) -> str:

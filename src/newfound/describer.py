@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,24 +14,21 @@ from sklearn.utils.validation import (  # type: ignore[import-untyped,unused-ign
     check_is_fitted,
 )
 
+from newfound._checks import whole
 from newfound.clauses import SIDES, ClauseTable
+from newfound.committee import learn, member_rows, member_seeds, read
 from newfound.context import Context, ContextIndex, ContextMatrix
+from newfound.corpus import Corpus
 from newfound.documents import DocumentError, as_documents
+from newfound.evidence import Evidence, document_weights, word_evidence
 from newfound.explanation import Explanation, Mention
 from newfound.labelled import check_matrix, labelled_texts
-from newfound.machine import Clauses, EpochInfo, TsetlinMachineClassifier
+from newfound.machine import EpochInfo, TsetlinMachineClassifier
+from newfound.phrases import find_phrases
 from newfound.presets import resolve
-from newfound.scoring import shared_role
-from newfound.state import (
-    array_from_state,
-    clauses_from_state,
-    clauses_state,
-    count_from_state,
-    machine_from_state,
-    machine_state,
-    vectorizer_from_state,
-    vectorizer_state,
-)
+from newfound.scoring import shared_role, stability
+from newfound.senses import Senses, find_senses
+from newfound.tables import Table
 from newfound.text import TextVectorizer
 from newfound.words import WordTable
 
@@ -46,27 +43,22 @@ _VECTORIZER = (
 class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
     """Describe what is new in novel documents, against known ones.
 
-    A Tsetlin Machine learns rules that tell the two apart; each word is scored by the role it
-    plays in them.
+    A committee of Tsetlin Machines learns rules that tell the two apart; each word is scored by the
+    role it plays in them, and ranked by how sure the documents are that it is new.
 
     Parameters
     ----------
     preset : {"default", "paper"} or None, default=None
         Where every parameter that is None comes from; None is "default".
 
-        "default" is fast and gives short rules: ``n_clauses=1000, T=200, s=10.0, epochs=20,
-        boost_true_positive=True, max_literals=16, min_df=2``. Measured by
-        ``python benchmarks/describe_defaults.py`` on BBC Sport, rugby against cricket and football
-        (536 documents): 2.4 s on one thread, 15.2 words a rule; documents held out (3 folds) are
-        ranked by the votes with an AUROC of 0.995, by the sum of their words' log scores 0.991, by
-        that of the 30 words of the highest score 0.984. T = 50 does much the same there (0.998,
-        0.992, 0.980), but too little where the sides are hard to tell apart: 30 words, each planted
-        in 5 % of the documents of one random half of two newsgroups, get a mean average precision
-        of 0.62, and with T = 200 0.98 (3 seeds).
-
-        "paper" is the setting of the paper: ``n_clauses=10000, T=50, s=25.0, epochs=100,
-        boost_true_positive=False, max_literals=0, min_df=1``; 11.2 s for the same documents, and
-        76.6 words a rule.
+        "default" is fast and gives short rules: ``n_machines=5, n_clauses=1000, T=200, s=10.0,
+        epochs=20, boost_true_positive=True, max_literals=16, min_df=2``. "paper" is the setting of
+        the paper: ``n_machines=1, n_clauses=10000, T=50, s=25.0, epochs=100,
+        boost_true_positive=False, max_literals=0, min_df=1``. ``docs/words.md`` says how the
+        default was chosen.
+    n_machines : int, optional
+        How many machines. Each of several learns from its own 70 % of the documents of each side,
+        and the rest tell how right its rules are; a single one learns from all.
     n_clauses, T, s, epochs, boost_true_positive : optional
         Those of `TsetlinMachineClassifier`; clauses are counted for each of the two classes.
     max_literals : int, optional
@@ -77,7 +69,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         A word that both sides use is known up to the one score, novel from the other on, and
         common between; 0.25 and 4.
     n_jobs : int or None, default=None
-        Threads; None is 1, -1 all cores. A file does not keep it.
+        Threads; None is 1, -1 all cores. The result is the same on any. A file does not keep it.
     random_state : int, RandomState or None, default=None
         The seed: the same one gives the same result.
     verbose : int, default=0
@@ -86,12 +78,19 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
     Attributes
     ----------
     words_ : WordTable
-        All words with their scores, the most novel first.
+        All words with their novelty and their scores, the most novel first.
     clauses_ : ClauseTable
-        The rules, duplicates folded: those with a plain word first, and of them those that tell
-        the two sides apart best.
-    machine_ : TsetlinMachineClassifier or None
-        The machine; None in a describer that was loaded without its automata.
+        The rules of all machines, duplicates folded: those with a plain word first, and of them
+        those that tell the two sides apart best.
+    phrases_ : Table
+        Words that rules use together and that say more together, the strongest first; its columns
+        are those of `newfound.phrases.find_phrases`.
+    machines_ : tuple of TsetlinMachineClassifier
+        The machines; empty in a describer that was loaded without its automata.
+    n_machines_ : int
+        How many machines have learned.
+    corpus_ : Corpus or None
+        The documents that it has learned from; None in a describer that was loaded.
     vectorizer_ : TextVectorizer
         What turns texts into words.
     n_documents_ : dict of str to int
@@ -103,7 +102,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
     --------
     >>> known = ["A wicket fell", "The wicket and an over", "Out after an over of spin"] * 5
     >>> novel = ["A scrum and a try", "The try came from a scrum", "A try, no wicket"] * 5
-    >>> describer = NoveltyDescriber(n_clauses=20, T=5, random_state=1)
+    >>> describer = NoveltyDescriber(n_machines=3, n_clauses=20, T=5, random_state=1)
     >>> describer = describer.fit(known + novel, ["known"] * 15 + ["novel"] * 15)
     >>> describer.words_["word"][:2].tolist()
     ['try', 'scrum']
@@ -113,16 +112,23 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
 
     words_: WordTable
     clauses_: ClauseTable
-    machine_: TsetlinMachineClassifier | None
+    phrases_: Table
+    machines_: tuple[TsetlinMachineClassifier, ...]
+    n_machines_: int
+    corpus_: Corpus | None
     vectorizer_: TextVectorizer
     n_documents_: dict[str, int]
     classes_: NDArray[np.str_]
+    _table: ClauseTable
+    _documents: NDArray[np.int64]
+    _evidence: Evidence
     _chosen: dict[str, Any]  # every parameter that `fit` went by, with what the preset said
 
     def __init__(
         self,
         *,
         preset: str | None = None,
+        n_machines: int | None = None,
         n_clauses: int | None = None,
         T: int | None = None,
         s: float | None = None,
@@ -143,6 +149,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         verbose: int = 0,
     ) -> None:
         self.preset = preset
+        self.n_machines = n_machines
         self.n_clauses = n_clauses
         self.T = T
         self.s = s
@@ -178,7 +185,8 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         y : array
             "known" or "novel" for each, or 0 and 1 (novel).
         callback : callable, optional
-            Called with an `EpochInfo` after each epoch; a true result ends training.
+            Called with an `EpochInfo` after each epoch of a machine, which counts those of all
+            machines; a true result ends training.
 
         Returns
         -------
@@ -186,14 +194,13 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         """
         chosen = self._resolved()
         texts, novel = labelled_texts(X, y)
-        machine = self._new_machine(chosen)
-        machine._check_parameters()
-        vectorizer = TextVectorizer(**{name: chosen[name] for name in _VECTORIZER})
+        machines = self._new_machines(chosen)
+        vectorizer = TextVectorizer(**self._vectorizer_parameters(chosen))
         matrix = vectorizer.fit_transform(texts)
         check_matrix(matrix, novel)
-        machine.fit(matrix, np.array(SIDES)[novel.astype(int)], callback=callback)
-        self.machine_, self.vectorizer_, self._chosen = machine, vectorizer, chosen
-        return self._describe(machine.clauses_, matrix, novel)
+        rows = self._learn(machines, matrix, novel, chosen["epochs"], callback)
+        self.vectorizer_, self._chosen = vectorizer, chosen
+        return self._describe(machines[: len(rows)], rows, texts, matrix, novel)
 
     def partial_fit(
         self,
@@ -223,7 +230,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         """
         if not hasattr(self, "clauses_"):
             return self.fit(X, y, callback=callback)
-        if self.machine_ is None:
+        if not self.machines_:
             raise ValueError(
                 "This describer has no automata, so training cannot go on; save it with its "
                 "automata, or fit anew."
@@ -231,10 +238,10 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         texts, novel = labelled_texts(X, y)
         matrix = self.vectorizer_.transform(texts)
         check_matrix(matrix, novel)
-        labels = np.array(SIDES)[novel.astype(int)]
-        self.machine_.set_params(n_jobs=self.n_jobs, verbose=self.verbose)
-        self.machine_.partial_fit(matrix, labels, epochs=epochs, callback=callback)
-        return self._describe(self.machine_.clauses_, matrix, novel)
+        for machine in self.machines_:
+            machine.verbose = self.verbose
+        rows = self._learn(self.machines_, matrix, novel, epochs, callback, first=False)
+        return self._describe(self.machines_[: len(rows)], rows, texts, matrix, novel)
 
     def context(self, word: str, other: str | None = None, n: int = 200) -> Context:
         """Give the words that rules use together with a word, or how it goes with one other.
@@ -274,6 +281,50 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         if isinstance(words, str):
             raise ValueError(f"words={words!r}: expected several words; wrap it in a list.")
         return self._context.matrix([self._term(word) for word in words])
+
+    def senses(self, word: str, n: int = 5) -> Senses:
+        """Give the company that a word keeps on each side, with an example of each.
+
+        Parameters
+        ----------
+        word : str
+            A word, in any form.
+        n : int, default=5
+            How much company of each side at most.
+
+        Returns
+        -------
+        Senses
+        """
+        check_is_fitted(self, "clauses_")
+        if self.corpus_ is None:
+            raise ValueError(
+                "A describer from a file has no documents to look at; call remember with them, or "
+                "fit anew."
+            )
+        term = self._term(word)
+        column = self._table.column(term)
+        context = self._context.partners(term, n=len(self.words_))
+        return find_senses(term, column, self.corpus_, self.vectorizer_, context, n)
+
+    def remember(self, known: object, novel: object) -> Self:
+        """Take documents for examples, after loading: a file holds no texts.
+
+        Parameters
+        ----------
+        known, novel : iterable of str, series, frame or Documents
+            The documents that it has learned from.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self, "clauses_")
+        texts, labels = _piles(known, novel)
+        is_novel = np.array(labels) == "novel"
+        matrix = self.vectorizer_.transform(texts)
+        self.corpus_ = Corpus(texts, is_novel, matrix, np.full(len(texts), np.nan))
+        return self
 
     def explain(self, text: str) -> Explanation:
         """Say why a text is known or novel: its words, the rules it matches, the votes.
@@ -328,33 +379,99 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         shared_role([], chosen["shared_low"], chosen["shared_high"])
         return chosen
 
-    def _new_machine(self, chosen: Mapping[str, Any]) -> TsetlinMachineClassifier:
-        return TsetlinMachineClassifier(
-            **{name: chosen[name] for name in _MACHINE},
-            n_jobs=self.n_jobs,
-            random_state=self.random_state,
-            verbose=self.verbose,
-        )
+    def _vectorizer_parameters(self, chosen: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        return {name: (chosen or self._chosen)[name] for name in _VECTORIZER}
 
-    def _describe(self, clauses: Clauses, matrix: Any, novel: NDArray[np.bool_]) -> Self:
-        """Keep the clauses and the document counts, and derive the rest from them."""
-        rows = novel.astype(np.int64)
-        documents = np.stack((matrix.T @ (1 - rows), matrix.T @ rows))
+    def _new_machines(self, chosen: Mapping[str, Any]) -> list[TsetlinMachineClassifier]:
+        whole("n_machines", chosen["n_machines"], 1)
+        machines = [
+            TsetlinMachineClassifier(
+                **{name: chosen[name] for name in _MACHINE},
+                n_jobs=self.n_jobs,
+                random_state=seed,
+                verbose=self.verbose,
+            )
+            for seed in member_seeds(self.random_state, int(chosen["n_machines"]))
+        ]
+        machines[0]._check_parameters()
+        return machines
+
+    def _learn(
+        self,
+        machines: Sequence[TsetlinMachineClassifier],
+        matrix: Any,
+        novel: NDArray[np.bool_],
+        epochs: int,
+        callback: Callable[[EpochInfo], bool | None] | None,
+        *,
+        first: bool = True,
+    ) -> list[NDArray[np.intp]]:
+        """Let the machines learn; give the documents of each that did."""
+        labels = np.array(SIDES)[novel.astype(int)]
+        rows = [
+            member_rows(
+                novel,
+                int(cast("int", machine.random_state)),
+                len(machines),
+                0 if first else machine.n_epochs_,
+            )
+            for machine in machines
+        ]
+
+        def work(machine: TsetlinMachineClassifier, number: int, after_epoch: Any) -> None:
+            mine = rows[number]
+            if first:
+                machine.fit(matrix[mine], labels[mine], callback=after_epoch)
+            else:
+                machine.partial_fit(matrix[mine], labels[mine], epochs=epochs, callback=after_epoch)
+
+        machines[0].n_jobs = self.n_jobs
+        done = learn(
+            machines, work, epochs=epochs, threads=machines[0]._threads(), callback=callback
+        )
+        return rows[: len(done)]
+
+    def _describe(
+        self,
+        machines: Sequence[TsetlinMachineClassifier],
+        rows: Sequence[NDArray[np.intp]],
+        texts: list[str],
+        matrix: Any,
+        novel: NDArray[np.bool_],
+    ) -> Self:
+        """Keep what was learned and what the documents say, and derive the rest from them."""
+        learned = read(machines, rows, matrix, novel)
+        counts = novel.astype(np.int64)
+        self.machines_, self.n_machines_ = tuple(machines), len(machines)
         self.classes_ = np.array(SIDES)
         self.n_documents_ = {"known": int((~novel).sum()), "novel": int(novel.sum())}
-        self._restore(clauses, documents)
+        self.corpus_ = Corpus(texts, novel, matrix, learned.votes)
+        self._documents = np.stack((matrix.T @ (1 - counts), matrix.T @ counts))
+        self._evidence = word_evidence(matrix, novel)
+        self._restore(
+            ClauseTable(
+                learned.clauses,
+                list(self.vectorizer_.vocabulary_),
+                n_documents=(self.n_documents_["known"], self.n_documents_["novel"]),
+                held_out=learned.held_out,
+            )
+        )
+        self.phrases_ = find_phrases(self._table, matrix, document_weights(matrix, novel))
         return self
 
-    def _restore(self, clauses: Clauses, documents: NDArray[np.int64]) -> None:
-        sizes = (self.n_documents_["known"], self.n_documents_["novel"])
-        table = ClauseTable(clauses, list(self.vectorizer_.vocabulary_), n_documents=sizes)
-        self._table, self._documents = table, documents
+    def _restore(self, table: ClauseTable) -> None:
+        """Derive words and rules from the clauses of all machines."""
+        self._table = table
         self.__dict__.pop("_context", None)
         self.clauses_ = table.fold().sorted(plain_first=True)
+        n = len(table) // self.n_machines_
+        members = [table[k * n : (k + 1) * n].bags() for k in range(self.n_machines_)]
         self.words_ = WordTable.from_clauses(
             table,
-            documents,
+            self._documents,
             self.vectorizer_.forms_,
+            self._evidence,
+            stability=stability(members),
             shared_low=self._chosen["shared_low"],
             shared_high=self._chosen["shared_high"],
         )
@@ -375,72 +492,17 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
 
     def _state(self, *, with_automata: bool = False) -> tuple[dict[str, Any], dict[str, Any]]:
         """Give all that a file has to keep: what JSON can hold, and arrays."""
+        from newfound.describer_state import describer_state
+
         check_is_fitted(self, "clauses_")
-        parameters, chosen = (
-            {name: value.item() if isinstance(value, np.generic) else value for name, value in kept}
-            for kept in (self.get_params(deep=False).items(), self._chosen.items())
-        )
-        for words in (parameters, chosen):
-            if not isinstance(words["stop_words"], str | None):
-                words["stop_words"] = sorted(self.vectorizer_.stop_words_)
-        if not isinstance(parameters["random_state"], int | None):
-            parameters["random_state"] = None  # a generator has no place in a file
-        parameters["n_jobs"] = None  # a matter of the computer, not of the model
-        meta: dict[str, Any] = {
-            "parameters": parameters,
-            "chosen": chosen,
-            "n_documents": self.n_documents_,
-        }
-        meta["vectorizer"], arrays = vectorizer_state(self.vectorizer_)
-        meta["clauses"], more = clauses_state(self._table.arrays)
-        arrays |= more
-        arrays["documents"] = self._documents
-        if with_automata:
-            if self.machine_ is None:
-                raise ValueError("This describer has no automata to save; save it without them.")
-            meta["machine"], more = machine_state(self.machine_)
-            arrays |= more
-        return meta, arrays
+        return describer_state(self, with_automata=with_automata)
 
     @classmethod
     def _from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Make a describer of what `_state` gave."""
-        parameters, chosen = dict(meta["parameters"]), dict(meta["chosen"])
-        for kept in (parameters, chosen):
-            if kept.get("ngram_range") is not None:
-                kept["ngram_range"] = tuple(kept["ngram_range"])
-        if not isinstance(parameters.get("random_state"), int | None):
-            raise ValueError("The model is damaged: its seed is not a number.")
-        # How many threads to start is not for a file to say.
-        self = cls(**{**parameters, "n_jobs": None})
-        # What the presets of this version say counts only for a parameter that is newer.
-        presets = resolve(self.preset, parameters)
-        if not set(chosen) <= set(presets):
-            raise ValueError("The model has parameters that this version does not know.")
-        self._chosen = {**presets, **chosen}
-        shared_role([], self._chosen["shared_low"], self._chosen["shared_high"])
-        machine = self._new_machine(self._chosen)
-        machine._check_parameters()
-        self.classes_ = np.array(SIDES)
-        n_documents = [count_from_state(meta["n_documents"], side) for side in SIDES]
-        self.n_documents_ = dict(zip(SIDES, n_documents, strict=True))
-        self.vectorizer_ = vectorizer_from_state(
-            meta["vectorizer"], arrays, {name: self._chosen[name] for name in _VECTORIZER}
-        )
-        clauses = clauses_from_state(meta["clauses"], arrays)
-        shape = (2, clauses.n_features)
-        documents = array_from_state(arrays, "documents", np.int64, shape, most=max(n_documents))
-        self._restore(clauses, documents)
-        matches = (self._table.matches_known, self._table.matches_novel)
-        for n, *counts in zip(n_documents, documents, matches, strict=True):
-            if any(count.max(initial=0) > n for count in counts):
-                raise ValueError("The model is damaged: it counts more documents than there are.")
-        self.machine_ = None
-        if "machine" in meta:
-            self.machine_ = machine_from_state(
-                meta["machine"], arrays, machine, self.classes_, clauses
-            )
-        return self
+        from newfound.describer_state import describer_from_state
+
+        return describer_from_state(cls, meta, arrays)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "clauses_")
@@ -485,6 +547,11 @@ def describe(
     ['try', 'scrum']
     """
     describer = NoveltyDescriber(**parameters)
+    texts, labels = _piles(known, novel)
+    return describer.fit(texts, labels, callback=callback)
+
+
+def _piles(known: object, novel: object) -> tuple[list[str], list[str]]:
     texts: list[str] = []
     labels: list[str] = []
     for side, documents in (("known", known), ("novel", novel)):
@@ -494,4 +561,4 @@ def describe(
             raise DocumentError(f"{side}: {error}") from error
         texts += found.texts
         labels += [side] * len(found)
-    return describer.fit(texts, labels, callback=callback)
+    return texts, labels

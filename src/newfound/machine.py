@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Self
@@ -78,6 +78,36 @@ class Clauses:
 
     def __len__(self) -> int:
         return len(self.class_index)
+
+    def take(self, rows: NDArray[np.intp]) -> Clauses:
+        """Give the clauses with these numbers, in their order."""
+        lengths = self.lengths[rows]
+        indptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+        shift = np.repeat(self.indptr[rows] - indptr[:-1], lengths)
+        return Clauses(
+            class_index=self.class_index[rows],
+            polarity=self.polarity[rows],
+            indptr=indptr,
+            literals=self.literals[np.arange(indptr[-1]) + shift],
+            matches=self.matches[rows],
+            agrees=self.agrees[rows],
+            n_features=self.n_features,
+        )
+
+    @staticmethod
+    def joined(parts: Sequence[Clauses]) -> Clauses:
+        """Put the clauses of several machines over the same features into one table."""
+        starts = np.cumsum([0, *(len(part.literals) for part in parts)])
+        ends = [part.indptr[1:] + start for part, start in zip(parts, starts, strict=False)]
+        return Clauses(
+            class_index=np.concatenate([part.class_index for part in parts]),
+            polarity=np.concatenate([part.polarity for part in parts]),
+            indptr=np.concatenate([np.zeros(1, np.int64), *ends]),
+            literals=np.concatenate([part.literals for part in parts]),
+            matches=np.concatenate([part.matches for part in parts]),
+            agrees=np.concatenate([part.agrees for part in parts]),
+            n_features=parts[0].n_features,
+        )
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -341,6 +371,38 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
             shape=(len(indptr) - 1, len(self.classes_) * self._fitted["n_clauses"]),
         )
 
+    def support(
+        self, X: ArrayLike | sp.spmatrix | sp.sparray, y: ArrayLike
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Count for each clause the documents that it matches, and those of its side among them.
+
+        Parameters
+        ----------
+        X : (n_documents, n_features) array or sparse matrix
+            Documents, not necessarily those of the training.
+        y : (n_documents,) array
+            Their classes.
+
+        Returns
+        -------
+        matches, agrees : (n_classes * n_clauses,) array
+            As in `Clauses`.
+        """
+        check_is_fitted(self, "_machine")
+        indptr, indices = self._read(X, reset=False)
+        codes = _codes(y, len(indptr) - 1, self.classes_)
+        return self._support(indptr, indices, codes)
+
+    def _support(
+        self, indptr: NDArray[np.int64], indices: NDArray[np.int32], codes: NDArray[np.int32]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        matches, own = self._machine.support(indptr, indices, codes, self._threads())
+        return matches, np.where(self._polarity() > 0, own, matches - own)
+
+    def _polarity(self) -> NDArray[np.int8]:
+        half = self._fitted["n_clauses"] // 2
+        return np.tile(np.repeat(np.array([1, -1], np.int8), half), len(self.classes_))
+
     @property
     def clauses_(self) -> Clauses:
         """What was learned, read from the automata when first asked for."""
@@ -350,15 +412,14 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
             assert learned_from is not None
             threads, n, per_class = self._threads(), len(self.classes_), self._fitted["n_clauses"]
             indptr, literals = self._machine.clauses(threads)
-            matches, own = self._machine.support(*learned_from, threads)
-            polarity = np.tile(np.repeat(np.array([1, -1], np.int8), per_class // 2), n)
+            matches, agrees = self._support(*learned_from)
             self._clauses = Clauses(
                 class_index=np.repeat(np.arange(n, dtype=np.int32), per_class),
-                polarity=polarity,
+                polarity=self._polarity(),
                 indptr=indptr,
                 literals=literals,
                 matches=matches,
-                agrees=np.where(polarity > 0, own, matches - own),
+                agrees=agrees,
                 n_features=self.n_features_in_,
             )
             self._learned_from = None

@@ -41,7 +41,7 @@ from newfound.files import refuse_path, told_as, written_aside
 
 __all__ = ["FORMAT", "ModelFileError", "load", "save"]
 
-FORMAT = 1
+FORMAT = 2
 
 _MAGIC = b"\x89nfound\n"
 _PREFIX = struct.Struct("<8sIIQ")

@@ -24,6 +24,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "default": MappingProxyType(
             {
+                "n_machines": 5,
                 "n_clauses": 1000,
                 "T": 200,
                 "s": 10.0,
@@ -36,6 +37,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         ),
         "paper": MappingProxyType(
             {
+                "n_machines": 1,
                 "n_clauses": 10_000,
                 "T": 50,
                 "s": 25.0,

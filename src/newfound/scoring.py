@@ -6,6 +6,7 @@ are natural ones.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ __all__ = [
     "context_counts",
     "context_scores",
     "shared_role",
+    "stability",
     "word_scores",
 ]
 
@@ -138,6 +140,44 @@ def shared_role(
         raise ValueError(f"low={low!r}, high={high!r}: expected 0 <= low < high.")
     scores = np.asarray(score, np.float64)
     return np.select([scores <= low, scores >= high], ["known", "novel"], "common")
+
+
+def stability(
+    bags: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]],
+) -> NDArray[np.float64]:
+    """Give the share of machines that put each word on the side where all together put it.
+
+    Parameters
+    ----------
+    bags : sequence of (F_K, F_N)
+        Those of each machine.
+
+    Returns
+    -------
+    (n_words,) array of float64
+        Of the machines whose clauses include the word; nan if there are none.
+
+    Examples
+    --------
+    >>> one, other = (np.array([5, 0]), np.array([1, 5])), (np.array([4, 3]), np.array([5, 2]))
+    >>> stability([one, other, one]).round(3).tolist()
+    [0.667, 0.667]
+    """
+    sides = np.array([_leaning(F_K, F_N) for F_K, F_N in bags])
+    together = _leaning(sum(F_K for F_K, _ in bags), sum(F_N for _, F_N in bags))
+    using = (np.array([F_K + F_N for F_K, F_N in bags]) > 0).sum(axis=0)
+    agreeing = ((sides == together) & (sides != 0)).sum(axis=0)
+    share = np.full(len(together), np.nan)
+    np.divide(agreeing, using, out=share, where=using > 0)
+    return share
+
+
+def _leaning(F_K: Any, F_N: Any) -> NDArray[np.float64]:
+    known, novel = np.asarray(F_K, np.float64), np.asarray(F_N, np.float64)
+    leaning: NDArray[np.float64] = np.sign(
+        novel / max(novel.sum(), 1) - known / max(known.sum(), 1)
+    )
+    return leaning
 
 
 def context_counts(

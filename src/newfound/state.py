@@ -22,6 +22,7 @@ __all__ = [
     "clauses_from_state",
     "clauses_state",
     "count_from_state",
+    "floats_from_state",
     "machine_from_state",
     "machine_state",
     "vectorizer_from_state",
@@ -193,6 +194,18 @@ def array_from_state(
     within = not array.size or least <= int(array.min()) <= int(array.max()) <= most
     _expect(within, f"{name} has numbers from {least:,} to {most:,}")
     return np.ascontiguousarray(array, dtype)
+
+
+def floats_from_state(
+    arrays: Mapping[str, NDArray[Any]], name: str, shape: tuple[int, ...], *, nan: bool = False
+) -> NDArray[np.float64]:
+    """Give numbers that are finite, or nan where that may be."""
+    array = np.asarray(arrays[name])
+    _expect(array.shape == shape, f"{name} has {' by '.join(map(str, shape))} entries")
+    _expect(array.dtype == np.float64, f"{name} has numbers")
+    sound = np.isfinite(array) | (np.isnan(array) & nan)
+    _expect(bool(sound.all()), f"{name} has finite numbers")
+    return array
 
 
 def _expect(holds: bool, what: str) -> None:

@@ -27,6 +27,7 @@ from newfound.cli.options import (
 from newfound.console import (
     headline,
     outcome,
+    phrases_table,
     print_json,
     rules_table,
     say,
@@ -74,6 +75,9 @@ def describe(
     preset: Annotated[
         Preset, typer.Option(help="Parameters: fast and good, or those of the paper.")
     ] = Preset.default,
+    machines: Annotated[
+        int | None, typer.Option(min=1, max=1000, help="How many machines learn.")
+    ] = None,
     n_clauses: Annotated[
         int | None, typer.Option(min=2, callback=even, help="Rules for each side; even.")
     ] = None,
@@ -108,8 +112,10 @@ def describe(
     """Describe what is new in some documents, compared with known ones.
 
     Prints the words that make the novel documents new, with the evidence for each, the words of
-    the known ones, and the rules learned most often. A score of 8 says that the word is 8 times as
-    frequent in the reasons learned for novel as in those for known; F_N and F_K count those.
+    the known ones, words that say more together, and the rules learned most often. A novelty above
+    2 or so is more than chance; q is the share of errors among the words up to there. A score of 8
+    says that the word is 8 times as frequent in the reasons learned for novel as in those for
+    known.
     """
     if known == novel:
         what = "standard input" if known == "-" else known
@@ -130,6 +136,7 @@ def describe(
         )
         given = {
             "preset": preset.value,
+            "n_machines": machines,
             "n_clauses": n_clauses,
             "T": threshold,
             "s": specificity,
@@ -180,8 +187,13 @@ def _fit(
 def _print(
     describer: NoveltyDescriber, known: Documents, novel: Documents, *, top: int, json: bool
 ) -> None:
-    new = [row for row in describer.words_.top(top) if row["score"] > 1]
-    old = [row for row in describer.words_.top(top, ascending=True) if row["score"] < 1]
+    new = [row for row in describer.words_.top(top) if row["novelty"] > 0]
+    old = [row for row in describer.words_.top(top, ascending=True) if row["novelty"] < 0]
+    phrases = [
+        row
+        for side, n in (("novel", top), ("known", -(-top // 2)))
+        for row in describer.phrases_.take(describer.phrases_["side"] == side).take(slice(n))
+    ]
     common = describer.clauses_.sorted("count")
     rules = [
         clause
@@ -201,6 +213,7 @@ def _print(
                 "parameters": parameters,
                 "novel_words": new,
                 "known_words": old,
+                "phrases": phrases,
                 "rules": [clause.to_dict() for clause in rules],
             }
         )
@@ -209,6 +222,7 @@ def _print(
         headline([row["word"] for row in new[:5]], len(known), len(novel)),
         words_table(new, "novel", "New: the words of the novel documents"),
         words_table(old, "known", "Not new: the words of the known documents"),
+        *([phrases_table(phrases, "Words that say more together")] if phrases else []),
         rules_table(rules, "The rules learned most often"),
     )
 

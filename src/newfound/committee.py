@@ -1,0 +1,213 @@
+"""Several machines that learn the same from different documents.
+
+What one machine learns depends on its seed. The counts of clauses are additive, so the clauses of
+many machines are one larger and steadier table; each learns from its own part of the documents,
+and the others tell how right its clauses are.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state  # type: ignore[import-untyped,unused-ignore]
+
+from newfound.clauses import SIDES
+from newfound.machine import Clauses, EpochInfo, TsetlinMachineClassifier
+
+__all__ = ["Learned", "learn", "member_rows", "member_seeds", "read"]
+
+SHARE = 0.7  # of the documents of each side, for each machine
+Callback = Callable[[EpochInfo], bool | None]
+
+
+class Learned(NamedTuple):
+    """What a committee has learned.
+
+    Attributes
+    ----------
+    clauses : Clauses
+        Those of all machines, one after the other, with their support among all documents.
+    held_out : (2, n_clauses) ndarray of int64
+        How many documents that its machine has not learned from each clause matches, and how many
+        of them are of its side.
+    votes : (n_documents,) ndarray of float64
+        How the machines that have not learned from a document vote on it, from -1 (known) to 1
+        (novel) on average; nan if all have learned from it.
+    """
+
+    clauses: Clauses
+    held_out: NDArray[np.int64]
+    votes: NDArray[np.float64]
+
+
+def member_seeds(random_state: Any, n: int) -> list[int]:
+    """Give a seed for each machine; a single machine has the seed itself.
+
+    Examples
+    --------
+    >>> member_seeds(7, 1), member_seeds(7, 3) == member_seeds(7, 3), len(set(member_seeds(7, 3)))
+    ([7], True, 3)
+    """
+    if isinstance(random_state, int | np.integer):
+        first = int(random_state)
+    else:
+        draw = check_random_state(random_state).randint(0, 2**32, 2, dtype=np.uint64)
+        first = int(draw[0]) << 32 | int(draw[1])
+    others = (np.random.SeedSequence([first % 2**64, k]) for k in range(1, n))
+    return [first, *(int(seed.generate_state(1, np.uint64)[0]) for seed in others)]
+
+
+def member_rows(
+    novel: NDArray[np.bool_], seed: int, n_machines: int, call: int = 0
+) -> NDArray[np.intp]:
+    """Draw the documents that a machine learns from: a share of each side, or all for one machine.
+
+    Parameters
+    ----------
+    novel : (n_documents,) array of bool
+        Which documents are novel.
+    seed : int
+        The seed of the machine.
+    n_machines : int
+        How many machines there are.
+    call : int, default=0
+        A number that goes up when training goes on, so that other documents are drawn.
+
+    Returns
+    -------
+    array of int
+        Numbers of documents, ascending.
+    """
+    if n_machines == 1:
+        return np.arange(len(novel))
+    draw = np.random.default_rng([seed % 2**64, call])
+    chosen = []
+    for side in (~novel, novel):
+        rows = np.flatnonzero(side)
+        n = min(len(rows), max(2, int(np.ceil(SHARE * len(rows)))))
+        chosen.append(draw.permutation(rows)[:n])
+    return np.sort(np.concatenate(chosen))
+
+
+def learn(
+    machines: Sequence[TsetlinMachineClassifier],
+    work: Callable[[TsetlinMachineClassifier, int, Callback], object],
+    *,
+    epochs: int,
+    threads: int,
+    callback: Callback | None,
+) -> list[TsetlinMachineClassifier]:
+    """Let machines learn, as many at a time as there are threads.
+
+    Parameters
+    ----------
+    machines : sequence of TsetlinMachineClassifier
+        The machines.
+    work : callable
+        Called with a machine, its number and a callback; it trains the machine.
+    epochs : int
+        How many epochs each is to do, for the callback.
+    threads : int
+        How many threads there are in all.
+    callback : callable, optional
+        Called after each epoch of any machine, by one at a time, with an `EpochInfo` that counts
+        the epochs of all; a true result ends training.
+
+    Returns
+    -------
+    list of TsetlinMachineClassifier
+        Those that have learned: all, unless the callback ended training before some began.
+    """
+    lock, stop = threading.Lock(), threading.Event()
+    done, begun = [0] * len(machines), [False] * len(machines)
+
+    def member(number: int) -> None:
+        if stop.is_set():
+            return
+        begun[number] = True
+
+        def after_epoch(info: EpochInfo) -> bool:
+            with lock:
+                done[number] = info.epoch
+                if callback is not None and not stop.is_set():
+                    whole = replace(info, epoch=sum(done), epochs=epochs * len(machines))
+                    if callback(whole):
+                        stop.set()
+            return stop.is_set()
+
+        work(machines[number], number, after_epoch)
+        with lock:
+            done[number] = epochs  # a machine that has nothing left to learn stops before
+
+    at_once = min(len(machines), threads)
+    for machine in machines:
+        machine.n_jobs = max(1, threads // at_once)
+    if at_once == 1:
+        for number in range(len(machines)):
+            member(number)
+    else:
+        with ThreadPoolExecutor(at_once) as pool:
+            futures = [pool.submit(member, number) for number in range(len(machines))]
+            try:
+                wait(futures, return_when=FIRST_EXCEPTION)
+            finally:
+                # An interrupt, an error or the end: what runs stops after its epoch.
+                if not all(future.done() for future in futures):
+                    stop.set()
+                    pool.shutdown(cancel_futures=True)
+        for future in futures:
+            if not future.cancelled():
+                future.result()
+    return [machine for machine, was in zip(machines, begun, strict=True) if was]
+
+
+def read(
+    machines: Sequence[TsetlinMachineClassifier],
+    rows: Sequence[NDArray[np.intp]],
+    matrix: Any,
+    novel: NDArray[np.bool_],
+) -> Learned:
+    """Read what machines have learned.
+
+    Parameters
+    ----------
+    machines : sequence of TsetlinMachineClassifier
+        Fitted machines with the classes known and novel.
+    rows : sequence of array of int
+        The documents that each has learned from.
+    matrix : (n_documents, n_words) CSR matrix
+        All documents.
+    novel : (n_documents,) array of bool
+        Which of them are novel.
+
+    Returns
+    -------
+    Learned
+    """
+    labels = np.array(SIDES)[novel.astype(int)]
+    parts, held_out = [], []
+    total, voters = np.zeros(len(novel)), np.zeros(len(novel), np.int64)
+    for machine, learned in zip(machines, rows, strict=True):
+        rest = np.setdiff1d(np.arange(len(novel)), learned)
+        clauses = machine.clauses_
+        if len(rest):
+            more = machine.support(matrix[rest], labels[rest])
+            clauses = replace(
+                clauses, matches=clauses.matches + more[0], agrees=clauses.agrees + more[1]
+            )
+            sums = machine.class_sums(matrix[rest]).astype(np.float64)
+            total[rest] += np.clip((sums[:, 1] - sums[:, 0]) / (2 * machine.T), -1, 1)
+            voters[rest] += 1
+        else:
+            more = (np.zeros(len(clauses), np.int64), np.zeros(len(clauses), np.int64))
+        parts.append(clauses)
+        held_out.append(np.stack(more))
+    votes = np.full(len(novel), np.nan)
+    np.divide(total, voters, out=votes, where=voters > 0)
+    return Learned(Clauses.joined(parts), np.concatenate(held_out, axis=1), votes)
