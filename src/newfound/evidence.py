@@ -108,7 +108,7 @@ def evidence_of_counts(counts: NDArray[np.int64], sizes: tuple[int, int]) -> Evi
     --------
     >>> evidence = evidence_of_counts(np.array([[9, 0], [9, 9]]), (10, 10))
     >>> evidence.novelty.round(1).tolist()
-    [0.0, 1.7]
+    [-0.8, 1.0]
     """
     # As many words on each side weigh as much; half of the documents weigh at least 1.
     mass = np.maximum(counts.sum(axis=1), 1)
@@ -189,7 +189,7 @@ def q_values(known: ArrayLike, novel: ArrayLike, n_known: int, n_novel: int) -> 
     Examples
     --------
     >>> q_values([0, 5, 5], [9, 5, 2], 10, 10).round(4).tolist()
-    [0.0002, 0.9924, 0.9924]
+    [0.0002, 0.9714, 0.9714]
     """
     there, all_there = np.asarray(novel), np.asarray(novel) + np.asarray(known)
     p = stats.hypergeom.sf(there - 1, n_known + n_novel, all_there, n_novel)
