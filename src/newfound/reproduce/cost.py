@@ -49,7 +49,7 @@ class Cost:
 
     def to_dict(self) -> dict[str, float]:
         """Give both figures, rounded."""
-        return {"seconds": round(self.seconds, 2), "peak_mb": round(self.peak_mb, 1)}
+        return {"seconds": round(self.seconds, 3), "peak_mb": round(self.peak_mb, 1)}
 
 
 def _forget_peak() -> bool:

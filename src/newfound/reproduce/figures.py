@@ -19,7 +19,7 @@ from newfound.reproduce.outcome import Outcome, number, spread
 __all__ = ["CAPTIONS", "NAMES", "check_matplotlib", "draw"]
 
 NAMES = {
-    OURS: "newfound",
+    OURS: "Tsetlin Machine score",
     "votes": "the machine's votes",
     "tfidf": "TF-IDF (the paper's)",
     "tfidf_difference": "TF-IDF, novel less known",
@@ -235,8 +235,7 @@ def _context(figure: Any, outcome: Outcome) -> None:
     ours = outcome.lift()
     assert ours is not None
     printed = np.array(experiment.lift)
-    colormap = import_module("matplotlib").colormaps["RdBu_r"].copy()
-    colormap.set_bad("#f0f2f4")
+    colormap = import_module("matplotlib").colormaps["RdBu_r"].with_extremes(bad="#f0f2f4")
     all_axes = figure.subplots(1, 2)
     matrices = (("the paper", experiment.printed_words, printed), ("ours, mean of seeds",
         experiment.context_words, ours))  # fmt: skip

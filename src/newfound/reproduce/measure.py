@@ -395,9 +395,9 @@ def _curves(labels: NDArray[np.bool_], scores: NDArray[np.float64]) -> dict[str,
     """Give both areas, and both curves at fixed places, so that folds can be averaged."""
     roc, curve = roc_curve(labels, scores), precision_recall_curve(labels, scores)
     # Several points may share a false-positive rate: the highest counts. A recall is reached at
-    # the first threshold that has it.
+    # the first threshold that has it, that of 0 at the first that finds any.
     last = np.append(np.diff(roc.false_positive_rate) > 0, True)
-    places = np.searchsorted(curve.recall, GRID - 1e-12)
+    places = np.searchsorted(curve.recall, np.maximum(GRID, 1e-9) - 1e-12)
     return {
         "auroc": roc.auroc,
         "average_precision": curve.average_precision,

@@ -7,7 +7,7 @@ import json
 import os
 import platform
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from importlib.metadata import version
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from newfound.datasets import Corpus
 from newfound.describer import NoveltyDescriber
 from newfound.files import written_aside
 from newfound.presets import resolve
@@ -24,11 +25,11 @@ from newfound.reproduce.figures import check_matplotlib, draw
 from newfound.reproduce.measure import Fitting, measure_corpus, measure_seed, quietly
 from newfound.reproduce.outcome import Outcome, tables
 from newfound.reproduce.page import Block, to_html, to_markdown
-from newfound.reproduce.published import EXPERIMENTS, load_corpus
+from newfound.reproduce.published import EXPERIMENTS, Experiment, load_corpus
 from newfound.reproduce.report import case_study_blocks, experiment_blocks, opening_blocks
 from newfound.tables import Table, jsonable
 
-__all__ = ["PARTS", "check_folder", "reproduce"]
+__all__ = ["PARTS", "check_folder", "reproduce", "run_seeds"]
 
 PARTS = ("case-study", *EXPERIMENTS)
 TITLE = "The paper's experiments, reproduced"
@@ -103,17 +104,15 @@ def reproduce(
     for experiment in experiments:
         corpus = corpora[experiment.name]
         measured = measure_corpus(experiment, corpus, parameters)
-        done = []
-        for seed in seeds:
-            settings = _settings(experiment.name, len(corpus), seed, chosen)
-            kept = target / experiment.name / "seeds" / f"{seed}.json.gz"
-            found = _kept(kept, settings) if resume else None
-            if found is None:
-                said = _named(fitting or quietly, f"{experiment.title}, seed {seed}")
-                with_threads = {**parameters, "n_jobs": n_jobs}
-                found = measure_seed(experiment, corpus, seed, with_threads, said)
-                _keep(kept, {"settings": settings, "seed": found})
-            done.append(found)
+        done = run_seeds(
+            experiment,
+            corpus,
+            seeds,
+            {**parameters, "n_jobs": n_jobs},
+            target / experiment.name / "seeds",
+            resume=resume,
+            fitting=fitting or quietly,
+        )
         outcomes.append(Outcome(experiment, measured, done, chosen))
     about = {
         "newfound": version("newfound"),
@@ -128,6 +127,48 @@ def reproduce(
         "seeds": list(seeds),
     }
     return _write(target, about, outcomes, with_case_study="case-study" in parts)
+
+
+def run_seeds(
+    experiment: Experiment,
+    corpus: Corpus,
+    seeds: Iterable[int],
+    parameters: dict[str, Any],
+    folder: Path,
+    *,
+    resume: bool = False,
+    fitting: Fitting = quietly,
+) -> list[dict[str, Any]]:
+    """Run the seeds of an experiment and keep each in a folder as soon as it is finished.
+
+    Parameters
+    ----------
+    experiment, corpus, parameters, fitting
+        Those of `measure_seed`.
+    seeds : iterable of int
+        The seeds.
+    folder : Path
+        Where the finished ones are kept.
+    resume : bool, default=False
+        Take those that are there, if all their settings are the same.
+
+    Returns
+    -------
+    list of dict
+        What `measure_seed` gives, for each seed.
+    """
+    chosen = resolve(parameters.get("preset"), parameters)
+    done = []
+    for seed in seeds:
+        settings = _settings(experiment.name, len(corpus), seed, chosen)
+        kept = folder / f"{seed}.json.gz"
+        found = _kept(kept, settings) if resume else None
+        if found is None:
+            said = _named(fitting, f"{experiment.title}, seed {seed}")
+            found = measure_seed(experiment, corpus, seed, parameters, said)
+            _keep(kept, {"settings": settings, "seed": found})
+        done.append(found)
+    return done
 
 
 def check_folder(folder: Path, *, force: bool) -> None:
