@@ -349,12 +349,13 @@ def _rules(describer: NoveltyDescriber) -> list[dict[str, Any]]:
         for clause in table[table.side == side][:_RULES]:
             parts = [*clause.plain, *(f"NOT {word}" for word in clause.negated[:_NEGATED_SHOWN])]
             hidden = len(clause.negated) - _NEGATED_SHOWN
+            if hidden > 0:
+                parts.append(f"NOT {hidden:,} other{'s' if hidden > 1 else ''}")
             rule = clause.to_dict()
             rules.append(
                 {
                     "side": side,
-                    "rule": " AND ".join(parts)
-                    + (f" AND NOT {hidden} others" if hidden > 0 else ""),
+                    "rule": " AND ".join(parts),
                     **{key: rule[key] for key in ("matches_known", "matches_novel", "precision")},
                     "plain": len(clause.plain),
                     "negated": len(clause.negated),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
+import hashlib
 import json
 import os
 import platform
@@ -10,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +38,10 @@ PARTS = ("case-study", *EXPERIMENTS)
 TITLE = "The paper's experiments, reproduced"
 
 _LARGE = ("F_K", "F_N")
+_DECIDING = (
+    "_core", "baselines", "clauses", "context", "describer", "evaluation.metrics", "machine",
+    "reproduce.measure", "scoring", "text", "tokens", "words",
+)  # fmt: skip
 
 
 def reproduce(
@@ -256,9 +263,20 @@ def _write_text(path: Path, text: str) -> None:
 
 
 def _settings(name: str, documents: int, seed: int, chosen: dict[str, Any]) -> dict[str, Any]:
-    """Give all that decides what a seed gives, but for the number of threads, which does not."""
+    """Give all that decides what a seed gives; the number of threads does not."""
     settings = {"experiment": name, "documents": documents, "seed": seed, "parameters": chosen}
-    return jsonable({"newfound": version("newfound"), **settings})  # type: ignore[no-any-return]
+    return jsonable({"code": _code(), **settings})  # type: ignore[no-any-return]
+
+
+@functools.cache
+def _code() -> str:
+    """Give a hash of the code that a seed depends on: a seed of other code is not taken up."""
+    digest = hashlib.sha256()
+    for name in _DECIDING:
+        spec = find_spec(f"newfound.{name}")
+        assert spec is not None and spec.origin is not None
+        digest.update(Path(spec.origin).read_bytes())
+    return digest.hexdigest()
 
 
 def _kept(path: Path, settings: dict[str, Any]) -> dict[str, Any] | None:
