@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -65,6 +65,8 @@ def fetch(sources: Sequence[Source], folder: Path, check: Callable[[Path], None]
             os.replace(aside / source.name, folder / source.name)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
+        with suppress(OSError):
+            folder.rmdir()  # if it is empty
 
 
 def _get(pooch: Any, source: Source, folder: Path) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 
 from newfound.datasets import Corpus
 from newfound.describer import NoveltyDescriber
-from newfound.files import written_aside
+from newfound.files import refuse_path, written_aside
 from newfound.presets import resolve
 from newfound.reproduce.case_study import case_study
 from newfound.reproduce.claims import judge
@@ -106,6 +106,7 @@ def reproduce(
     # All of them before the first fit: a set that is missing is found out at once.
     corpora = {one.name: load_corpus(one, data, **options) for one in experiments}
     target.mkdir(parents=True, exist_ok=True)
+    refuse_path(target / "results.json", force=True)
     start = time.time()
     outcomes = []
     for experiment in experiments:
