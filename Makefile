@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 CPP = $(wildcard cpp/*.cpp cpp/*.hpp cpp/*.inl cpp/tests/*.cpp)
 CPPFLAGS_TEST = -S . -DCMAKE_BUILD_TYPE=RelWithDebInfo -DNEWFOUND_CORE_TEST=ON
 
-.PHONY: demo test lint format sanitize peers clean
+.PHONY: demo test lint format sanitize peers reproduce clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -41,6 +41,10 @@ sanitize:  ## the core's own tests under the address, undefined behaviour and th
 peers: $(BIN)/python  ## speed against other Tsetlin Machines, about 25 minutes
 	$(BIN)/pip install --quiet .
 	$(BIN)/python benchmarks/peers.py
+
+reproduce: $(BIN)/python  ## the paper's experiments into experiments/results; needs NEWFOUND_DATA
+	$(BIN)/pip install --quiet ".[paper]"
+	$(BIN)/newfound reproduce all --seeds 5 --preset paper --output experiments/results --resume
 
 clean:
 	rm -rf build $(VENV)

@@ -60,8 +60,7 @@ def held_out(texts: list[str], novel: NDArray[Any], setting: dict[str, Any]) -> 
         describer = NoveltyDescriber(**setting, random_state=SEEDS[0])
         describer.fit([texts[i] for i in train], novel[train])
         matrix = describer.vectorizer_.transform([texts[i] for i in test])
-        assert describer.machine_ is not None
-        votes = describer.machine_.decision_function(matrix)
+        votes = describer.machines_[0].decision_function(matrix)
         log_score = np.zeros(matrix.shape[1])
         columns = [describer.vectorizer_.vocabulary_[word] for word in describer.words_["word"]]
         log_score[columns] = np.nan_to_num(describer.words_["log_score"])

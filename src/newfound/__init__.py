@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from newfound.clauses import Clause, ClauseTable
     from newfound.context import Context, ContextMatrix
-    from newfound.datasets import load_sample
+    from newfound.datasets import (
+        Corpus,
+        load_20newsgroups,
+        load_bbcsport,
+        load_clinc150,
+        load_sample,
+    )
     from newfound.describer import NoveltyDescriber, describe
     from newfound.documents import DocumentError, Documents, as_documents, read_documents
     from newfound.explanation import Explanation
@@ -26,6 +32,7 @@ _HOMES = {
     "Clauses": "machine",
     "Context": "context",
     "ContextMatrix": "context",
+    "Corpus": "datasets",
     "DocumentError": "documents",
     "Documents": "documents",
     "EpochInfo": "machine",
@@ -39,6 +46,9 @@ _HOMES = {
     "context_scores": "scoring",
     "describe": "describer",
     "load": "persistence",
+    "load_20newsgroups": "datasets",
+    "load_bbcsport": "datasets",
+    "load_clinc150": "datasets",
     "load_sample": "datasets",
     "read_documents": "documents",
     "save": "persistence",
@@ -51,6 +61,7 @@ __all__ = [
     "Clauses",
     "Context",
     "ContextMatrix",
+    "Corpus",
     "DocumentError",
     "Documents",
     "EpochInfo",
@@ -65,6 +76,9 @@ __all__ = [
     "context_scores",
     "describe",
     "load",
+    "load_20newsgroups",
+    "load_bbcsport",
+    "load_clinc150",
     "load_sample",
     "read_documents",
     "save",

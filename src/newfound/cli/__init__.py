@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from newfound.cli import describe, explain
+from newfound.cli import describe, explain, reproduce
 from newfound.console import outcome
 
 __all__ = ["app", "main"]
@@ -55,3 +55,4 @@ def _options(
 app.command()(describe.describe)
 app.command()(describe.demo)
 app.command()(explain.explain)
+app.command()(reproduce.reproduce)

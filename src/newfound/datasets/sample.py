@@ -1,4 +1,4 @@
-"""Data sets: the small sample that comes with the package."""
+"""The small sample that comes with the package."""
 
 from __future__ import annotations
 

@@ -1,0 +1,149 @@
+"""``newfound reproduce``: the paper's experiments, ours beside the published figures."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from newfound.cli.options import Jobs, Json, Preset, Quiet, Seed, even
+from newfound.console import outcome, print_json, say, show, training
+
+if TYPE_CHECKING:
+    from newfound.machine import EpochInfo
+
+__all__ = ["reproduce"]
+
+_STYLES = {"yes": "green", "different": "yellow", "no": "red"}
+
+
+class Part(StrEnum):
+    """What can be reproduced."""
+
+    case_study = "case-study"
+    bbcsport = "bbcsport"
+    newsgroups = "20newsgroups"
+    all = "all"
+
+
+def reproduce(
+    part: Annotated[Part, typer.Argument(help="Which of the paper's experiments.")],
+    *,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The folder for tables, figures and the page.")
+    ] = Path("newfound-reproduction"),
+    seeds: Annotated[int, typer.Option(min=1, max=1000, help="How many seeds.")] = 5,
+    seed: Seed = 0,
+    preset: Annotated[
+        Preset, typer.Option(help="Parameters: those of the paper, or fast and good ones.")
+    ] = Preset.paper,
+    n_clauses: Annotated[
+        int | None,
+        typer.Option(min=2, callback=even, help="Rules for each side, for a quick look; even."),
+    ] = None,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, help="Passes over the documents, for a quick look.")
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(help="A copy of the data set, or a folder of several; else NEWFOUND_DATA."),
+    ] = None,
+    download: Annotated[
+        bool, typer.Option("--download", help="Download a data set that is not here.")
+    ] = False,
+    verify: Annotated[
+        bool, typer.Option(help="Refuse a data set that is not the one that it should be.")
+    ] = True,
+    force: Annotated[
+        bool, typer.Option("--force", help="Begin anew in a folder that is not empty.")
+    ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the seeds that are finished there.")
+    ] = False,
+    jobs: Jobs = -1,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run the paper's experiments and put ours beside the published figures.
+
+    Writes tables (CSV, JSON), figures (SVG, PNG) and a page, index.html, to a folder, and prints
+    which of the paper's claims hold. A finished seed is kept, so that an interrupted run can go on
+    with --resume. BBC Sport takes some minutes, 20 Newsgroups an hour.
+    """
+    with outcome():
+        from newfound.reproduce import PARTS
+        from newfound.reproduce import reproduce as run
+
+        chosen = {"preset": preset.value, "n_clauses": n_clauses, "epochs": epochs}
+        try:
+            results = run(
+                PARTS if part is Part.all else [part.value],
+                output,
+                seeds=range(seed, seed + seeds),
+                data=data,
+                download=download,
+                verify=verify,
+                force=force,
+                resume=resume,
+                n_jobs=jobs,
+                fitting=_announced(quiet=quiet),
+                command=shlex.join(["newfound", *sys.argv[1:]]),
+                **{name: value for name, value in chosen.items() if value is not None},
+            )
+        except KeyboardInterrupt:
+            if any(output.glob("*/seeds/*.json.gz")) and not quiet:
+                say(f"the seeds that are finished are kept in {output}; go on with --resume.")
+            raise
+        if json:
+            print_json(results)
+        else:
+            _print(results)
+        if not quiet:
+            say(f"wrote the page to {output / 'index.html'}.")
+
+
+def _announced(*, quiet: bool) -> Callable[[str], Any]:
+    """Say what is fitted, and draw its progress."""
+
+    @contextmanager
+    def fitting(what: str) -> Iterator[Callable[[EpochInfo], None] | None]:
+        if not quiet:
+            say(f"{what} ...")
+        with training(quiet=quiet) as callback:
+            yield callback
+
+    return fitting
+
+
+def _print(results: dict[str, Any]) -> None:
+    for name, found in results.items():
+        if name == "case-study":
+            rows = [
+                (row["word"], row["paper"], f"{row['fraction']} = {row['score']:.4f}",
+                 "yes" if row["agrees"] else "no")
+                for row in found
+            ]  # fmt: skip
+            show(_table("Case study: the scores of ten words", "word", rows))
+        elif name != "about":
+            rows = [
+                (row["claim"], row["paper"], row["ours"], row["holds"]) for row in found["claims"]
+            ]
+            show(_table(f"{name}: does what the paper says hold?", "the paper says", rows))
+
+
+def _table(title: str, first: str, rows: list[tuple[str, str, str, str]]) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+    for column in (first, "its figure", "ours", "holds"):
+        table.add_column(column)
+    for *cells, holds in rows:
+        table.add_row(*cells, Text(holds, _STYLES[holds]))
+    return table

@@ -1,0 +1,101 @@
+"""Every computation on the page of errata is right, and the page says what was computed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from newfound.reproduce.published import CASE_STUDY, EXPERIMENTS
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "errata.md"
+M = 20_000
+DECODED = {
+    "bbcsport": (236, 201, 161, 1282, 300),
+    "20newsgroups": (255, 240, 234, 447, 294),
+}
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return " ".join(PAGE.read_text(encoding="utf-8").replace("−", "-").split())
+
+
+def test_printed_scores_are_quotients_of_cut_off_fractions(page: str) -> None:
+    quotients = {
+        "England": (0.076, 0.071), "won": (0.154, 0.071), "cricket": (0.076, 0.28),
+        "hit": (0.076, 0.142), "rugby": (0.307, 0.066), "despite": (0.076, 0.066),
+        "old": (0.153, 0.066),
+    }  # fmt: skip
+    printed = {row.word: row.score for row in CASE_STUDY}
+    for word, (above, below) in quotients.items():
+        digits = len(printed[word].partition(".")[2])
+        # Some are cut off, some rounded.
+        assert abs(above / below - float(printed[word])) < 10**-digits
+        assert f"{above:g} / {below:g}" in page
+    assert (int(1000 / 13), int(1000 / 15), int(4000 / 13)) == (76, 66, 307)
+    assert float(printed["rugby"]) / (56 / 13) == pytest.approx(1.08, abs=0.001)
+
+
+@pytest.mark.parametrize(
+    ("name", "total", "missing", "parts", "whole", "mean", "slack"),
+    [
+        ("bbcsport", 3078, 57, "36,142.84", "35,425.50", -12.6, 0.6),
+        ("20newsgroups", 5739, 47, "27,469.68", "17,589.44", -210.2, 1.3),
+    ],
+)
+def test_the_composition_of_shared_words_does_not_add_up(
+    page: str,
+    name: str,
+    total: int,
+    missing: int,
+    parts: str,
+    whole: str,
+    mean: float,
+    slack: float,
+) -> None:
+    shared, words = EXPERIMENTS[name].shared, EXPERIMENTS[name].words["shared"]
+    assert sum(row.number for row in shared.values()) == total
+    assert words.number - total == missing
+    of_parts = sum(row.number * row.mean for row in shared.values())
+    of_whole = words.number * words.mean
+    assert (f"{of_parts:,.2f}", f"{of_whole:,.2f}") == (parts, whole)
+    left = (of_whole - of_parts) / missing
+    assert left == pytest.approx(mean, abs=0.05)
+    # Each mean may be off by half a unit of its last digit.
+    rounding = 0.005 * (total + words.number) / missing
+    assert rounding < slack and left + rounding < 0
+    for text in (f"= {total:,}", f"not {words.number:,}", parts, whole, f"= {mean}"):
+        assert text in page
+    assert f"{of_whole - of_parts:,.2f} / {missing} = {mean}" in page
+
+
+@pytest.mark.parametrize("name", DECODED)
+def test_context_tables_are_lifts_over_20_000_clauses(page: str, name: str) -> None:
+    lift, counts = EXPERIMENTS[name].lift, DECODED[name]
+    for i in range(5):
+        assert 2 * (M / counts[i]) ** 2 == pytest.approx(lift[i][i], abs=0.01)
+        assert f"{counts[i]:,}" in page
+        for j in range(5):
+            assert lift[i][j] == lift[j][i]
+            if i != j:
+                together = round(lift[i][j] * counts[i] * counts[j] / M)
+                half = round(M / 2 * together / (counts[i] * counts[j]), 3)
+                assert 2 * half == pytest.approx(lift[i][j], abs=1e-9)
+
+
+def test_the_figures_of_rugby_and_of_the_vocabulary_contradict_each_other(page: str) -> None:
+    bbc = EXPERIMENTS["bbcsport"]
+    assert bbc.probe is not None and sum(bbc.probe[1:]) == 220
+    assert round(M * 76 / (1282 * 300), 3) == 3.952
+    assert sum(row.number for row in bbc.words.values()) == 11_736
+    assert round(M / 236, 1) == 84.7
+    for text in ("220 in all", "11,736 words", "= 3.952", "= 84.7", "14,363.69"):
+        assert text in page
+
+
+def test_the_newsgroups_are_not_of_equal_size(page: str) -> None:
+    from newfound.datasets.corpora import _NEWSGROUPS
+
+    sizes = [sum(numbers) for numbers in _NEWSGROUPS.values()]
+    assert f"{min(sizes)} to {max(sizes)} documents" in page
