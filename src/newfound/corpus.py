@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from newfound.text import TextVectorizer
 
-__all__ = ["Corpus", "sentence_around"]
+__all__ = ["LearnedCorpus", "sentence_around"]
 
 _ENDS = re.compile(r"[.!?…]+[\"')\]]*\s+|\n\s*\n|[。！？]")
 _LONGEST = 240
 
 
 @dataclass(frozen=True)
-class Corpus:
+class LearnedCorpus:
     """Documents with their sides.
 
     Attributes

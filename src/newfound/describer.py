@@ -18,7 +18,7 @@ from newfound._checks import whole
 from newfound.clauses import SIDES, ClauseTable
 from newfound.committee import learn, member_rows, member_seeds, read
 from newfound.context import Context, ContextIndex, ContextMatrix
-from newfound.corpus import Corpus
+from newfound.corpus import LearnedCorpus
 from newfound.documents import DocumentError, as_documents
 from newfound.evidence import Evidence, document_weights, word_evidence
 from newfound.explanation import Explanation, Mention
@@ -89,7 +89,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         The machines; empty in a describer that was loaded without its automata.
     n_machines_ : int
         How many machines have learned.
-    corpus_ : Corpus or None
+    corpus_ : LearnedCorpus or None
         The documents that it has learned from; None in a describer that was loaded.
     vectorizer_ : TextVectorizer
         What turns texts into words.
@@ -115,7 +115,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
     phrases_: Table
     machines_: tuple[TsetlinMachineClassifier, ...]
     n_machines_: int
-    corpus_: Corpus | None
+    corpus_: LearnedCorpus | None
     vectorizer_: TextVectorizer
     n_documents_: dict[str, int]
     classes_: NDArray[np.str_]
@@ -323,7 +323,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         texts, labels = _piles(known, novel)
         is_novel = np.array(labels) == "novel"
         matrix = self.vectorizer_.transform(texts)
-        self.corpus_ = Corpus(texts, is_novel, matrix, np.full(len(texts), np.nan))
+        self.corpus_ = LearnedCorpus(texts, is_novel, matrix, np.full(len(texts), np.nan))
         return self
 
     def explain(self, text: str) -> Explanation:
@@ -445,7 +445,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         self.machines_, self.n_machines_ = tuple(machines), len(machines)
         self.classes_ = np.array(SIDES)
         self.n_documents_ = {"known": int((~novel).sum()), "novel": int(novel.sum())}
-        self.corpus_ = Corpus(texts, novel, matrix, learned.votes)
+        self.corpus_ = LearnedCorpus(texts, novel, matrix, learned.votes)
         self._documents = np.stack((matrix.T @ (1 - counts), matrix.T @ counts))
         self._evidence = word_evidence(matrix, novel)
         self._restore(

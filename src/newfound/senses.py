@@ -11,7 +11,7 @@ from scipy import sparse  # type: ignore[import-untyped,unused-ignore]
 
 from newfound.clauses import SIDES
 from newfound.context import Context
-from newfound.corpus import Corpus
+from newfound.corpus import LearnedCorpus
 from newfound.tables import Table
 from newfound.text import TextVectorizer
 
@@ -51,7 +51,7 @@ class Senses:
 def find_senses(
     word: str,
     column: int,
-    corpus: Corpus,
+    corpus: LearnedCorpus,
     vectorizer: TextVectorizer,
     context: Context,
     n: int = 5,
@@ -67,7 +67,7 @@ def find_senses(
         A word of the vocabulary.
     column : int
         Its number.
-    corpus : Corpus
+    corpus : LearnedCorpus
         The documents.
     vectorizer : TextVectorizer
         What turned them into words.

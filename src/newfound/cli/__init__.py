@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from newfound.cli import describe, explain, reproduce
+from newfound.cli import describe, evaluate, explain, reproduce
 from newfound.console import outcome
 
 __all__ = ["app", "main"]
@@ -56,3 +56,4 @@ app.command()(describe.describe)
 app.command()(describe.demo)
 app.command()(explain.explain)
 app.command()(reproduce.reproduce)
+app.add_typer(evaluate.app, name="evaluate")
