@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint32_t kLargestIb = 65000;  // what fits the lines' counts, with room to spare
 // Lines count trials from here, so that they can be behind: by one for each Type Ia event whose
-// trials wait, which are fewer than there are states (can_wait() in kernels.inl).
+// trials wait. A line that is behind as far as that does not wait any longer.
 constexpr std::uint16_t kSeenBase = kInclude;
 constexpr std::size_t kAnswerBytes = std::size_t{24} << 20;
 constexpr std::size_t kPostingBytes = std::size_t{8} << 20;
@@ -25,7 +25,7 @@ std::uint64_t keep_highest(std::uint64_t lanes, int n) {
   return kept;
 }
 
-std::atomic<std::uint32_t> documents_to_remember{2048};
+std::atomic<std::uint32_t> documents_to_remember{4096};
 
 }  // namespace
 

@@ -29,9 +29,10 @@ struct Kernels {
   std::uint64_t (*settle)(std::uint8_t* line, std::uint32_t trials, const DecrementLaw& law,
                           std::uint64_t key);
 
-  // Brings a row up to date (`now` trials seen by every line), then gives it a Type Ia (reinforce)
-  // or Type II event with a document, whose words are given by blocks. A trial that belongs to the
-  // event itself may be left to the future, as a line that has seen one trial less.
+  // Brings a row up to date (`now` trials in all) where that matters, then gives it a Type Ia
+  // (reinforce) or Type II event with a document, whose words are given by blocks. Trials may be
+  // left to the future: a line that has seen fewer. One that belongs to the event itself is one
+  // seen less.
   void (*event)(const RowView& row, std::uint16_t now, const Documents::Block* begin,
                 const Documents::Block* end, bool reinforce, bool boost, const DecrementLaw& law,
                 std::uint64_t key);

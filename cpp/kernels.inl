@@ -72,97 +72,85 @@ std::uint64_t settle(std::uint8_t* line, std::uint32_t trials, const DecrementLa
   return x.included();
 }
 
-// The same for two lines with as many trials, so that the processor can overlap them.
-inline void decrement_pair(Lanes& x, Lanes& y, std::uint32_t trials, const DecrementLaw& law,
-                           std::uint64_t key, std::uint32_t& index_x, std::uint32_t& index_y) {
-  if (trials == 0) return;
-  if (trials > law.max_step()) {
-    decrement(x, trials, law, key, index_x);
-    decrement(y, trials, law, key, index_y);
-    return;
-  }
-  const BinomialTable& table = law.binomial(trials);
-  const Random16 u(key, index_x), v(key, index_y);
-  index_x += 2;
-  index_y += 2;
-  const std::uint64_t left_x = u.below(static_cast<std::uint16_t>(table.residual));
-  const std::uint64_t left_y = v.below(static_cast<std::uint16_t>(table.residual));
-  const Lanes before_x = x, before_y = y;
-  const bool low = !x.at_least(3) && !y.at_least(3) && table.cells > 2;
-  const std::uint32_t cells = low ? 2 : table.cells;
-  const auto [down_x, down_y] = count_pair(u, v, table.edge, cells);
-  x.lower_by(down_x, table.least);
-  y.lower_by(down_y, table.least);
-  if (left_x) {
-    x.restore(before_x, Mask::of(left_x));
-    lower_leftover(x, left_x, table, key, index_x);
-  }
-  if (left_y) {
-    y.restore(before_y, Mask::of(left_y));
-    lower_leftover(y, left_y, table, key, index_y);
-  }
-}
-
-// Whether a line may be raised with its trials still to come: if all of them hit, no lane would
-// fall below 0, and none is raised to include its literal. Then the order does not matter.
-inline bool can_wait(const Lanes& x, std::uint32_t trials, std::uint64_t valid) {
-  return trials < kInclude - 3 && !x.at_least(kInclude - 1) &&
-         (x.below(static_cast<std::uint8_t>(trials + 2)) & valid) == 0;
+// Whether a line may be raised with its trials still to come: no lane would fall below 0 by the
+// largest draw that the tables know (a larger one has a probability below 1e-20), and none is
+// raised to include its literal. Then the order does not matter.
+inline bool can_wait(const Lanes& x, std::uint32_t trials, std::uint64_t valid,
+                     const DecrementLaw& law) {
+  if (trials > law.max_step()) return false;
+  const std::uint32_t most = law.binomial(trials).most;
+  return most < kInclude && !x.at_least(kInclude - 1) &&
+         (x.below(static_cast<std::uint8_t>(most)) & valid) == 0;
 }
 
 void event(const RowView& row, std::uint16_t now, const Documents::Block* begin,
            const Documents::Block* end, bool reinforce, bool boost, const DecrementLaw& law,
            std::uint64_t key) {
   constexpr std::uint32_t kAhead = 24;
-  const Documents::Block* next = begin;
-  const auto apply = [&](Lanes& x, std::uint64_t up, std::uint32_t line, std::uint32_t& index) {
-    row.seen[line] = now;
+  const std::uint32_t side = reinforce;    // of the lines in which absent words are raised
+  const std::uint16_t behind = reinforce;  // a trial for every lane belongs to Type Ia
+  // Lines that cannot wait, gathered so that the processor can overlap their draws.
+  struct Late {
+    std::uint32_t line;
+    std::uint64_t up;
+  };
+  constexpr std::uint32_t kGathered = 64;
+  Late late[kGathered];
+  std::uint32_t gathered = 0;
+  const auto catch_up = [&](const Late& l) {
+    Lanes x = Lanes::load(row.states + l.line * kLine);
+    std::uint16_t& seen = row.seen[l.line];
+    std::uint32_t index = l.line << 9;
+    if (!x.zero()) decrement(x, static_cast<std::uint32_t>(now - seen), law, key, index);
+    seen = now;
     if (reinforce && (boost || x.at_least(255))) {
-      reinforce_lanes(x, Mask::of(up), boost, law, key, index);
+      reinforce_lanes(x, Mask::of(l.up), boost, law, key, index);
     } else {
       // Away from the upper clamp, Type Ia is: raise `up`, then a trial for every lane.
-      x.raise(Mask::of(up));
-      if (reinforce) row.seen[line] = static_cast<std::uint16_t>(now - 1);
+      x.raise(Mask::of(l.up));
+      seen = static_cast<std::uint16_t>(now - behind);
     }
-    x.store(row.states + line * kLine);
-    return x.included();
+    x.store(row.states + l.line * kLine);
+    const std::uint64_t included = x.included();
+    const std::uint32_t block = l.line >> 1;
+    if (l.line & 1) {
+      row.negated[block] = included;
+    } else {
+      const std::uint64_t bit = 1ULL << (block & 63);
+      std::uint64_t& blocks = row.plain_blocks[block >> 6];
+      blocks = included ? blocks | bit : blocks & ~bit;
+    }
   };
+  const auto visit = [&](std::uint32_t line, std::uint64_t up, std::uint64_t valid) {
+    Lanes x = Lanes::load(row.states + line * kLine);
+    std::uint16_t& seen = row.seen[line];
+    const bool waits =
+        !boost && seen >= behind && can_wait(x, static_cast<std::uint32_t>(now - seen), valid, law);
+    late[gathered] = {line, up};
+    gathered += !waits;
+    if (waits) {
+      x.raise(Mask::of(up));
+      x.store(row.states + line * kLine);
+      seen = static_cast<std::uint16_t>(seen - behind);
+    }
+  };
+  const Documents::Block* next = begin;
   for (std::uint32_t b = 0; b < row.n_blocks; ++b) {
     // The hardware's prefetcher stops at every page; this one does not.
-    prefetch(row.states + (2 * b + kAhead) * kLine);
-    prefetch(row.states + (2 * b + kAhead + 1) * kLine);
+    prefetch(row.states + (2 * b + kAhead + side) * kLine);
+    const std::uint64_t valid = b + 1 == row.n_blocks ? row.last_valid : ~0ULL;
     std::uint64_t present = 0;
     if (next != end && next->index == b) present = next++->words;
-    const std::uint64_t absent = ~present & (b + 1 == row.n_blocks ? row.last_valid : ~0ULL);
-    Lanes plain = Lanes::load(row.states + 2 * b * kLine);
-    Lanes negated = Lanes::load(row.states + (2 * b + 1) * kLine);
-    const auto plain_trials = static_cast<std::uint32_t>(now - row.seen[2 * b]);
-    const auto negated_trials = static_cast<std::uint32_t>(now - row.seen[2 * b + 1]);
-    std::uint32_t plain_index = b << 10, negated_index = (b << 10) + 512;
-    const std::uint64_t valid = present | absent;
-    if (!boost && can_wait(plain, plain_trials, valid) &&
-        can_wait(negated, negated_trials, valid)) {
-      // A trial for every lane belongs to Type Ia: it is one more to catch up with.
-      const std::uint16_t behind = reinforce;
-      plain.raise(Mask::of(reinforce ? present : absent));
-      negated.raise(Mask::of(reinforce ? absent : present));
-      plain.store(row.states + 2 * b * kLine);
-      negated.store(row.states + (2 * b + 1) * kLine);
-      row.seen[2 * b] = static_cast<std::uint16_t>(row.seen[2 * b] - behind);
-      row.seen[2 * b + 1] = static_cast<std::uint16_t>(row.seen[2 * b + 1] - behind);
-      continue;
-    }
-    if (plain_trials == negated_trials && !plain.zero()) {
-      decrement_pair(plain, negated, plain_trials, law, key, plain_index, negated_index);
-    } else {
-      if (!plain.zero()) decrement(plain, plain_trials, law, key, plain_index);
-      decrement(negated, negated_trials, law, key, negated_index);
-    }
-    const std::uint64_t included = apply(plain, reinforce ? present : absent, 2 * b, plain_index);
-    row.negated[b] = apply(negated, reinforce ? absent : present, 2 * b + 1, negated_index);
-    const std::uint64_t bit = 1ULL << (b & 63);
-    std::uint64_t& blocks = row.plain_blocks[b >> 6];
-    blocks = included ? blocks | bit : blocks & ~bit;
+    visit(2 * b + side, valid & ~present, valid);
+    // Of the other line, an event raises the words that are there; Type Ia is a trial for the rest.
+    const std::uint32_t other = 2 * b + 1 - side;
+    if (present || row.seen[other] < behind)
+      visit(other, present, valid);
+    else
+      row.seen[other] = static_cast<std::uint16_t>(row.seen[other] - behind);
+    if (gathered + 2 <= kGathered && b + 1 < row.n_blocks) continue;
+    for (std::uint32_t i = 0; i < gathered; ++i) catch_up(late[i]);
+    gathered = 0;
   }
 }
 

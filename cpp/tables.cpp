@@ -48,6 +48,8 @@ bool tabulate(const std::vector<double>& pmf, BinomialTable& table) {
     if (d > last && pmf[d] < kNegligible) break;
   }
   for (double& value : table.leftover) value /= total;
+  table.most = static_cast<std::uint32_t>(
+      std::max(last + 1, table.leftover_first + table.leftover.size()) - 1);
   return true;
 }
 

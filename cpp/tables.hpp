@@ -20,6 +20,7 @@ struct BinomialTable {
   std::uint32_t residual = 0;        // at least 1
   std::uint32_t leftover_first = 0;  // the smallest draw in `leftover`
   std::vector<double> leftover;      // cumulative law of the draw, given U < residual
+  std::uint32_t most = 0;            // the largest draw there is
 };
 
 class DecrementLaw {
