@@ -128,6 +128,11 @@ def measure_corpus(
     in_novel = np.asarray((counts[novel] > 0).sum(axis=0)).ravel()
     only_known, only_novel = in_novel == 0, in_known == 0
     shared = ~only_known & ~only_novel
+    for group, found in zip(GROUPS, (only_known, only_novel, shared), strict=True):
+        if not found.any():
+            raise ValueError(
+                f"{corpus.source or 'The corpus'} has no {group} words; give more documents."
+            )
     curves = {
         "known": scores.known[only_known],
         "novel": scores.novel[only_novel],
@@ -142,6 +147,10 @@ def measure_corpus(
             "documents_novel": in_novel,
             "tfidf": {name: np.quantile(values, QUANTILES) for name, values in curves.items()},
             "tfidf_distance": _distance(curves["known"], curves["novel"]),
+            # TF is a share, so that a word used once has more of it in the smaller group.
+            "tfidf_distance_unscaled": _distance(
+                curves["known"] * counts[~novel].sum(), curves["novel"] * counts[novel].sum()
+            ),
             "tfidf_separation": auroc(only_novel[~shared], (scores.novel - scores.known)[~shared]),
             "tfidf_seconds": cost.seconds,
         }

@@ -211,8 +211,8 @@ def _write(
         _write_tables(place, made)
         figures = draw(outcome, place)
         seeds = [_without_words(seed) for seed in outcome.seeds]
-        small = ("documents", "tfidf_distance", "tfidf_separation", "tfidf_seconds")
-        corpus = {key: outcome.corpus[key] for key in small}
+        large = ("vocabulary", "documents_known", "documents_novel", "tfidf")
+        corpus = {key: value for key, value in outcome.corpus.items() if key not in large}
         results[name] = {
             "parameters": dict(outcome.parameters),
             "corpus": {**corpus, "words": len(outcome.corpus["vocabulary"])},
