@@ -95,7 +95,7 @@ def reproduce(
     if not list(seeds):
         raise ValueError("seeds is empty; expected at least one.")
     parameters = {"preset": "paper", **parameters}
-    chosen = resolve(parameters["preset"], parameters)
+    chosen = _chosen(parameters)
     NoveltyDescriber(**parameters)
     target = Path(folder)
     check_folder(target, force=force or resume)
@@ -165,7 +165,7 @@ def run_seeds(
     list of dict
         What `measure_seed` gives, for each seed.
     """
-    chosen = resolve(parameters.get("preset"), parameters)
+    chosen = _chosen(parameters)
     done = []
     for seed in seeds:
         settings = _settings(experiment.name, len(corpus), seed, chosen)
@@ -261,6 +261,11 @@ def _write_tables(folder: Path, made: dict[str, Table]) -> None:
 def _write_text(path: Path, text: str) -> None:
     with written_aside(path, force=True) as aside:
         aside.write_text(text, encoding="utf-8")
+
+
+def _chosen(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Give every parameter that a preset has, with one machine, as `measure_seed` has it."""
+    return resolve(parameters.get("preset"), {**parameters, "n_machines": 1})
 
 
 def _settings(name: str, documents: int, seed: int, chosen: dict[str, Any]) -> dict[str, Any]:
