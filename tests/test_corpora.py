@@ -20,8 +20,8 @@ from typing import Any
 import pytest
 
 from newfound.datasets import (
-    Corpus,
     DatasetError,
+    LabelledDocuments,
     corpora,
     layouts,
     load_20newsgroups,
@@ -246,7 +246,7 @@ class TestNewsgroups:
     def test_an_unknown_part_label_or_split_is_refused(self) -> None:
         with pytest.raises(ValueError, match="remove has 'body'"):
             load_20newsgroups(remove=("body",))
-        corpus = Corpus(("a",), ("1",), ("rugby",), "here")
+        corpus = LabelledDocuments(("a",), ("1",), ("rugby",), "here")
         with pytest.raises(ValueError, match="no label 'cricket' in here"):
             corpus.only("cricket")
         with pytest.raises(ValueError, match="no split 'dev' in here"):

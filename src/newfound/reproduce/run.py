@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from newfound.datasets import Corpus
+from newfound.datasets import LabelledDocuments
 from newfound.describer import NoveltyDescriber
 from newfound.files import refuse_path, written_aside
 from newfound.presets import resolve
@@ -39,8 +39,8 @@ TITLE = "The paper's experiments, reproduced"
 
 _LARGE = ("F_K", "F_N")
 _DECIDING = (
-    "_core", "baselines", "clauses", "context", "describer", "evaluation.metrics", "machine",
-    "reproduce.measure", "scoring", "text", "tokens", "words",
+    "_core", "baselines", "clauses", "committee", "context", "describer", "evaluation.metrics",
+    "evidence", "machine", "reproduce.measure", "scoring", "text", "tokens", "words",
 )  # fmt: skip
 
 
@@ -139,7 +139,7 @@ def reproduce(
 
 def run_seeds(
     experiment: Experiment,
-    corpus: Corpus,
+    corpus: LabelledDocuments,
     seeds: Iterable[int],
     parameters: dict[str, Any],
     folder: Path,
