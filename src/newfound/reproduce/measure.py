@@ -244,7 +244,7 @@ def _fit(
     what: str,
 ) -> tuple[NoveltyDescriber, dict[str, float]]:
     # The paper has one machine, whatever a describer has by default.
-    describer = NoveltyDescriber(**{"n_machines": 1, **parameters}, random_state=seed)
+    describer = NoveltyDescriber(**{**parameters, "n_machines": 1}, random_state=seed)
     with fitting(what) as callback, Cost() as cost:
         describer.fit(list(texts), novel, callback=callback)
     return describer, cost.to_dict()
