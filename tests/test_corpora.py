@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import itertools
 import json
 import os
 import tarfile
@@ -20,8 +21,8 @@ from typing import Any
 import pytest
 
 from newfound.datasets import (
-    Corpus,
     DatasetError,
+    LabelledDocuments,
     corpora,
     layouts,
     load_20newsgroups,
@@ -210,7 +211,7 @@ class TestNewsgroups:
         texts = [self.POST, "no blank line", "", "\n\n", "a\n\n--\n", "-\nb", "x\n\n| y\nz"]
         if DATA:
             with gzip.open(Path(DATA, "20newsgroups", "20newsgroups.jsonl.gz"), "rt") as lines:
-                texts += [json.loads(line)["text"] for _, line in zip(range(400), lines)]  # noqa: B905
+                texts += [json.loads(line)["text"] for line in itertools.islice(lines, 400)]
         from sklearn.datasets import _twenty_newsgroups as theirs
 
         for text in texts:
@@ -246,7 +247,7 @@ class TestNewsgroups:
     def test_an_unknown_part_label_or_split_is_refused(self) -> None:
         with pytest.raises(ValueError, match="remove has 'body'"):
             load_20newsgroups(remove=("body",))
-        corpus = Corpus(("a",), ("1",), ("rugby",), "here")
+        corpus = LabelledDocuments(("a",), ("1",), ("rugby",), "here")
         with pytest.raises(ValueError, match="no label 'cricket' in here"):
             corpus.only("cricket")
         with pytest.raises(ValueError, match="no split 'dev' in here"):

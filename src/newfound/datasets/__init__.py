@@ -6,12 +6,12 @@ environment variable ``NEWFOUND_DATA``, an earlier download, and, only when aske
 """
 
 from newfound.datasets.corpora import load_20newsgroups, load_bbcsport, load_clinc150
-from newfound.datasets.corpus import Corpus, DatasetError
+from newfound.datasets.corpus import DatasetError, LabelledDocuments
 from newfound.datasets.sample import load_sample
 
 __all__ = [
-    "Corpus",
     "DatasetError",
+    "LabelledDocuments",
     "load_20newsgroups",
     "load_bbcsport",
     "load_clinc150",

@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from newfound.datasets.corpus import Corpus, DatasetError, Post, check_content, make_corpus
+from newfound.datasets.corpus import (
+    DatasetError,
+    LabelledDocuments,
+    Post,
+    check_content,
+    make_corpus,
+)
 from newfound.datasets.download import Source, cache_folder, fetch
 from newfound.datasets.layouts import is_archive, read_archive, read_json, read_jsonl, read_tree
 
@@ -136,7 +142,7 @@ class _Dataset:
 
 def load_bbcsport(
     path: str | os.PathLike[str] | None = None, *, download: bool = False, verify: bool = True
-) -> Corpus:
+) -> LabelledDocuments:
     """Load BBC Sport: 737 articles of the BBC's sport pages, 2004 and 2005, in five classes.
 
     By D. Greene and P. Cunningham, "Practical Solutions to the Problem of Diagonal Dominance in
@@ -156,7 +162,7 @@ def load_bbcsport(
 
     Returns
     -------
-    Corpus
+    LabelledDocuments
         With labels athletics, cricket, football, rugby and tennis.
     """
     posts, source, recoded = _BBCSPORT.load(path, download=download, verify=verify)
@@ -169,7 +175,7 @@ def load_20newsgroups(
     remove: Iterable[str] = ("headers",),
     download: bool = False,
     verify: bool = True,
-) -> Corpus:
+) -> LabelledDocuments:
     """Load 20 Newsgroups, "bydate": 18,846 posts of 1993 in 20 groups, split by date.
 
     Collected by K. Lang, "NewsWeeder: Learning to Filter Netnews", ICML 1995; this version by
@@ -193,7 +199,7 @@ def load_20newsgroups(
 
     Returns
     -------
-    Corpus
+    LabelledDocuments
         With the groups as labels, and the splits "train" and "test".
     """
     parts = (remove,) if isinstance(remove, str) else tuple(remove)
@@ -208,7 +214,7 @@ def load_20newsgroups(
 
 def load_clinc150(
     path: str | os.PathLike[str] | None = None, *, download: bool = False, verify: bool = True
-) -> Corpus:
+) -> LabelledDocuments:
     """Load CLINC150, "full": 23,700 requests to an assistant, 150 intents and out-of-scope ones.
 
     By S. Larson et al., "An Evaluation Dataset for Intent Classification and Out-of-Scope
@@ -228,7 +234,7 @@ def load_clinc150(
 
     Returns
     -------
-    Corpus
+    LabelledDocuments
         With the intents as labels ("oos": out of scope), the splits "train", "val" and "test", and
         the domain of each intent.
     """

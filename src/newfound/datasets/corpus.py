@@ -12,7 +12,14 @@ from typing import NamedTuple
 
 from newfound.documents import Documents, as_documents
 
-__all__ = ["Corpus", "DatasetError", "Post", "check_content", "content_hash", "make_corpus"]
+__all__ = [
+    "DatasetError",
+    "LabelledDocuments",
+    "Post",
+    "check_content",
+    "content_hash",
+    "make_corpus",
+]
 
 _NOT_PLAIN = re.compile(r"[^a-z0-9]+")
 _SHOWN = 3
@@ -33,7 +40,7 @@ class Post(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Corpus(Documents):
+class LabelledDocuments(Documents):
     """Documents with labels, and where the corpus has them, splits and domains.
 
     Attributes
@@ -45,7 +52,7 @@ class Corpus(Documents):
 
     Examples
     --------
-    >>> corpus = Corpus(("a try", "a wicket"), ("1", "2"), ("rugby", "cricket"))
+    >>> corpus = LabelledDocuments(("a try", "a wicket"), ("1", "2"), ("rugby", "cricket"))
     >>> corpus.only("rugby").texts
     ('a try',)
     """
@@ -53,7 +60,7 @@ class Corpus(Documents):
     splits: tuple[str, ...] | None = None
     domains: tuple[str, ...] | None = None
 
-    def only(self, *labels: str, split: str | None = None) -> Corpus:
+    def only(self, *labels: str, split: str | None = None) -> LabelledDocuments:
         """Give the documents with one of these labels, or any if none is named, of one split.
 
         Parameters
@@ -65,7 +72,7 @@ class Corpus(Documents):
 
         Returns
         -------
-        Corpus
+        LabelledDocuments
             Without the counts of what was found besides, as those are of the whole.
         """
         names = self.labels or ()
@@ -95,7 +102,7 @@ class Corpus(Documents):
         )
 
 
-def make_corpus(posts: Iterable[Post], source: str, recoded: int = 0) -> Corpus:
+def make_corpus(posts: Iterable[Post], source: str, recoded: int = 0) -> LabelledDocuments:
     """Make a corpus of posts; those without text are left out and counted, as everywhere."""
     rows = list(posts)
     kept = as_documents([post.text for post in rows])
@@ -106,7 +113,7 @@ def make_corpus(posts: Iterable[Post], source: str, recoded: int = 0) -> Corpus:
         whole = tuple(values)
         return whole if all(whole) else None
 
-    return Corpus(
+    return LabelledDocuments(
         texts=kept.texts,
         ids=tuple(post.id for post in rows),
         labels=tuple(post.label for post in rows),

@@ -152,16 +152,17 @@ def probe(outcome: Outcome) -> tuple[str, str, str] | None:
 
 def tfidf_similar(outcome: Outcome) -> tuple[str, str, str]:
     """Check that TF-IDF has similar values in known and in novel words."""
-    theirs = float(outcome.corpus["tfidf_distance"])
-    return "no figure", f"greatest distance {number(theirs)}", _yes(theirs < 0.2)
+    plain, unscaled = (float(outcome.corpus[f"tfidf_distance{end}"]) for end in ("", "_unscaled"))
+    text = f"greatest distance {number(unscaled)} (of the values as they are {number(plain)})"
+    return "no figure", text, _yes(unscaled < 0.2)
 
 
 def more_distinctive(outcome: Outcome) -> tuple[str, str, str]:
     """Check that our scores of known and novel words differ more than TF-IDF's."""
     ours = [float(value or 0) for value in outcome.values(lambda a: a["distance"])]
-    theirs = float(outcome.corpus["tfidf_distance"])
-    text = f"greatest distance {spread(ours)}, TF-IDF {number(theirs)}"
-    return "no figure", text, _yes(min(ours) > theirs)
+    plain, unscaled = (float(outcome.corpus[f"tfidf_distance{end}"]) for end in ("", "_unscaled"))
+    text = f"greatest distance {spread(ours)}, TF-IDF {number(unscaled)} (as it is {number(plain)})"
+    return "no figure", text, _yes(min(ours) > unscaled)
 
 
 def tfidf_separates(outcome: Outcome) -> tuple[str, str, str]:

@@ -177,8 +177,8 @@ CLAIMS = (
     Claim(
         "Baseline",
         "the word scores produced by TF-IDF for both known and novel classes are very similar",
-        "the greatest distance of their cumulative frequencies (Kolmogorov-Smirnov) is below 0.2; "
-        "a group with fewer words has the higher TF",
+        "the greatest distance of their cumulative frequencies (Kolmogorov-Smirnov) is below 0.2, "
+        "each times the number of words of its group, as TF is a share",
         checks.tfidf_similar,
     ),
     Claim(

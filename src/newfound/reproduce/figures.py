@@ -19,9 +19,10 @@ from newfound.reproduce.outcome import Outcome, number, spread
 __all__ = ["CAPTIONS", "NAMES", "check_matplotlib", "draw"]
 
 NAMES = {
-    OURS: "Tsetlin Machine score",
+    OURS: "the paper's score",
+    "novelty": "newfound's novelty",
     "votes": "the machine's votes",
-    "tfidf": "TF-IDF (the paper's)",
+    "tfidf": "the paper's TF-IDF",
     "tfidf_difference": "TF-IDF, novel less known",
     "log_odds": "log-odds",
     "document_frequency_z": "document-frequency z",
@@ -47,13 +48,14 @@ _COLOURS = {"known": "#2b6cb0", "novel": "#c53030", "shared": "#6b46c1"}
 # Okabe and Ito's colours, which the colour-blind can tell apart; ours is the dark red one.
 _LINES = {
     OURS: ("#c53030", "-", 2.4),
+    "novelty": ("#22272e", "-", 2.0),
     "votes": ("#c53030", ":", 1.6),
     "tfidf": ("#0072b2", "-", 1.6),
     "tfidf_difference": ("#0072b2", "--", 1.3),
     "log_odds": ("#009e73", "-", 1.3),
     "document_frequency_z": ("#e69f00", "-", 1.3),
     "chi_squared": ("#cc79a7", "-", 1.3),
-    "logistic_regression": ("#56606b", "-", 1.3),
+    "logistic_regression": ("#8a94a0", "-", 1.3),
 }
 _STYLE = {
     "axes.edgecolor": _PALE,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from newfound.baselines import BASELINES, tfidf_by_group
-from newfound.datasets import Corpus
+from newfound.datasets import LabelledDocuments
 from newfound.describer import NoveltyDescriber
 from newfound.evaluation import (
     auroc,
@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 GROUPS = ("known", "novel", "shared")
-OURS = "newfound"
+OURS = "score"
 GRID = np.linspace(0, 1, 101)
 QUANTILES = np.linspace(0, 1, 201)
 MIN_DOCUMENTS = 3
@@ -64,14 +64,14 @@ def quietly(_: str) -> AbstractContextManager[Any]:
     return nullcontext()
 
 
-def is_novel(experiment: Experiment, corpus: Corpus) -> NDArray[np.bool_]:
+def is_novel(experiment: Experiment, corpus: LabelledDocuments) -> NDArray[np.bool_]:
     """Say which documents of an experiment are novel."""
     return np.isin(np.array(corpus.labels), experiment.novel)
 
 
 def measure_seed(
     experiment: Experiment,
-    corpus: Corpus,
+    corpus: LabelledDocuments,
     seed: int,
     parameters: dict[str, Any],
     fitting: Fitting = quietly,
@@ -82,7 +82,7 @@ def measure_seed(
     ----------
     experiment : Experiment
         What the paper did.
-    corpus : Corpus
+    corpus : LabelledDocuments
         Its documents.
     seed : int
         The seed of the machines, and of the folds.
@@ -113,7 +113,7 @@ def measure_seed(
 
 
 def measure_corpus(
-    experiment: Experiment, corpus: Corpus, parameters: dict[str, Any]
+    experiment: Experiment, corpus: LabelledDocuments, parameters: dict[str, Any]
 ) -> dict[str, Any]:
     """Measure what no seed changes: the words of the documents, and their TF-IDF."""
     novel = is_novel(experiment, corpus)
@@ -128,6 +128,11 @@ def measure_corpus(
     in_novel = np.asarray((counts[novel] > 0).sum(axis=0)).ravel()
     only_known, only_novel = in_novel == 0, in_known == 0
     shared = ~only_known & ~only_novel
+    for group, found in zip(GROUPS, (only_known, only_novel, shared), strict=True):
+        if not found.any():
+            raise ValueError(
+                f"{corpus.source or 'The corpus'} has no {group} words; give more documents."
+            )
     curves = {
         "known": scores.known[only_known],
         "novel": scores.novel[only_novel],
@@ -142,6 +147,10 @@ def measure_corpus(
             "documents_novel": in_novel,
             "tfidf": {name: np.quantile(values, QUANTILES) for name, values in curves.items()},
             "tfidf_distance": _distance(curves["known"], curves["novel"]),
+            # TF is a share, so that a word used once has more of it in the smaller group.
+            "tfidf_distance_unscaled": _distance(
+                curves["known"] * counts[~novel].sum(), curves["novel"] * counts[novel].sum()
+            ),
             "tfidf_separation": auroc(only_novel[~shared], (scores.novel - scores.known)[~shared]),
             "tfidf_seconds": cost.seconds,
         }
@@ -182,7 +191,10 @@ def measure_held_out(
     describer, cost = _fit(train, train_novel, seed, parameters, fitting, what)
     vectorizer = describer.vectorizer_
     counts, has = count_words(vectorizer, train), vectorizer.transform(test)
-    scorers = {OURS: _log_scores(describer)}
+    scorers = {
+        OURS: _by_column(describer, "log_score"),
+        "novelty": _by_column(describer, "novelty"),
+    }
     scorers |= {name: baseline(counts, train_novel) for name, baseline in BASELINES.items()}
     judged = held_out_words(has, test_novel, min_documents=MIN_DOCUMENTS)
     documents = np.asarray((counts > 0).T @ np.stack((~train_novel, train_novel), axis=1))
@@ -212,7 +224,7 @@ def measure_held_out(
 
 
 def _parts(
-    experiment: Experiment, corpus: Corpus, novel: NDArray[np.bool_], seed: int
+    experiment: Experiment, corpus: LabelledDocuments, novel: NDArray[np.bool_], seed: int
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Give the corpus's own split, or three folds that keep near-duplicates together."""
     if experiment.split:
@@ -232,7 +244,7 @@ def _fit(
     what: str,
 ) -> tuple[NoveltyDescriber, dict[str, float]]:
     # The paper has one machine, whatever a describer has by default.
-    describer = NoveltyDescriber(**{"n_machines": 1, **parameters}, random_state=seed)
+    describer = NoveltyDescriber(**{**parameters, "n_machines": 1}, random_state=seed)
     with fitting(what) as callback, Cost() as cost:
         describer.fit(list(texts), novel, callback=callback)
     return describer, cost.to_dict()
@@ -362,12 +374,12 @@ def _rules(describer: NoveltyDescriber) -> list[dict[str, Any]]:
     return rules
 
 
-def _log_scores(describer: NoveltyDescriber) -> NDArray[np.float64]:
-    """Give the log score of each column; a word without evidence speaks for neither side."""
+def _by_column(describer: NoveltyDescriber, name: str) -> NDArray[np.float64]:
+    """Give a figure of each word in the order of the matrix; without evidence it is 0."""
     words, vocabulary = describer.words_, describer.vectorizer_.vocabulary_
-    scores = np.zeros(len(vocabulary))
-    scores[[vocabulary[word] for word in words["word"]]] = np.nan_to_num(words["log_score"])
-    return scores
+    values = np.zeros(len(vocabulary))
+    values[[vocabulary[word] for word in words["word"]]] = np.nan_to_num(words[name])
+    return values
 
 
 def _regressed(

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from newfound.datasets import Corpus
+from newfound.datasets import LabelledDocuments
 from newfound.describer import NoveltyDescriber
 from newfound.files import refuse_path, written_aside
 from newfound.presets import resolve
@@ -39,8 +39,8 @@ TITLE = "The paper's experiments, reproduced"
 
 _LARGE = ("F_K", "F_N")
 _DECIDING = (
-    "_core", "baselines", "clauses", "context", "describer", "evaluation.metrics", "machine",
-    "reproduce.measure", "scoring", "text", "tokens", "words",
+    "_core", "baselines", "clauses", "committee", "context", "describer", "evaluation.metrics",
+    "evidence", "machine", "reproduce.measure", "scoring", "text", "tokens", "words",
 )  # fmt: skip
 
 
@@ -95,7 +95,7 @@ def reproduce(
     if not list(seeds):
         raise ValueError("seeds is empty; expected at least one.")
     parameters = {"preset": "paper", **parameters}
-    chosen = resolve(parameters["preset"], parameters)
+    chosen = _chosen(parameters)
     NoveltyDescriber(**parameters)
     target = Path(folder)
     check_folder(target, force=force or resume)
@@ -139,7 +139,7 @@ def reproduce(
 
 def run_seeds(
     experiment: Experiment,
-    corpus: Corpus,
+    corpus: LabelledDocuments,
     seeds: Iterable[int],
     parameters: dict[str, Any],
     folder: Path,
@@ -165,7 +165,7 @@ def run_seeds(
     list of dict
         What `measure_seed` gives, for each seed.
     """
-    chosen = resolve(parameters.get("preset"), parameters)
+    chosen = _chosen(parameters)
     done = []
     for seed in seeds:
         settings = _settings(experiment.name, len(corpus), seed, chosen)
@@ -211,8 +211,8 @@ def _write(
         _write_tables(place, made)
         figures = draw(outcome, place)
         seeds = [_without_words(seed) for seed in outcome.seeds]
-        small = ("documents", "tfidf_distance", "tfidf_separation", "tfidf_seconds")
-        corpus = {key: outcome.corpus[key] for key in small}
+        large = ("vocabulary", "documents_known", "documents_novel", "tfidf")
+        corpus = {key: value for key, value in outcome.corpus.items() if key not in large}
         results[name] = {
             "parameters": dict(outcome.parameters),
             "corpus": {**corpus, "words": len(outcome.corpus["vocabulary"])},
@@ -261,6 +261,11 @@ def _write_tables(folder: Path, made: dict[str, Table]) -> None:
 def _write_text(path: Path, text: str) -> None:
     with written_aside(path, force=True) as aside:
         aside.write_text(text, encoding="utf-8")
+
+
+def _chosen(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Give every parameter that a preset has, with one machine, as `measure_seed` has it."""
+    return resolve(parameters.get("preset"), {**parameters, "n_machines": 1})
 
 
 def _settings(name: str, documents: int, seed: int, chosen: dict[str, Any]) -> dict[str, Any]:
