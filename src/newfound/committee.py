@@ -102,7 +102,7 @@ def learn(
     epochs: int,
     threads: int,
     callback: Callback | None,
-) -> list[TsetlinMachineClassifier]:
+) -> list[int]:
     """Let machines learn, as many at a time as there are threads.
 
     Parameters
@@ -121,8 +121,9 @@ def learn(
 
     Returns
     -------
-    list of TsetlinMachineClassifier
-        Those that have learned: all, unless the callback ended training before some began.
+    list of int
+        The numbers of those that have learned: all, unless the callback ended training before some
+        began. Threads may begin with one and be late for the one before.
     """
     lock, stop = threading.Lock(), threading.Event()
     done, begun = [0] * len(machines), [False] * len(machines)
@@ -164,7 +165,7 @@ def learn(
         for future in futures:
             if not future.cancelled():
                 future.result()
-    return [machine for machine, was in zip(machines, begun, strict=True) if was]
+    return [number for number, was in enumerate(begun) if was]
 
 
 def read(
@@ -180,7 +181,7 @@ def read(
     machines : sequence of TsetlinMachineClassifier
         Fitted machines with the classes known and novel.
     rows : sequence of array of int
-        The documents that each has learned from.
+        The documents that each has learned from, this time; none if training ended before.
     matrix : (n_documents, n_words) CSR matrix
         All documents.
     novel : (n_documents,) array of bool
@@ -196,6 +197,9 @@ def read(
     for machine, learned in zip(machines, rows, strict=True):
         rest = np.setdiff1d(np.arange(len(novel)), learned)
         clauses = machine.clauses_
+        if not len(learned):  # its counts are of earlier documents
+            nothing = np.zeros(len(clauses), np.int64)
+            clauses = replace(clauses, matches=nothing, agrees=nothing)
         if len(rest):
             more = machine.support(matrix[rest], labels[rest])
             clauses = replace(

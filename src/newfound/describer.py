@@ -200,7 +200,14 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         check_matrix(matrix, novel)
         rows = self._learn(machines, matrix, novel, chosen["epochs"], callback)
         self.vectorizer_, self._chosen = vectorizer, chosen
-        return self._describe(machines[: len(rows)], rows, texts, matrix, novel)
+        begun = [number for number, mine in enumerate(rows) if len(mine)]
+        return self._describe(
+            [machines[number] for number in begun],
+            [rows[number] for number in begun],
+            texts,
+            matrix,
+            novel,
+        )
 
     def partial_fit(
         self,
@@ -241,7 +248,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         for machine in self.machines_:
             machine.verbose = self.verbose
         rows = self._learn(self.machines_, matrix, novel, epochs, callback, first=False)
-        return self._describe(self.machines_[: len(rows)], rows, texts, matrix, novel)
+        return self._describe(self.machines_, rows, texts, matrix, novel)
 
     def context(self, word: str, other: str | None = None, n: int = 200) -> Context:
         """Give the words that rules use together with a word, or how it goes with one other.
@@ -406,7 +413,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         *,
         first: bool = True,
     ) -> list[NDArray[np.intp]]:
-        """Let the machines learn; give the documents of each that did."""
+        """Let the machines learn; give the documents of each, none if it did not begin."""
         labels = np.array(SIDES)[novel.astype(int)]
         rows = [
             member_rows(
@@ -426,10 +433,10 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
                 machine.partial_fit(matrix[mine], labels[mine], epochs=epochs, callback=after_epoch)
 
         machines[0].n_jobs = self.n_jobs
-        done = learn(
+        begun = learn(
             machines, work, epochs=epochs, threads=machines[0]._threads(), callback=callback
         )
-        return rows[: len(done)]
+        return [mine if number in begun else mine[:0] for number, mine in enumerate(rows)]
 
     def _describe(
         self,
