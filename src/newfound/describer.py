@@ -472,13 +472,13 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         self.__dict__.pop("_context", None)
         self.clauses_ = table.fold().sorted(plain_first=True)
         n = len(table) // self.n_machines_
-        members = [table[k * n : (k + 1) * n].bags() for k in range(self.n_machines_)]
+        members = (table[k * n : (k + 1) * n].bags() for k in range(self.n_machines_))
         self.words_ = WordTable.from_clauses(
             table,
             self._documents,
             self.vectorizer_.forms_,
             self._evidence,
-            stability=stability(members),
+            stability=stability(members, table.bags()),
             shared_low=self._chosen["shared_low"],
             shared_high=self._chosen["shared_high"],
         )
