@@ -20,8 +20,9 @@ from sklearn.utils import check_random_state  # type: ignore[import-untyped,unus
 from newfound.clauses import SIDES
 from newfound.machine import Clauses, EpochInfo, TsetlinMachineClassifier
 
-__all__ = ["Learned", "learn", "member_rows", "member_seeds", "read"]
+__all__ = ["MOST_MACHINES", "Learned", "learn", "member_rows", "member_seeds", "read"]
 
+MOST_MACHINES = 1_000
 SHARE = 0.7  # of the documents of each side, for each machine
 Callback = Callable[[EpochInfo], bool | None]
 

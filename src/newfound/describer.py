@@ -16,7 +16,7 @@ from sklearn.utils.validation import (  # type: ignore[import-untyped,unused-ign
 
 from newfound._checks import whole
 from newfound.clauses import SIDES, ClauseTable
-from newfound.committee import learn, member_rows, member_seeds, read
+from newfound.committee import MOST_MACHINES, learn, member_rows, member_seeds, read
 from newfound.context import Context, ContextIndex, ContextMatrix
 from newfound.corpus import Corpus
 from newfound.documents import DocumentError, as_documents
@@ -57,7 +57,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         boost_true_positive=False, max_literals=0, min_df=1``. ``docs/words.md`` says how the
         default was chosen.
     n_machines : int, optional
-        How many machines. Each of several learns from its own 70 % of the documents of each side,
+        How many machines, up to 1,000. Each of several learns from its own 70 % of the documents of each side,
         and the rest tell how right its rules are; a single one learns from all.
     n_clauses, T, s, epochs, boost_true_positive : optional
         Those of `TsetlinMachineClassifier`; clauses are counted for each of the two classes.
@@ -391,6 +391,10 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
 
     def _new_machines(self, chosen: Mapping[str, Any]) -> list[TsetlinMachineClassifier]:
         whole("n_machines", chosen["n_machines"], 1)
+        if chosen["n_machines"] > MOST_MACHINES:
+            raise ValueError(
+                f"n_machines={chosen['n_machines']}: more than {MOST_MACHINES:,} have no use."
+            )
         machines = [
             TsetlinMachineClassifier(
                 **{name: chosen[name] for name in _MACHINE},

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.clauses import SIDES, ClauseTable
+from newfound.committee import MOST_MACHINES
 from newfound.describer import NoveltyDescriber
 from newfound.evidence import Evidence, evidence_of_counts
 from newfound.phrases import phrase_table
@@ -29,7 +30,6 @@ from newfound.tables import Table
 
 __all__ = ["describer_from_state", "describer_state"]
 
-_MOST_MACHINES = 1_000
 _MOST_PHRASES = 10_000  # and words in them all
 _MOST_LETTERS = 1_000_000
 _COUNTS = ("count", "documents_known", "documents_novel")
@@ -99,7 +99,7 @@ def describer_from_state(
     first_format = "n_machines" not in meta
     if first_format:
         describer._chosen["n_machines"] = 1
-    n_machines = 1 if first_format else count_from_state(meta, "n_machines", most=_MOST_MACHINES)
+    n_machines = 1 if first_format else count_from_state(meta, "n_machines", most=MOST_MACHINES)
     if not 1 <= n_machines <= describer._chosen["n_machines"]:
         raise ValueError("The model is damaged: it has another number of machines.")
     machines = describer._new_machines({**describer._chosen, "n_machines": n_machines})
