@@ -309,6 +309,8 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
                 "A describer from a file has no documents to look at; call remember with them, or "
                 "fit anew."
             )
+        if n < 1:
+            raise ValueError(f"n={n!r}: expected a number of words from 1.")
         term = self._term(word)
         column = self._table.column(term)
         context = self._context.partners(term, n=len(self.words_))
