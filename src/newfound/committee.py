@@ -64,10 +64,11 @@ def member_seeds(random_state: Any, n: int) -> list[int]:
     return [first, *(int(seed.generate_state(1, np.uint64)[0]) for seed in others)]
 
 
-def member_rows(
-    novel: NDArray[np.bool_], seed: int, n_machines: int, call: int = 0
-) -> NDArray[np.intp]:
+def member_rows(novel: NDArray[np.bool_], seed: int, n_machines: int) -> NDArray[np.intp]:
     """Draw the documents that a machine learns from: a share of each side, or all for one machine.
+
+    For the same documents they are always the same, so that those held out stay so when training
+    goes on.
 
     Parameters
     ----------
@@ -77,8 +78,6 @@ def member_rows(
         The seed of the machine.
     n_machines : int
         How many machines there are.
-    call : int, default=0
-        A number that goes up when training goes on, so that other documents are drawn.
 
     Returns
     -------
@@ -87,7 +86,7 @@ def member_rows(
     """
     if n_machines == 1:
         return np.arange(len(novel))
-    draw = np.random.default_rng([seed % 2**64, call])
+    draw = np.random.default_rng([seed % 2**64, 0])
     chosen = []
     for side in (~novel, novel):
         rows = np.flatnonzero(side)

@@ -422,12 +422,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         """Let the machines learn; give the documents of each, none if it did not begin."""
         labels = np.array(SIDES)[novel.astype(int)]
         rows = [
-            member_rows(
-                novel,
-                int(cast("int", machine.random_state)),
-                len(machines),
-                0 if first else machine.n_epochs_,
-            )
+            member_rows(novel, int(cast("int", machine.random_state)), len(machines))
             for machine in machines
         ]
 
