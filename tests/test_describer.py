@@ -27,6 +27,7 @@ from newfound.clauses import Clause, ClauseTable
 from newfound.context import ContextIndex
 from newfound.describer import NoveltyDescriber, describe
 from newfound.documents import as_documents
+from newfound.evidence import Evidence, word_evidence
 from newfound.machine import EpochInfo
 from newfound.presets import PRESETS
 from newfound.words import WordTable
@@ -61,6 +62,8 @@ def same(one: NoveltyDescriber, other: NoveltyDescriber) -> bool:
     return (
         one.words_ == other.words_
         and list(one.clauses_) == list(other.clauses_)
+        and one.phrases_ == other.phrases_
+        and one.n_machines_ == other.n_machines_
         and one.context("try").to_dict() == other.context("try").to_dict()
         and one.explain(text).to_dict() == other.explain(text).to_dict()
         and one.n_documents_ == other.n_documents_
@@ -100,8 +103,44 @@ class TestFit:
         )
         np.testing.assert_allclose(words["score"][ranked], expected[ranked])
         assert np.isnan(words["score"][~ranked]).all()
-        scores = words["score"][: ranked.sum()]
-        assert (np.diff(scores) <= 0).all()
+
+    def test_words_are_ranked_by_novelty_and_then_by_score(
+        self, described: NoveltyDescriber
+    ) -> None:
+        words = described.words_
+        assert (np.diff(words["novelty"]) <= 0).all()
+        ties = np.flatnonzero(np.diff(words["novelty"]) == 0)
+        score = np.nan_to_num(words["score"], nan=-1.0)
+        assert (score[ties] >= score[ties + 1]).all()
+        assert (words["low"] < words["novelty"]).all()
+        assert (words["novelty"] < words["high"]).all()
+        assert words.row("rugby")["q"] < 0.001
+        assert words.row("wicket")["q"] == 1
+
+    def test_evidence_is_that_of_the_documents(self, described: NoveltyDescriber) -> None:
+        matrix = described.vectorizer_.transform(KNOWN + NOVEL)
+        evidence = word_evidence(matrix, np.arange(64) >= 32)
+        order = [described._table.column(word) for word in described.words_["word"]]
+        for name in Evidence._fields:
+            np.testing.assert_array_equal(described.words_[name], getattr(evidence, name)[order])
+
+    def test_stability_is_the_share_of_machines_that_agree(
+        self, described: NoveltyDescriber
+    ) -> None:
+        F_K, F_N = described._table.bags()
+        for row in described.words_.to_records():
+            column = described.clauses_.column(row["word"])
+            agreeing, using = 0, 0
+            for machine in described.machines_:
+                alone = ClauseTable(machine.clauses_, described._table.vocabulary)
+                known, novel = alone.bags()
+                if known[column] + novel[column]:
+                    using += 1
+                    side = novel[column] / novel.sum() - known[column] / known.sum()
+                    whole = F_N[column] / F_N.sum() - F_K[column] / F_K.sum()
+                    agreeing += side * whole > 0
+            assert row["stability"] == (agreeing / using if using else None)
+        assert described.words_.row("rugby")["stability"] == 1
 
     @pytest.mark.parametrize(
         "labels",
@@ -143,8 +182,9 @@ class TestFit:
 
         describer = describe(KNOWN, NOVEL, **SMALL, callback=stop)
         assert seen == [1, 2]
-        assert describer.machines_
+        assert describer.n_machines_ == len(describer.machines_) == 1  # the others never began
         assert describer.machines_[0].stop_reason_ == "callback"
+        assert same(restored(describer), describer)
 
     def test_it_is_a_scikit_learn_estimator(self, described: NoveltyDescriber) -> None:
         copy = clone(described)
@@ -158,8 +198,7 @@ class TestFit:
         describer = NoveltyDescriber(**SMALL, epochs=1).partial_fit(KNOWN + NOVEL, labels)
         before, words = list(describer.clauses_), describer.words_["word"]
         describer.partial_fit(KNOWN[:4] + NOVEL[:4], labels[28:36], epochs=2)
-        assert describer.machines_
-        assert describer.machines_[0].n_epochs_ == 3
+        assert [machine.n_epochs_ for machine in describer.machines_] == [3] * 5
         assert list(describer.clauses_) != before
         assert set(describer.words_["word"]) == set(words)
         assert describer.n_documents_ == {"known": 4, "novel": 4}
@@ -171,6 +210,7 @@ class TestPresets:
         chosen = NoveltyDescriber(preset="paper")._resolved()
         assert [chosen[name] for name in ("n_clauses", "T", "s", "epochs")] == [10_000, 50, 25, 100]
         assert (chosen["max_literals"], chosen["boost_true_positive"]) == (None, False)
+        assert (chosen["n_machines"], chosen["min_df"]) == (1, 1)
 
     def test_what_is_given_goes_before_the_preset(self) -> None:
         chosen = NoveltyDescriber(preset="paper", T=7, max_literals=3, stop_words=())._resolved()
@@ -235,6 +275,10 @@ class TestBadInput:
         ("parameters", "message"),
         [
             ({"preset": "fast"}, "preset='fast': expected one of default, paper"),
+            ({"n_machines": 0}, "n_machines=0"),
+            ({"n_machines": 2.5}, "n_machines=2.5"),
+            ({"n_machines": True}, "n_machines=True"),
+            ({"n_machines": 1001}, "n_machines=1001: more than 1,000"),
             ({"n_clauses": 3}, "n_clauses=3 must be even"),
             ({"n_clauses": 0}, "n_clauses=0"),
             ({"T": 0}, "T=0"),
@@ -267,9 +311,10 @@ class TestTable:
         top, bottom = described.words_.top(3), described.words_.top(3, ascending=True)
         assert isinstance(top, WordTable)
         assert top["word"].tolist() == described.words_["word"][:3].tolist()
-        assert bottom["score"][0] == np.nanmin(described.words_["score"])
+        assert bottom["novelty"][0] == described.words_["novelty"].min()
+        assert described.words_.top(1, "score")["score"] == np.nanmax(described.words_["score"])
         assert described.words_.top(1, by="documents_novel")["documents_novel"] == [24]
-        with pytest.raises(KeyError, match="no column 'size'; there are: word, score"):
+        with pytest.raises(KeyError, match="no column 'size'; there are: word, novelty"):
             described.words_.top(by="size")
 
     def test_groups_part_the_words(self, described: NoveltyDescriber) -> None:
@@ -291,10 +336,12 @@ class TestTable:
 
     def test_what_is_not_finite_is_empty_in_files(self) -> None:
         clauses = ClauseTable.from_clauses([Clause("novel", 1, ("try",))], ["try", "zebra"])
-        words = WordTable.from_clauses(clauses, np.array([[0, 1], [1, 1]]), {})
+        evidence = Evidence(*(np.array([1.0, 0.5]) for _ in range(4)))
+        words = WordTable.from_clauses(clauses, np.array([[0, 1], [1, 1]]), {}, evidence)
         assert words.row("zebra")["score"] is None
+        assert words.row("zebra")["stability"] is None
         assert words.row("zebra")["role"] == "common"
-        assert (words.to_csv() or "").splitlines()[2].startswith("zebra,,,0,0")
+        assert (words.to_csv() or "").splitlines()[2].startswith("zebra,0.5,0.5,0.5,0.5,,,0,0")
         assert "NaN" not in (words.to_json() or "")
 
     def test_frames(self, described: NoveltyDescriber) -> None:
@@ -394,11 +441,11 @@ class TestExplain:
         assert scrum.score == described.words_.row("scrum")["score"]
         assert (scrum.surface, scrum.role) == ("SCRUM", "novel")
 
-    def test_votes_are_those_of_the_machine(self, described: NoveltyDescriber) -> None:
-        assert described.machines_
+    def test_votes_are_those_of_all_machines(self, described: NoveltyDescriber) -> None:
+        assert len(described.machines_) == 5
         texts = [*KNOWN[:4], *NOVEL[:4], self.TEXT, "", "nothing known here"]
         matrix = described.vectorizer_.transform(texts)
-        decisions = described.machine_.decision_function(matrix)
+        decisions = sum(machine.decision_function(matrix) for machine in described.machines_)
         for text, decision in zip(texts, decisions.tolist(), strict=True):
             explanation = described.explain(text)
             assert explanation.votes["novel"] - explanation.votes["known"] == decision
@@ -472,15 +519,28 @@ class TestState:
         with pytest.raises(ValueError, match="no automata to save"):
             restored(describer)._state(with_automata=True)
         copy = restored(describer, with_automata=True)
-        np.testing.assert_array_equal(
-            copy.machines_[0].clauses_.literals, describer.machines_[0].clauses_.literals
-        )
+        assert len(copy.machines_) == len(describer.machines_) == 5
+        for mine, theirs in zip(copy.machines_, describer.machines_, strict=True):
+            np.testing.assert_array_equal(mine.clauses_.literals, theirs.clauses_.literals)
+            np.testing.assert_array_equal(mine.states_, theirs.states_)
         for one in (describer, copy):
             one.partial_fit(KNOWN + NOVEL, labels, epochs=2)
         assert same(describer, copy)
-        assert describer.machines_
-        assert copy.machines_
-        assert copy.machines_[0].n_epochs_ == describer.machines_[0].n_epochs_ == 3
+        assert [machine.n_epochs_ for machine in copy.machines_] == [3] * 5
+        assert [machine.n_epochs_ for machine in describer.machines_] == [3] * 5
+
+    @pytest.mark.parametrize("seed", [None, -5, 2**70, np.int64(3), "a generator"])
+    def test_training_goes_on_from_any_seed(self, seed: Any) -> None:
+        """See that machines of a file go on with the same documents, also without a seed."""
+        if seed == "a generator":
+            seed = np.random.RandomState(0)
+        labels = [0] * 32 + [1] * 32
+        describer = NoveltyDescriber(**{**SMALL, "random_state": seed}, epochs=1, n_machines=3)
+        describer.fit(KNOWN + NOVEL, labels)
+        copy = restored(describer, with_automata=True)
+        for one in (describer, copy):
+            one.partial_fit(KNOWN + NOVEL, labels)
+        assert same(describer, copy)
 
     def test_odd_parameters_survive(self) -> None:
         parameters: dict[str, Any] = {
@@ -522,22 +582,83 @@ class TestState:
             ("documents", lambda a: a - 100),
             ("document_frequencies", lambda a: a.astype(float)),
             ("document_frequencies", lambda a: a + 100),
-            ("states", lambda a: a[:, :, :, 1:]),
-            ("states", lambda a: a.astype(np.int64) + 256),
-            ("position", lambda a: a.astype(np.int64) + 2**32),
-            ("position", np.zeros_like),
-            ("draws", lambda a: a.astype(float)),
-            ("draws", lambda a: a[1:]),
-            ("history", lambda a: a[:, 1:]),
-            ("history", lambda a: a[1:]),
+            ("states 0", lambda a: a[:, :, :, 1:]),
+            ("states 0", lambda a: a.astype(np.int64) + 256),
+            ("states 4", lambda a: a[:, :2]),
+            ("position 0", lambda a: a.astype(np.int64) + 2**32),
+            ("position 4", np.zeros_like),
+            ("draws 0", lambda a: a.astype(float)),
+            ("draws 4", lambda a: a[1:]),
+            ("history 0", lambda a: a[:, 1:]),
+            ("history 4", lambda a: a[1:]),
+            ("held_out", lambda a: a[:1]),
+            ("held_out", lambda a: a[:, 1:]),
+            ("held_out", lambda a: a.astype(float)),
+            ("held_out", lambda a: a - 1),
+            ("held_out", lambda a: a + 1000),
+            ("held_out", lambda a: a + np.array([[0], [1000]])),
+            ("novelty", lambda a: a[1:]),
+            ("novelty", lambda a: a.astype(np.int64)),
+            ("novelty", lambda a: a.astype(np.float32)),
+            ("novelty", lambda a: a * np.nan),
+            ("low", lambda a: a - np.inf),
+            ("high", lambda a: np.where(np.arange(len(a)) == 2, np.nan, a)),
+            ("q", lambda a: np.stack((a, a))),
+            ("q", lambda a: a / 0.0),
+            ("phrase_lengths", lambda a: a[1:]),
+            ("phrase_lengths", lambda a: a + 1),
+            ("phrase_lengths", lambda a: a * 0),
+            ("phrase_lengths", lambda a: np.concatenate(([1, a.sum() - 1], a[2:] * 0))),
+            ("phrase_lengths", lambda a: a.astype(np.int64) + 2**32),
+            ("phrase_lengths", lambda a: a.astype(float)),
+            ("phrase_words", lambda a: a + 1000),
+            ("phrase_words", lambda a: -a - 1),
+            ("phrase_words", lambda a: a[:-1]),
+            ("phrase_words", lambda a: a.astype(np.int64) + 2**32),
+            ("phrase_novel", lambda a: a + 2),
+            ("phrase_novel", lambda a: a[1:]),
+            ("phrase_counts", lambda a: a[:2]),
+            ("phrase_counts", lambda a: a - 1000),
+            ("phrase_counts", lambda a: a + 1000),
+            ("phrase_counts", lambda a: a.astype(float)),
+            ("phrase_values", lambda a: a[:, 1:]),
+            ("phrase_values", lambda a: a[1:]),
+            ("phrase_values", lambda a: a + np.inf),
         ],
     )
     def test_a_damaged_state_is_refused(
         self, described: NoveltyDescriber, name: str, damage: Any
     ) -> None:
         meta, arrays = described._state(with_automata=True)
-        with pytest.raises(ValueError):
+        assert len(described.phrases_) > 2
+        with np.errstate(all="ignore"), pytest.raises(ValueError):
             NoveltyDescriber._from_state(meta, {**arrays, name: damage(arrays[name])})
+
+    def test_a_state_that_lacks_an_array_is_refused(self, described: NoveltyDescriber) -> None:
+        meta, arrays = described._state(with_automata=True)
+        for name in arrays:
+            rest = {other: array for other, array in arrays.items() if other != name}
+            with pytest.raises((KeyError, ValueError)):
+                NoveltyDescriber._from_state(meta, rest)
+
+    def test_more_or_longer_phrases_than_there_can_be(self, described: NoveltyDescriber) -> None:
+        meta, arrays = described._state()
+        n = 6_000
+        many = {
+            "phrase_lengths": np.full(n, 2),
+            "phrase_words": np.zeros(2 * n, np.int64),
+            "phrase_novel": np.zeros(n, np.uint8),
+            "phrase_counts": np.zeros((3, n), np.int64),
+            "phrase_values": np.zeros((4, n)),
+        }
+        with pytest.raises(ValueError, match="more phrases than there can be"):
+            NoveltyDescriber._from_state(meta, arrays | many)
+        words = list(meta["vectorizer"]["vocabulary"])
+        words[0] = "x" * 100_000
+        vectorizer = {**meta["vectorizer"], "vocabulary": words}
+        fewer = {name: array[..., : len(array.T) // 100] for name, array in many.items()}
+        with pytest.raises(ValueError, match="its phrases are too long"):
+            NoveltyDescriber._from_state({**meta, "vectorizer": vectorizer}, arrays | fewer)
 
     @pytest.mark.parametrize(
         ("part", "name", "value"),
@@ -549,12 +670,15 @@ class TestState:
             ("n_documents", "known", 3.9),
             ("vectorizer", "n_documents", True),
             ("vectorizer", "stop_words", "the"),
-            ("machine", "seed", -1),
-            ("machine", "epochs_drawn", 2**64),
-            ("machine", "n_epochs", 1),
-            ("machine", "history_columns", []),
+            ("machines", "seed", -1),
+            ("machines", "epochs_drawn", 2**64),
+            ("machines", "n_epochs", 1),
+            ("machines", "history_columns", []),
+            ("machines", "stop_reason", 1),
             ("parameters", "random_state", "x"),
             ("chosen", "n_clauses", 4),
+            ("chosen", "n_machines", 4),
+            ("chosen", "n_machines", "5"),
             ("chosen", "shared_low", 9.0),
             ("chosen", "unheard_of", 1),
         ],
@@ -563,8 +687,30 @@ class TestState:
         self, described: NoveltyDescriber, part: str, name: str, value: Any
     ) -> None:
         meta, arrays = described._state(with_automata=True)
-        with pytest.raises(ValueError):
-            NoveltyDescriber._from_state({**meta, part: {**meta[part], name: value}}, arrays)
+        if part == "machines":
+            changed: Any = [*meta[part][:-1], {**meta[part][-1], name: value}]
+        else:
+            changed = {**meta[part], name: value}
+        with pytest.raises((TypeError, ValueError)):
+            NoveltyDescriber._from_state({**meta, part: changed}, arrays)
+
+    @pytest.mark.parametrize("number", [0, 1, 4, 6, 10, 1000, 10**6, -5, 5.0, "5", None, True])
+    def test_another_number_of_machines_is_refused(
+        self, described: NoveltyDescriber, number: Any
+    ) -> None:
+        for with_automata in (False, True):
+            meta, arrays = described._state(with_automata=with_automata)
+            meta["chosen"]["n_machines"] = max(5, number) if type(number) is int else 5
+            with pytest.raises(ValueError):
+                NoveltyDescriber._from_state({**meta, "n_machines": number}, arrays)
+
+    @pytest.mark.parametrize("change", [lambda m: m[:-1], lambda m: [*m, m[0]], lambda m: m[0]])
+    def test_automata_of_other_machines_are_refused(
+        self, described: NoveltyDescriber, change: Any
+    ) -> None:
+        meta, arrays = described._state(with_automata=True)
+        with pytest.raises(ValueError, match="its automata are of other machines"):
+            NoveltyDescriber._from_state({**meta, "machines": change(meta["machines"])}, arrays)
 
     def test_parameters_set_after_fit_do_not_change_what_is_saved(self) -> None:
         describer = describe(KNOWN, NOVEL, **SMALL)
@@ -575,9 +721,15 @@ class TestState:
         for one in (copy, describer):
             one.partial_fit(KNOWN + NOVEL, labels)
         assert copy.n_jobs is None
-        assert describer.machines_
-        assert describer.machines_[0].n_jobs == 2
         assert same(copy, describer)
+
+    def test_threads_are_shared_among_machines(self) -> None:
+        labels = [0] * 32 + [1] * 32
+        describer = NoveltyDescriber(**SMALL, n_machines=2, epochs=1, n_jobs=5)
+        describer.fit(KNOWN + NOVEL, labels)
+        assert [machine.n_jobs for machine in describer.machines_] == [2, 2]
+        describer.set_params(n_jobs=1).partial_fit(KNOWN + NOVEL, labels)
+        assert [machine.n_jobs for machine in describer.machines_] == [1, 1]
 
 
 @pytest.fixture(scope="module")

@@ -20,8 +20,9 @@ from sklearn.utils import check_random_state  # type: ignore[import-untyped,unus
 from newfound.clauses import SIDES
 from newfound.machine import Clauses, EpochInfo, TsetlinMachineClassifier
 
-__all__ = ["Learned", "learn", "member_rows", "member_seeds", "read"]
+__all__ = ["MOST_MACHINES", "Learned", "learn", "member_rows", "member_seeds", "read"]
 
+MOST_MACHINES = 1_000
 SHARE = 0.7  # of the documents of each side, for each machine
 Callback = Callable[[EpochInfo], bool | None]
 
@@ -63,10 +64,11 @@ def member_seeds(random_state: Any, n: int) -> list[int]:
     return [first, *(int(seed.generate_state(1, np.uint64)[0]) for seed in others)]
 
 
-def member_rows(
-    novel: NDArray[np.bool_], seed: int, n_machines: int, call: int = 0
-) -> NDArray[np.intp]:
+def member_rows(novel: NDArray[np.bool_], seed: int, n_machines: int) -> NDArray[np.intp]:
     """Draw the documents that a machine learns from: a share of each side, or all for one machine.
+
+    For the same documents they are always the same, so that those held out stay so when training
+    goes on.
 
     Parameters
     ----------
@@ -76,8 +78,6 @@ def member_rows(
         The seed of the machine.
     n_machines : int
         How many machines there are.
-    call : int, default=0
-        A number that goes up when training goes on, so that other documents are drawn.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def member_rows(
     """
     if n_machines == 1:
         return np.arange(len(novel))
-    draw = np.random.default_rng([seed % 2**64, call])
+    draw = np.random.default_rng([seed % 2**64, 0])
     chosen = []
     for side in (~novel, novel):
         rows = np.flatnonzero(side)
@@ -102,7 +102,7 @@ def learn(
     epochs: int,
     threads: int,
     callback: Callback | None,
-) -> list[TsetlinMachineClassifier]:
+) -> list[int]:
     """Let machines learn, as many at a time as there are threads.
 
     Parameters
@@ -121,8 +121,9 @@ def learn(
 
     Returns
     -------
-    list of TsetlinMachineClassifier
-        Those that have learned: all, unless the callback ended training before some began.
+    list of int
+        The numbers of those that have learned: all, unless the callback ended training before some
+        began. Threads may begin with one and be late for the one before.
     """
     lock, stop = threading.Lock(), threading.Event()
     done, begun = [0] * len(machines), [False] * len(machines)
@@ -164,7 +165,7 @@ def learn(
         for future in futures:
             if not future.cancelled():
                 future.result()
-    return [machine for machine, was in zip(machines, begun, strict=True) if was]
+    return [number for number, was in enumerate(begun) if was]
 
 
 def read(
@@ -180,7 +181,7 @@ def read(
     machines : sequence of TsetlinMachineClassifier
         Fitted machines with the classes known and novel.
     rows : sequence of array of int
-        The documents that each has learned from.
+        The documents that each has learned from, this time; none if training ended before.
     matrix : (n_documents, n_words) CSR matrix
         All documents.
     novel : (n_documents,) array of bool
@@ -196,6 +197,9 @@ def read(
     for machine, learned in zip(machines, rows, strict=True):
         rest = np.setdiff1d(np.arange(len(novel)), learned)
         clauses = machine.clauses_
+        if not len(learned):  # its counts are of earlier documents
+            nothing = np.zeros(len(clauses), np.int64)
+            clauses = replace(clauses, matches=nothing, agrees=nothing)
         if len(rest):
             more = machine.support(matrix[rest], labels[rest])
             clauses = replace(

@@ -16,7 +16,7 @@ from sklearn.utils.validation import (  # type: ignore[import-untyped,unused-ign
 
 from newfound._checks import whole
 from newfound.clauses import SIDES, ClauseTable
-from newfound.committee import learn, member_rows, member_seeds, read
+from newfound.committee import MOST_MACHINES, learn, member_rows, member_seeds, read
 from newfound.context import Context, ContextIndex, ContextMatrix
 from newfound.corpus import LearnedCorpus
 from newfound.documents import DocumentError, as_documents
@@ -57,7 +57,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         boost_true_positive=False, max_literals=0, min_df=1``. ``docs/words.md`` says how the
         default was chosen.
     n_machines : int, optional
-        How many machines. Each of several learns from its own 70 % of the documents of each side,
+        How many machines, up to 1,000. Each of several learns from its own 70 % of the documents of each side,
         and the rest tell how right its rules are; a single one learns from all.
     n_clauses, T, s, epochs, boost_true_positive : optional
         Those of `TsetlinMachineClassifier`; clauses are counted for each of the two classes.
@@ -200,7 +200,14 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         check_matrix(matrix, novel)
         rows = self._learn(machines, matrix, novel, chosen["epochs"], callback)
         self.vectorizer_, self._chosen = vectorizer, chosen
-        return self._describe(machines[: len(rows)], rows, texts, matrix, novel)
+        begun = [number for number, mine in enumerate(rows) if len(mine)]
+        return self._describe(
+            [machines[number] for number in begun],
+            [rows[number] for number in begun],
+            texts,
+            matrix,
+            novel,
+        )
 
     def partial_fit(
         self,
@@ -241,7 +248,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         for machine in self.machines_:
             machine.verbose = self.verbose
         rows = self._learn(self.machines_, matrix, novel, epochs, callback, first=False)
-        return self._describe(self.machines_[: len(rows)], rows, texts, matrix, novel)
+        return self._describe(self.machines_, rows, texts, matrix, novel)
 
     def context(self, word: str, other: str | None = None, n: int = 200) -> Context:
         """Give the words that rules use together with a word, or how it goes with one other.
@@ -302,6 +309,8 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
                 "A describer from a file has no documents to look at; call remember with them, or "
                 "fit anew."
             )
+        if n < 1:
+            raise ValueError(f"n={n!r}: expected a number of words from 1.")
         term = self._term(word)
         column = self._table.column(term)
         context = self._context.partners(term, n=len(self.words_))
@@ -384,6 +393,10 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
 
     def _new_machines(self, chosen: Mapping[str, Any]) -> list[TsetlinMachineClassifier]:
         whole("n_machines", chosen["n_machines"], 1)
+        if chosen["n_machines"] > MOST_MACHINES:
+            raise ValueError(
+                f"n_machines={chosen['n_machines']}: more than {MOST_MACHINES:,} have no use."
+            )
         machines = [
             TsetlinMachineClassifier(
                 **{name: chosen[name] for name in _MACHINE},
@@ -406,15 +419,10 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         *,
         first: bool = True,
     ) -> list[NDArray[np.intp]]:
-        """Let the machines learn; give the documents of each that did."""
+        """Let the machines learn; give the documents of each, none if it did not begin."""
         labels = np.array(SIDES)[novel.astype(int)]
         rows = [
-            member_rows(
-                novel,
-                int(cast("int", machine.random_state)),
-                len(machines),
-                0 if first else machine.n_epochs_,
-            )
+            member_rows(novel, int(cast("int", machine.random_state)), len(machines))
             for machine in machines
         ]
 
@@ -426,10 +434,10 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
                 machine.partial_fit(matrix[mine], labels[mine], epochs=epochs, callback=after_epoch)
 
         machines[0].n_jobs = self.n_jobs
-        done = learn(
+        begun = learn(
             machines, work, epochs=epochs, threads=machines[0]._threads(), callback=callback
         )
-        return rows[: len(done)]
+        return [mine if number in begun else mine[:0] for number, mine in enumerate(rows)]
 
     def _describe(
         self,
@@ -465,13 +473,13 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         self.__dict__.pop("_context", None)
         self.clauses_ = table.fold().sorted(plain_first=True)
         n = len(table) // self.n_machines_
-        members = [table[k * n : (k + 1) * n].bags() for k in range(self.n_machines_)]
+        members = (table[k * n : (k + 1) * n].bags() for k in range(self.n_machines_))
         self.words_ = WordTable.from_clauses(
             table,
             self._documents,
             self.vectorizer_.forms_,
             self._evidence,
-            stability=stability(members),
+            stability=stability(members, table.bags()),
             shared_low=self._chosen["shared_low"],
             shared_high=self._chosen["shared_high"],
         )

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.clauses import SIDES, ClauseTable
+from newfound.committee import MOST_MACHINES
 from newfound.describer import NoveltyDescriber
 from newfound.evidence import Evidence, evidence_of_counts
 from newfound.phrases import phrase_table
@@ -29,7 +30,8 @@ from newfound.tables import Table
 
 __all__ = ["describer_from_state", "describer_state"]
 
-_MOST_MACHINES = 1_000
+_MOST_PHRASES = 10_000  # and words in them all
+_MOST_LETTERS = 1_000_000
 _COUNTS = ("count", "documents_known", "documents_novel")
 _VALUES = ("precision", "held_out_precision", "novelty", "strength")
 
@@ -97,7 +99,7 @@ def describer_from_state(
     first_format = "n_machines" not in meta
     if first_format:
         describer._chosen["n_machines"] = 1
-    n_machines = 1 if first_format else count_from_state(meta, "n_machines", most=_MOST_MACHINES)
+    n_machines = 1 if first_format else count_from_state(meta, "n_machines", most=MOST_MACHINES)
     if not 1 <= n_machines <= describer._chosen["n_machines"]:
         raise ValueError("The model is damaged: it has another number of machines.")
     machines = describer._new_machines({**describer._chosen, "n_machines": n_machines})
@@ -181,13 +183,20 @@ def _phrases_state(phrases: Table, table: ClauseTable) -> dict[str, NDArray[Any]
 def _phrases_from_state(arrays: Mapping[str, NDArray[Any]], table: ClauseTable) -> Table:
     size = len(arrays["phrase_words"])
     n = len(arrays["phrase_lengths"])
-    lengths = array_from_state(arrays, "phrase_lengths", np.int64, (n,), most=size)
+    # A phrase is a string of its own: a file must not ask for more of them than there can be.
+    if max(n, size) > _MOST_PHRASES:
+        raise ValueError("The model is damaged: it has more phrases than there can be.")
+    lengths = array_from_state(arrays, "phrase_lengths", np.int64, (n,), least=2, most=max(size, 2))
     if int(lengths.sum()) != size:
         raise ValueError("The model is damaged: its phrases have other words.")
     most = len(table.vocabulary) - 1
     columns = array_from_state(arrays, "phrase_words", np.int64, (size,), most=most)
+    if sum(len(table.vocabulary[i]) for i in columns.tolist()) > _MOST_LETTERS:
+        raise ValueError("The model is damaged: its phrases are too long.")
     novel = array_from_state(arrays, "phrase_novel", np.int64, (n,), most=1)
     counts = array_from_state(arrays, "phrase_counts", np.int64, (len(_COUNTS), n), most=2**53)
+    if (counts[1:] > np.array(table.n_documents)[:, None]).any():
+        raise ValueError("The model is damaged: phrases are in more documents than there are.")
     values = floats_from_state(arrays, "phrase_values", (len(_VALUES), n), nan=True)
     parts = np.split(columns, np.cumsum(lengths)[:-1]) if n else []
     words = np.empty(n, dtype=object)

@@ -1,6 +1,6 @@
 """One model file: JSON and plain arrays; no pickle, and nothing in it is ever executed.
 
-Format 1, all numbers little-endian::
+Formats 1 and 2, which differ in the arrays of a describer, all numbers little-endian::
 
     magic, 8 bytes | format, u32 | length of the header, u32 | length of the file, u64
     header: JSON, which says the kind of model and the type, shape and packed length of each array
@@ -46,8 +46,8 @@ FORMAT = 2
 _MAGIC = b"\x89nfound\n"
 _PREFIX = struct.Struct("<8sIIQ")
 _DIGEST = 32
-_MAX_HEADER = 1 << 17
-_MAX_ARRAYS = 256
+_MAX_HEADER = 1 << 19
+_MAX_ARRAYS = 4096  # four for the automata of each of 1,000 machines, and some
 _FREE = 72_000_000
 _FREE_LENGTH = 10_000_000
 _RATIO = 32

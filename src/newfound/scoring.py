@@ -6,7 +6,7 @@ are natural ones.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -143,14 +143,17 @@ def shared_role(
 
 
 def stability(
-    bags: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]],
+    bags: Iterable[tuple[NDArray[np.int64], NDArray[np.int64]]],
+    together: tuple[NDArray[np.int64], NDArray[np.int64]],
 ) -> NDArray[np.float64]:
     """Give the share of machines that put each word on the side where all together put it.
 
     Parameters
     ----------
-    bags : sequence of (F_K, F_N)
-        Those of each machine.
+    bags : iterable of (F_K, F_N)
+        Those of each machine, looked at one by one: of many machines and words they are large.
+    together : (F_K, F_N)
+        Those of all machines.
 
     Returns
     -------
@@ -160,14 +163,17 @@ def stability(
     Examples
     --------
     >>> one, other = (np.array([5, 0]), np.array([1, 5])), (np.array([4, 3]), np.array([5, 2]))
-    >>> stability([one, other, one]).round(3).tolist()
+    >>> together = np.array([14, 3]), np.array([7, 12])
+    >>> stability([one, other, one], together).round(3).tolist()
     [0.667, 0.667]
     """
-    sides = np.array([_leaning(F_K, F_N) for F_K, F_N in bags])
-    together = _leaning(sum(F_K for F_K, _ in bags), sum(F_N for _, F_N in bags))
-    using = (np.array([F_K + F_N for F_K, F_N in bags]) > 0).sum(axis=0)
-    agreeing = ((sides == together) & (sides != 0)).sum(axis=0)
-    share = np.full(len(together), np.nan)
+    whole = _leaning(*together)
+    using, agreeing = np.zeros(len(whole), np.int64), np.zeros(len(whole), np.int64)
+    for F_K, F_N in bags:
+        side = _leaning(F_K, F_N)
+        using += F_K + F_N > 0
+        agreeing += (side == whole) & (side != 0)
+    share = np.full(len(whole), np.nan)
     np.divide(agreeing, using, out=share, where=using > 0)
     return share
 

@@ -153,9 +153,11 @@ def machine_from_state(
         array_from_state(arrays, "draws", np.uint64, (n,), most=2**64 - 1),
         count_from_state(meta, "epochs_drawn"),
     )
+    seed = count_from_state(meta, "seed", most=2**64 - 1)
     machine.__setstate__(
         {
             **machine.get_params(deep=False),
+            "random_state": seed,  # which of a committee's documents it goes on with
             "classes_": classes,
             "n_features_in_": clauses.n_features,
             "_clauses": clauses,
@@ -163,7 +165,7 @@ def machine_from_state(
             "stop_reason_": meta["stop_reason"],
             "history_": dict(zip(names, history.T, strict=True)),
             "_history": history,
-            "_seed": count_from_state(meta, "seed", most=2**64 - 1),
+            "_seed": seed,
             "_frozen": (states, counters),
         }
     )
