@@ -34,7 +34,7 @@ from newfound.text import TextVectorizer
 __all__ = ["SUITES", "Setting", "fitted_words", "run_suites"]
 
 NOVELTY, SCORE = "newfound: novelty", "newfound: score of the committee"
-PAPERS = "the paper's score, one machine"
+SINGLE = "newfound: score of one machine"
 TOPS = (10, 30, 100)
 GROUPS = ("comp.graphics", "talk.politics.guns", "rec.sport.baseball")
 Matrix = Any
@@ -128,7 +128,7 @@ def planted_words(setting: Setting) -> Table:
         for seed in range(setting.seeds):
             setting.say(f"planted words, q = {q:.0%}, seed {seed}")
             matrix, novel, planted = _planted_words(setting, seed, q)
-            for name, scores in _scorers(setting, matrix, novel, seed):
+            for name, scores in _scorers(setting, matrix, novel, seed, single=False):
                 value = average_precision(planted, scores)
                 rows.setdefault(name, {}).setdefault(f"q = {q:.0%}", []).append(value)
     return _means(rows)
@@ -284,10 +284,12 @@ def _scorers(
     seed: int,
     *,
     baselines: bool = True,
+    single: bool = True,
 ) -> Iterator[tuple[str, NDArray[np.float64]]]:
     yield NOVELTY, word_evidence(matrix, novel).novelty
     yield SCORE, fitted_words(setting, matrix, novel, seed)[1]
-    yield PAPERS, fitted_words(setting, matrix, novel, seed, n_machines=1)[1]
+    if single:
+        yield SINGLE, fitted_words(setting, matrix, novel, seed, n_machines=1)[1]
     if baselines:
         for name, baseline in BASELINES.items():
             scores = np.asarray(baseline(matrix, novel), np.float64)
