@@ -2,7 +2,7 @@
 //
 // - A clause counts its Ib events (`ib`). A line of its row is brought up to date only when it is
 //   looked at, by one draw for all the trials it has missed. Only Type Ia and II events go through
-//   a whole row.
+//   a row: all plain lines (II) or all negated ones (Ia), and the others with a document's words.
 // - Which negated words a clause includes is kept as a mask for each block, as of the last look:
 //   decrements only take away from it, so what it does not name is certainly excluded. For plain
 //   words, a bit for each block says whether any is included.

@@ -4,7 +4,6 @@
 #include <immintrin.h>
 
 #include <cstdint>
-#include <utility>
 
 #include "lanes_plain.hpp"
 
@@ -155,11 +154,6 @@ struct Lanes {
         .any();
   }
 };
-
-inline std::pair<Count, Count> count_pair(const Random16& u, const Random16& v,
-                                          const std::uint16_t* edge, std::uint32_t n) {
-  return {u.count(edge, n), v.count(edge, n)};
-}
 
 inline std::uint32_t advance16(std::uint32_t* ib, const std::uint32_t* due,
                                const std::uint8_t* matched, std::uint32_t first, std::uint32_t n,

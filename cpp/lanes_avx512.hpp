@@ -4,7 +4,6 @@
 #include <immintrin.h>
 
 #include <cstdint>
-#include <utility>
 
 #include "lanes_plain.hpp"
 
@@ -107,15 +106,6 @@ inline Count Random16::count(const std::uint16_t* edge, std::uint32_t n) const {
   __m512i at[2];
   search<2>(u, edge, n, at);
   return narrow(at[0], at[1]);
-}
-
-inline std::pair<Count, Count> count_pair(const Random16& u, const Random16& v,
-                                          const std::uint16_t* edge, std::uint32_t n) {
-  if (n <= 2) return {u.count(edge, n), v.count(edge, n)};
-  const __m512i all[4] = {u.a, u.b, v.a, v.b};
-  __m512i at[4];
-  search<4>(all, edge, n, at);
-  return {narrow(at[0], at[1]), narrow(at[2], at[3])};
 }
 
 struct Lanes {

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <utility>
 
 #include "random.hpp"
 
@@ -141,11 +140,6 @@ struct Lanes {
     return any != 0;
   }
 };
-
-inline std::pair<Count, Count> count_pair(const Random16& u, const Random16& v,
-                                          const std::uint16_t* edge, std::uint32_t n) {
-  return {u.count(edge, n), v.count(edge, n)};
-}
 
 static inline std::uint32_t advance16(std::uint32_t* ib, const std::uint32_t* due,
                                       const std::uint8_t* matched, std::uint32_t first,
