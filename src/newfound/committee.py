@@ -138,8 +138,12 @@ def learn(
                 done[number] = info.epoch
                 if callback is not None and not stop.is_set():
                     whole = replace(info, epoch=sum(done), epochs=epochs * len(machines))
-                    if callback(whole):
-                        stop.set()
+                    try:
+                        if callback(whole):
+                            stop.set()
+                    except BaseException:
+                        stop.set()  # now, so that no other machine calls it again
+                        raise
             return stop.is_set()
 
         work(machines[number], number, after_epoch)
