@@ -72,7 +72,7 @@ class PyMachine {
 
   nb::tuple fit(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
                 const Array1<std::int32_t>& y, std::int64_t epochs, std::uint32_t n_threads,
-                nb::object callback) {
+                nb::object callback, nb::object cancelled) {
     const CsrView documents = view(indptr, indices, parameters().n_features);
     check_labels(y, documents.rows);
     // What a signal handler or the callback raised: the caller raises it again, once the machine is
@@ -81,9 +81,12 @@ class PyMachine {
     Hooks hooks;
     hooks.interrupted = [&] {
       nb::gil_scoped_acquire gil;
-      if (PyErr_CheckSignals() == 0) return false;
-      raised = nb::borrow(nb::python_error().value());
-      return true;
+      if (PyErr_CheckSignals() != 0) {
+        raised = nb::borrow(nb::python_error().value());
+        return true;
+      }
+      // Signals reach the main thread only; a fit on another one has to be told.
+      return !cancelled.is_none() && nb::cast<bool>(cancelled());
     };
     if (!callback.is_none())
       hooks.epoch = [&](std::int64_t epoch, const EpochCounts& counts) {
@@ -303,7 +306,8 @@ NB_MODULE(_core, m) {
            nb::arg("s"), nb::arg("boost_true_positive") = false, nb::arg("max_literals") = 0,
            nb::arg("seed") = 0)
       .def("fit", &PyMachine::fit, nb::arg("indptr"), nb::arg("indices"), nb::arg("y"),
-           nb::arg("epochs"), nb::arg("n_threads") = 1, nb::arg("callback").none() = nb::none())
+           nb::arg("epochs"), nb::arg("n_threads") = 1, nb::arg("callback").none() = nb::none(),
+           nb::arg("cancelled").none() = nb::none())
       .def("clauses", &PyMachine::clauses, nb::arg("n_threads") = 1)
       .def("votes", &PyMachine::votes, nb::arg("indptr"), nb::arg("indices"),
            nb::arg("n_threads") = 1)

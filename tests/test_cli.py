@@ -22,6 +22,7 @@ import pytest
 from typer.testing import CliRunner
 
 from newfound.cli import app
+from newfound.persistence import load
 from newfound.presets import PRESETS
 
 COMMAND = str(Path(sysconfig.get_path("scripts"), "newfound"))
@@ -124,8 +125,10 @@ class TestDescribe:
 
     def test_no_word_is_both_new_and_not_new(self, piles: Piles) -> None:
         data = json.loads(call(*piles.arguments, "--json", "--top", "1000").stdout)
-        assert min(row["score"] for row in data["novel_words"]) > 1
-        assert max(row["score"] for row in data["known_words"]) < 1
+        assert min(row["novelty"] for row in data["novel_words"]) > 0
+        assert max(row["novelty"] for row in data["known_words"]) < 0
+        both = [row["word"] for row in (*data["novel_words"], *data["known_words"])]
+        assert len(both) == len(set(both)) > 10
 
     def test_json_is_all_there_is_on_standard_output(self, piles: Piles) -> None:
         data = json.loads(call(*piles.arguments, "--json", "--top", "3").stdout)
@@ -139,14 +142,60 @@ class TestDescribe:
         assert len(words) == 3
         assert set(words) <= {"ball", "old", "rugby", "scrum", "try", "win"}
         assert [rule["side"] for rule in data["rules"]] == ["novel"] * 2 + ["known"] * 2
-        assert data["novel_words"][0]["score"] > 1 > data["known_words"][0]["score"]
+        assert data["novel_words"][0]["novelty"] > 0 > data["known_words"][0]["novelty"]
+        for row in (*data["novel_words"], *data["known_words"]):
+            assert row["low"] < row["novelty"] < row["high"]
+            assert 0 <= row["q"] <= 1
+        ranked = [row["novelty"] for row in data["novel_words"]]
+        assert ranked == sorted(ranked, reverse=True)
+        assert {"held_out_matches", "held_out_precision"} <= data["rules"][0].keys()
+
+    def test_words_that_say_more_together_are_listed(self, piles: Piles) -> None:
+        piles.write([*KNOWN, "a fly", "the half"] * 2, [*NOVEL, "a fly half kicked"] * 2)
+        data = json.loads(call(*piles.arguments, "--json", "--top", "4").stdout)
+        phrases = data["phrases"]
+        sides = [row["side"] for row in phrases]
+        assert sides == sorted(sides, reverse=True)
+        assert 1 <= sides.count("novel") <= 4
+        assert sides.count("known") <= 2
+        for row in phrases:
+            assert row["phrase"] == " AND ".join(row["words"])
+            assert (row["novelty"] > 0) == (row["side"] == "novel")
+        table = call(*piles.arguments, "--top", "4").stdout
+        assert "Words that say more together" in table
+        for row in phrases:
+            assert set(row["words"]) <= set(table.split())
+
+    def test_no_phrases_make_no_table(self, piles: Piles) -> None:
+        piles.write(["wicket"] * 10, ["scrum"] * 10)
+        result = call(*piles.arguments)
+        assert result.exit_code == 0, result.stderr
+        assert "Words that say more together" not in result.stdout
+        assert json.loads(call(*piles.arguments, "--json").stdout)["phrases"] == []
+
+    def test_as_many_machines_as_asked_for(self, piles: Piles) -> None:
+        found = {}
+        for machines in (1, 2, 3):
+            arguments = ["--machines", machines, "--save", piles.folder / f"model{machines}"]
+            result = call(*piles.arguments, "--json", *arguments)
+            assert result.exit_code == 0, result.stderr
+            found[machines] = json.loads(result.stdout)
+            assert found[machines]["parameters"]["n_machines"] == machines
+            assert load(piles.folder / f"model{machines}").n_machines_ == machines
+        # A single machine learns from all documents and holds out none.
+        assert {rule["held_out_precision"] for rule in found[1]["rules"]} == {None}
+        assert any(rule["held_out_precision"] is not None for rule in found[3]["rules"])
+        assert found[2]["rules"] != found[3]["rules"]
+        table = call(*piles.arguments, "--machines", "1").stdout
+        assert "held out" in table
 
     @pytest.mark.parametrize("preset", ["default", "paper"])
     def test_json_has_the_parameters_that_were_used(self, piles: Piles, preset: str) -> None:
         result = call(*piles.arguments, "--json", "--preset", preset, "--seed", "3")
         parameters = json.loads(result.stdout)["parameters"]
         given = {"n_clauses": 20, "epochs": 10, "min_df": 1, "n_jobs": 1, "random_state": 3}
-        rest = {key: PRESETS[preset][key] for key in ("T", "s", "max_literals", "language")}
+        keys = ("T", "s", "max_literals", "language", "n_machines")
+        rest = {key: PRESETS[preset][key] for key in keys}
         assert parameters.items() >= {**given, **rest, "preset": preset}.items()
         assert [key for key, value in parameters.items() if value is None] == ["max_features"]
 
@@ -157,7 +206,7 @@ class TestDescribe:
         again = call(*piles.arguments, "--json", "--seed", "5", "--jobs", "2")
         other = call(*piles.arguments, "--json", "--seed", "6")
         found = [
-            {key: json.loads(result.stdout)[key] for key in ("novel_words", "rules")}
+            {key: json.loads(result.stdout)[key] for key in ("novel_words", "rules", "phrases")}
             for result in (first, again, other)
         ]
         assert found[0] == found[1]
@@ -501,6 +550,9 @@ class TestBadInput:
             ["--n-clauses", "0"],
             ["--n-clauses", "3"],
             ["--n-clauses", "ten"],
+            ["--machines", "0"],
+            ["--machines", "1001"],
+            ["--machines", "2.5"],
             ["--T", "0"],
             ["--s", "0.5"],
             ["--s", "nan"],
@@ -625,14 +677,19 @@ class TestProcess:
         done = run(*piles.arguments, "--top", "100", "--json", env=environment)
         assert "crème" in {row["word"] for row in json.loads(done.stdout)["known_words"]}
 
-    @pytest.mark.parametrize("seconds", [0.3, 0.9, 1.5, 4])
-    def test_an_interrupt_in_the_middle_ends_at_once(self, piles: Piles, seconds: float) -> None:
+    @pytest.mark.parametrize(
+        ("machines", "seconds"), [("1", 0.3), ("1", 0.9), ("1", 1.5), ("1", 4), ("3", 2), ("3", 4)]
+    )
+    def test_an_interrupt_in_the_middle_ends_at_once(
+        self, piles: Piles, machines: str, seconds: float
+    ) -> None:
         rng = np.random.default_rng(0)
         texts = [
             " ".join(f"w{number}" for number in rng.integers(0, 5000, 60)) for _ in range(4000)
         ]
         piles.write(texts[:2000], texts[2000:])
-        arguments = [*piles.arguments[:5], "--preset", "paper"]
+        arguments = [*piles.arguments[:5], "--preset", "paper", "--machines", machines]
+        arguments += ["--jobs", "2"]
         files = ["--save", piles.folder / "model", "--output", piles.folder / "words.csv"]
         with subprocess.Popen(
             [COMMAND, *map(str, [*arguments, *files])],

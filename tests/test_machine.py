@@ -18,6 +18,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import validate_data
 
 from newfound import EpochInfo, TsetlinMachineClassifier
+from newfound.machine import Clauses
 
 
 def make_documents(
@@ -225,6 +226,74 @@ def test_clauses_votes_and_support_agree_with_the_automata(n_classes: int) -> No
     decision = votes[:, 1] - votes[:, 0] if n_classes == 2 else votes
     np.testing.assert_array_equal(fitted.decision_function(X), decision)
     assert fitted.score(X, labels) > 0.9
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_support_counts_any_documents(n_classes: int, n_jobs: int) -> None:
+    X, y = make_documents(n_classes=n_classes)
+    labels = np.array(["apple", "bear", "cat"])
+    fitted = machine(n_jobs=n_jobs).fit(X, labels[y])
+    clauses = fitted.clauses_
+    matches, agrees = fitted.support(X, labels[y])
+    np.testing.assert_array_equal(matches, clauses.matches)
+    np.testing.assert_array_equal(agrees, clauses.agrees)
+    others, of_others = make_documents(n=70, n_classes=n_classes, seed=1)
+    matches, agrees = fitted.support(sp.csr_array(others), labels[of_others])
+    matching = fitted.matching_clauses(others).toarray()
+    np.testing.assert_array_equal(matches, matching.sum(0))
+    own = (matching & (clauses.class_index == of_others[:, None])).sum(0)
+    np.testing.assert_array_equal(agrees, np.where(clauses.polarity > 0, own, matches - own))
+    assert 0 < agrees.sum() < matches.sum()
+    # Documents of a single class will do.
+    one = of_others == 0
+    matches, agrees = fitted.support(others[one], labels[of_others[one]])
+    np.testing.assert_array_equal(matches, matching[one].sum(0))
+
+
+def test_support_of_documents_that_do_not_fit() -> None:
+    X, y = make_documents()
+    with pytest.raises(NotFittedError):
+        machine().support(X, y)
+    fitted = machine().fit(X, y)
+    with pytest.raises(ValueError, match="149 features"):
+        fitted.support(X[:, :-1], y)
+    with pytest.raises(ValueError, match="label 7, which is not among the classes"):
+        fitted.support(X, np.full(len(y), 7))
+    with pytest.raises(ValueError, match="one label for each"):
+        fitted.support(X, y[:-1])
+
+
+def test_clauses_can_be_taken_and_joined() -> None:
+    X, y = make_documents()
+    one, other = (machine(random_state=seed).fit(X, y).clauses_ for seed in (1, 2))
+    names = ("class_index", "polarity", "matches", "agrees", "lengths")
+    rows = np.random.default_rng(0).permutation(120)[:50]
+    for chosen in (rows, rows[:0], np.arange(120), np.array([5, 5, 7])):
+        taken = one.take(chosen)
+        assert len(taken) == len(chosen)
+        for name in names:
+            np.testing.assert_array_equal(getattr(taken, name), getattr(one, name)[chosen])
+        np.testing.assert_array_equal(taken.plain.toarray(), one.plain.toarray()[chosen])
+        np.testing.assert_array_equal(taken.negated.toarray(), one.negated.toarray()[chosen])
+    joined = Clauses.joined([one, other, one.take(rows[:0]), one.take(rows)])
+    assert len(joined) == 120 + 120 + 50
+    parts = [joined.take(np.arange(120)), joined.take(np.arange(120, 240))]
+    parts.append(joined.take(np.arange(240, 290)))
+    for part, expected in zip(parts, (one, other, one.take(rows)), strict=True):
+        for name in (*names, "indptr", "literals"):
+            np.testing.assert_array_equal(getattr(part, name), getattr(expected, name))
+            assert getattr(part, name).dtype == getattr(expected, name).dtype
+    assert Clauses.joined([one]).literals.tolist() == one.literals.tolist()
+
+
+def test_clauses_of_nothing_can_be_taken_and_joined() -> None:
+    X, y = make_documents()
+    short = machine(max_literals=1, epochs=1, n_clauses=200).fit(X, y).clauses_
+    empty = np.flatnonzero(short.lengths == 0)
+    assert len(empty) > 0
+    joined = Clauses.joined([short.take(empty), short, short.take(empty)])
+    assert joined.lengths.tolist() == [0] * len(empty) + short.lengths.tolist() + [0] * len(empty)
 
 
 def test_twenty_thousand_clauses_are_looked_at_in_milliseconds() -> None:

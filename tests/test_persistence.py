@@ -309,6 +309,15 @@ class TestRoundTrip:
             loaded.clauses_.arrays.literals, large.clauses_.arrays.literals
         )
 
+    def test_the_automata_of_many_machines_are_kept(self, tmp_path: Path) -> None:
+        """Write more arrays than a file of few machines has, and read them again."""
+        many = fitted(n_machines=300, n_clauses=2, epochs=1)
+        save(many, tmp_path / "model", with_automata=True)
+        loaded = load(tmp_path / "model")
+        assert len(loaded.machines_) == 300
+        np.testing.assert_array_equal(loaded.machines_[299].states_, many.machines_[299].states_)
+        assert loaded.words_ == many.words_
+
     def test_a_model_that_costs_more_than_its_file_may_is_padded(self) -> None:
         meta = {"words": [f"word{i}" for i in range(1_000_000)]}
         stream = io.BytesIO()

@@ -32,6 +32,7 @@ class Machine:
         epochs: int,
         n_threads: int = 1,
         callback: Callable[[int, NDArray[np.int64]], bool] | None = None,
+        cancelled: Callable[[], bool] | None = None,
     ) -> tuple[NDArray[np.int64], str, bool, BaseException | None]: ...
     def clauses(self, n_threads: int = 1) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
     def votes(

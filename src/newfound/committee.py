@@ -125,7 +125,7 @@ def learn(
         The numbers of those that have learned: all, unless the callback ended training before some
         began. Threads may begin with one and be late for the one before.
     """
-    lock, stop = threading.Lock(), threading.Event()
+    lock, stop, cancelled = threading.Lock(), threading.Event(), threading.Event()
     done, begun = [0] * len(machines), [False] * len(machines)
 
     def member(number: int) -> None:
@@ -138,11 +138,19 @@ def learn(
                 done[number] = info.epoch
                 if callback is not None and not stop.is_set():
                     whole = replace(info, epoch=sum(done), epochs=epochs * len(machines))
-                    if callback(whole):
-                        stop.set()
+                    try:
+                        if callback(whole):
+                            stop.set()
+                    except BaseException:
+                        stop.set()  # now, so that no other machine calls it again
+                        raise
             return stop.is_set()
 
-        work(machines[number], number, after_epoch)
+        machines[number]._cancelled = cancelled.is_set
+        try:
+            work(machines[number], number, after_epoch)
+        finally:
+            del machines[number]._cancelled
         with lock:
             done[number] = epochs  # a machine that has nothing left to learn stops before
 
@@ -158,9 +166,10 @@ def learn(
             try:
                 wait(futures, return_when=FIRST_EXCEPTION)
             finally:
-                # An interrupt, an error or the end: what runs stops after its epoch.
+                # An interrupt, an error or the end: what runs stops, in the middle of an epoch.
                 if not all(future.done() for future in futures):
                     stop.set()
+                    cancelled.set()
                     pool.shutdown(cancel_futures=True)
         for future in futures:
             if not future.cancelled():

@@ -57,8 +57,8 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         boost_true_positive=False, max_literals=0, min_df=1``. ``docs/words.md`` says how the
         default was chosen.
     n_machines : int, optional
-        How many machines, up to 1,000. Each of several learns from its own 70 % of the documents of each side,
-        and the rest tell how right its rules are; a single one learns from all.
+        How many machines, up to 1,000. Each of several learns from its own 70 % of the documents of
+        each side, and the rest tell how right its rules are; a single one learns from all.
     n_clauses, T, s, epochs, boost_true_positive : optional
         Those of `TsetlinMachineClassifier`; clauses are counted for each of the two classes.
     max_literals : int, optional

@@ -193,6 +193,8 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
     'converged'
     """
 
+    # Asked now and then by a fit outside the main thread, which no signal reaches.
+    _cancelled: Callable[[], bool] | None = None
     _machine: _core.Machine
     _seed: int
     _clauses: Clauses | None
@@ -557,7 +559,7 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
 
         watch = after_epoch if callback is not None or self.verbose else None
         history, reason, cut, raised = self._machine.fit(
-            indptr, indices, codes, epochs, self._threads(), watch
+            indptr, indices, codes, epochs, self._threads(), watch, self._cancelled
         )
         self._keep_history(np.concatenate((self._history, history)))
         self.n_epochs_ = done + len(history)

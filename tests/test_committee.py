@@ -1,0 +1,419 @@
+"""Several machines: who learns from what, on how many threads, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import NotFittedError
+
+from newfound.committee import member_rows, member_seeds
+from newfound.describer import NoveltyDescriber
+from newfound.machine import EpochInfo, TsetlinMachineClassifier
+
+
+def made_texts(n: int = 60, seed: int = 0) -> tuple[list[str], list[str]]:
+    """Give texts of 200 words with labels; novel ones use some words more often."""
+    rng = np.random.default_rng(seed)
+    chance = np.full((2, 200), 0.05)
+    chance[0, :20] = chance[1, 20:40] = 0.2
+    novel = np.arange(n) % 2
+    there = rng.random((n, 200)) < chance[novel]
+    there[:, 40] = True  # no text is empty
+    texts = [" ".join(f"word{i}" for i in np.flatnonzero(row)) for row in there]
+    return texts, [("known", "novel")[side] for side in novel]
+
+
+SMALL: dict[str, Any] = {"n_clauses": 30, "T": 15, "s": 4.0, "epochs": 4, "random_state": 3}
+TEXTS, LABELS = made_texts()
+NOVEL = np.array(LABELS) == "novel"
+
+
+def fitted(**parameters: Any) -> NoveltyDescriber:
+    return NoveltyDescriber(**SMALL | parameters).fit(TEXTS, LABELS)
+
+
+def bits(describer: NoveltyDescriber) -> dict[str, Any]:
+    """Give every array of a describer's state, its tables and what it thinks of its documents."""
+    assert describer.corpus_ is not None
+    _, arrays = describer._state(with_automata=True)
+    tables = {"words": describer.words_, "phrases": describer.phrases_}
+    return {
+        **{name: (array.dtype, array.tobytes()) for name, array in arrays.items()},
+        **{name: table.to_json() for name, table in tables.items()},
+        "clauses": [clause.to_dict() for clause in describer.clauses_],
+        "votes": describer.corpus_.held_out.tobytes(),
+    }
+
+
+class TestMembers:
+    @settings(max_examples=100, deadline=None)
+    @given(
+        n_known=st.integers(2, 60),
+        n_novel=st.integers(2, 60),
+        seed=st.integers(-(2**70), 2**70),
+        n_machines=st.integers(2, 9),
+    )
+    def test_each_sees_70_percent_of_each_side_and_at_least_two(
+        self, n_known: int, n_novel: int, seed: int, n_machines: int
+    ) -> None:
+        order = np.random.default_rng(abs(seed)).permutation(n_known + n_novel)
+        novel = order < n_novel
+        rows = member_rows(novel, seed, n_machines)
+        assert (np.diff(rows) > 0).all()
+        for side, n in ((novel, n_novel), (~novel, n_known)):
+            seen = int(side[rows].sum())
+            assert seen == max(2, -(-7 * n // 10))
+        np.testing.assert_array_equal(rows, member_rows(novel, seed, n_machines))
+
+    def test_machines_see_different_documents_and_together_all(self) -> None:
+        seen = [member_rows(NOVEL, seed, 5).tolist() for seed in member_seeds(3, 5)]
+        assert len({tuple(rows) for rows in seen}) == 5
+        assert {row for rows in seen for row in rows} == set(range(60))
+
+    def test_a_single_one_sees_all(self) -> None:
+        np.testing.assert_array_equal(member_rows(NOVEL, 3, 1), np.arange(60))
+
+    @pytest.mark.parametrize("seed", [0, -1, 2**80, np.int32(7)])
+    def test_seeds_are_the_seed_and_others(self, seed: Any) -> None:
+        seeds = member_seeds(seed, 50)
+        assert seeds[0] == int(seed)
+        assert seeds == member_seeds(seed, 50)
+        assert seeds[:7] == member_seeds(seed, 7)
+        assert len(set(seeds)) == 50
+        assert not set(seeds[1:]) & set(member_seeds(int(seed) + 1, 50))
+
+    def test_without_a_seed_they_differ_each_time(self) -> None:
+        assert member_seeds(None, 3) != member_seeds(None, 3)
+        generator = np.random.RandomState(0)
+        assert member_seeds(generator, 3) != member_seeds(generator, 3)
+        again = np.random.RandomState(0), np.random.RandomState(0)
+        assert member_seeds(again[0], 3) == member_seeds(again[1], 3)
+
+
+class TestOneResult:
+    def test_on_any_number_of_threads(self) -> None:
+        one = bits(fitted(n_jobs=1))
+        for n_jobs in (2, 4, 16, -1, None):
+            assert bits(fitted(n_jobs=n_jobs)) == one
+        assert bits(fitted(n_jobs=2, random_state=4)) != one
+
+    def test_when_training_goes_on_on_any_number_of_threads(self) -> None:
+        more, labels = made_texts(30, seed=1)
+        found = [
+            bits(fitted(n_jobs=n_jobs).partial_fit(more, labels, epochs=2)) for n_jobs in (1, 4)
+        ]
+        assert found[0] == found[1]
+
+    def test_a_single_machine_is_a_plain_one(self) -> None:
+        describer = fitted(n_machines=1, boost_true_positive=False, max_literals=0)
+        matrix = describer.vectorizer_.transform(TEXTS)
+        plain = TsetlinMachineClassifier(**SMALL).fit(matrix, LABELS)
+        (mine,) = describer.machines_
+        np.testing.assert_array_equal(mine.states_, plain.states_)
+        for name in ("literals", "indptr", "matches", "agrees", "class_index", "polarity"):
+            np.testing.assert_array_equal(
+                getattr(describer._table.arrays, name), getattr(plain.clauses_, name)
+            )
+        assert not describer.clauses_.held_out.any()
+        assert describer.corpus_ is not None
+        assert np.isnan(describer.corpus_.held_out).all()
+
+    def test_each_of_several_is_a_plain_one_on_its_documents(self) -> None:
+        describer = fitted(n_machines=3, boost_true_positive=False, max_literals=0)
+        matrix = describer.vectorizer_.transform(TEXTS)
+        labels = np.array(LABELS)
+        for mine, seed in zip(describer.machines_, member_seeds(3, 3), strict=True):
+            rows = member_rows(NOVEL, seed, 3)
+            plain = TsetlinMachineClassifier(**SMALL | {"random_state": seed})
+            plain.fit(matrix[rows], labels[rows])
+            np.testing.assert_array_equal(mine.states_, plain.states_)
+
+
+class TestHeldOut:
+    def test_counts_are_those_of_a_recount_by_hand(self) -> None:
+        """Go clause by clause and document by document."""
+        describer = fitted(n_machines=3)
+        table, matrix = describer._table, describer.vectorizer_.transform(TEXTS)
+        assert len(table) == 3 * 60
+        columns = [matrix.indices[matrix.indptr[i] : matrix.indptr[i + 1]] for i in range(60)]
+        matching = np.array([table.matching(column) for column in columns])
+        assert matching.any()
+        for number, seed in enumerate(member_seeds(3, 3)):
+            learned = set(member_rows(NOVEL, seed, 3).tolist())
+            for k in range(number * 60, (number + 1) * 60):
+                clause = table[k]
+                found = [i for i in range(60) if matching[i, k]]
+                own = [i for i in found if LABELS[i] == clause.side]
+                assert clause.matches_known + clause.matches_novel == len(found)
+                assert clause.support == len(own)
+                assert clause.held_out_matches == len(set(found) - learned)
+                assert clause.held_out_support == len(set(own) - learned)
+        assert table.held_out[1].sum() > 0
+
+    def test_folded_clauses_add_them_up(self) -> None:
+        describer = fitted()
+        folded = describer.clauses_
+        full = describer._table.lengths > 0
+        np.testing.assert_array_equal(
+            folded.held_out.sum(axis=1), describer._table.held_out[:, full].sum(axis=1)
+        )
+        for clause in folded[folded.held_out[0] > 0][:20]:
+            share = clause.held_out_support / clause.held_out_matches
+            assert clause.held_out_precision == share == clause.to_dict()["held_out_precision"]
+
+    def test_votes_are_those_of_the_machines_that_have_not_learned_from_it(self) -> None:
+        describer = fitted(n_machines=4)
+        matrix = describer.vectorizer_.transform(TEXTS)
+        assert describer.corpus_ is not None
+        votes: list[list[float]] = [[] for _ in TEXTS]
+        for machine, seed in zip(describer.machines_, member_seeds(3, 4), strict=True):
+            decision = machine.decision_function(matrix) / (2 * machine.T)
+            for i in set(range(60)) - set(member_rows(NOVEL, seed, 4).tolist()):
+                votes[i].append(min(max(decision[i], -1), 1))
+        expected = [np.mean(those) if those else np.nan for those in votes]
+        np.testing.assert_allclose(describer.corpus_.held_out, expected)
+        assert np.isnan(expected).any()
+
+    def test_rules_of_chance_are_right_by_chance_only_on_documents_held_out(self) -> None:
+        """Learn labels that mean nothing: the precision is high, the honest one a half."""
+        labels = [("known", "novel")[i] for i in np.random.default_rng(0).integers(0, 2, 60)]
+        describer = NoveltyDescriber(**SMALL | {"epochs": 30}).fit(TEXTS, labels)
+        arrays, held_out = describer._table.arrays, describer._table.held_out
+        share = max(np.mean(np.array(labels) == side) for side in ("known", "novel"))
+        learned = (arrays.agrees - held_out[1]).sum() / (arrays.matches - held_out[0]).sum()
+        assert learned > 0.8
+        assert held_out[1].sum() / held_out[0].sum() < share + 0.1
+
+    def test_what_is_held_out_stays_so_when_training_goes_on(self) -> None:
+        labels = [("known", "novel")[i] for i in np.random.default_rng(0).integers(0, 2, 60)]
+        describer = NoveltyDescriber(**SMALL).fit(TEXTS, labels)
+        for _ in range(6):
+            describer.partial_fit(TEXTS, labels, epochs=5)
+        held_out = describer._table.held_out
+        share = max(np.mean(np.array(labels) == side) for side in ("known", "novel"))
+        assert held_out[1].sum() / held_out[0].sum() < share + 0.1
+
+
+class TestSmallSides:
+    @pytest.mark.parametrize(("known", "novel"), [(2, 2), (2, 40), (40, 2), (3, 3)])
+    @pytest.mark.parametrize("n_jobs", [1, 3])
+    def test_two_documents_will_do(self, known: int, novel: int, n_jobs: int) -> None:
+        texts = [f"cricket wicket common k{i}" for i in range(known)]
+        texts += [f"rugby scrum common n{i}" for i in range(novel)]
+        labels = ["known"] * known + ["novel"] * novel
+        settings = SMALL | {"n_machines": 3, "epochs": 60, "n_jobs": n_jobs, "min_df": 1}
+        describer = NoveltyDescriber(**settings)
+        describer.fit(texts, labels)
+        assert describer.explain(texts[0]).verdict == "known"
+        assert describer.explain(texts[-1]).verdict == "novel"
+        words = describer.words_
+        assert words.row("rugby")["novelty"] > 0 > words.row("wicket")["novelty"]
+        assert np.isfinite([words[name] for name in ("novelty", "low", "high", "q")]).all()
+        describer.partial_fit(texts, labels)
+        assert describer.n_machines_ == 3
+
+
+class TestCallback:
+    @pytest.mark.parametrize("n_jobs", [1, 2, 5])
+    def test_it_counts_the_epochs_of_all_machines_one_at_a_time(self, n_jobs: int) -> None:
+        seen: list[EpochInfo] = []
+        inside = threading.Lock()
+
+        def watch(info: EpochInfo) -> None:
+            assert inside.acquire(blocking=False), "two machines called at the same time"
+            seen.append(info)
+            time.sleep(0.001)
+            inside.release()
+
+        describer = NoveltyDescriber(**SMALL | {"T": 200}, n_jobs=n_jobs)
+        describer.fit(TEXTS, LABELS, callback=watch)
+        assert [info.epoch for info in seen] == list(range(1, 21))
+        assert {info.epochs for info in seen} == {20}
+        assert {info.documents for info in seen} == {42}
+        seen.clear()
+        describer.partial_fit(TEXTS, LABELS, epochs=2, callback=watch)
+        assert [info.epoch for info in seen] == list(range(1, 11))
+
+    def test_machines_that_have_nothing_left_to_learn_count_as_done(self) -> None:
+        """Stop early where all is learned; the count still never goes back, nor beyond the end."""
+        texts = ["cricket wicket"] * 10 + ["rugby scrum"] * 10
+        seen: list[EpochInfo] = []
+        describer = NoveltyDescriber(n_clauses=20, T=2, s=3.0, epochs=50, random_state=0)
+        describer.fit(texts, [0] * 10 + [1] * 10, callback=seen.append)
+        assert {machine.stop_reason_ for machine in describer.machines_} == {"converged"}
+        counts = [info.epoch for info in seen]
+        assert counts == sorted(counts)
+        assert counts[-1] <= seen[-1].epochs == 250
+        assert counts[-1] > 200  # four machines are done, the last one has begun
+
+    @pytest.mark.parametrize("n_jobs", [1, 2, 5])
+    @pytest.mark.parametrize("last", [1, 3, 7])
+    def test_it_can_end_training(self, n_jobs: int, last: int) -> None:
+        seen: list[int] = []
+
+        def stop(info: EpochInfo) -> bool:
+            seen.append(info.epoch)
+            return info.epoch >= last
+
+        describer = NoveltyDescriber(**SMALL | {"T": 200, "epochs": 2000}, n_jobs=n_jobs)
+        describer.fit(TEXTS, LABELS, callback=stop)
+        assert seen == list(range(1, last + 1))
+        assert 1 <= describer.n_machines_ == len(describer.machines_) <= max(n_jobs, 1)
+        assert {machine.stop_reason_ for machine in describer.machines_} == {"callback"}
+        # Those that run when one ends do so after their epoch.
+        total = sum(machine.n_epochs_ for machine in describer.machines_)
+        assert last <= total <= last + n_jobs
+        assert len(describer._table) == 60 * describer.n_machines_
+        describer.explain(TEXTS[0])
+        describer.partial_fit(TEXTS, LABELS)
+
+    @pytest.mark.parametrize("n_jobs", [1, 2])
+    def test_no_machine_is_lost_when_it_ends_training_that_goes_on(self, n_jobs: int) -> None:
+        describer = fitted(n_jobs=n_jobs)
+        more, labels = made_texts(20, seed=2)
+        describer.partial_fit(more, labels, epochs=9, callback=lambda info: True)
+        assert describer.n_machines_ == len(describer.machines_) == 5
+        begun = [machine.n_epochs_ > 4 for machine in describer.machines_]
+        assert 1 <= sum(begun) <= n_jobs
+        for number, was in enumerate(begun):
+            part = describer._table[60 * number : 60 * (number + 1)]
+            matches = part.matches_known + part.matches_novel
+            if was:
+                assert (part.held_out[0] <= matches).all()
+            else:  # it has learned from none of these
+                np.testing.assert_array_equal(part.held_out[0], matches)
+            assert matches.max() <= 20
+        NoveltyDescriber._from_state(*describer._state(with_automata=True))
+
+    def test_a_machine_that_comes_too_late_is_not_mistaken_for_another(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Let the third machine begin, then the first end training, then the second look."""
+        third_began = threading.Event()
+
+        class Stop(threading.Event):
+            def is_set(self) -> bool:
+                asking = sys._getframe(1)
+                if asking.f_code.co_name != "member":
+                    return super().is_set()
+                if asking.f_locals["number"] == 1:
+                    assert self.wait(20)
+                answer = super().is_set()
+                if asking.f_locals["number"] == 2:
+                    third_began.set()
+                return answer
+
+        def stop(info: EpochInfo) -> bool:
+            return third_began.wait(20)
+
+        ours = SimpleNamespace(Event=Stop, Lock=threading.Lock)
+        monkeypatch.setattr("newfound.committee.threading", ours)
+        describer = NoveltyDescriber(**SMALL | {"T": 200}, n_machines=3, n_jobs=3)
+        describer.fit(TEXTS, LABELS, callback=stop)
+        seeds = member_seeds(3, 3)
+        assert [machine.random_state for machine in describer.machines_] == [seeds[0], seeds[2]]
+        matrix = describer.vectorizer_.transform(TEXTS)
+        for number, machine in enumerate(describer.machines_):
+            rest = np.setdiff1d(np.arange(60), member_rows(NOVEL, seeds[2 * number], 3))
+            matches, _ = machine.support(matrix[rest], np.array(LABELS)[rest])
+            part = describer._table.held_out[0, 60 * number : 60 * (number + 1)]
+            np.testing.assert_array_equal(part, matches)
+
+    @pytest.mark.parametrize("n_jobs", [1, 2, 5])
+    @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, SystemExit])
+    def test_what_it_raises_reaches_the_caller(
+        self, n_jobs: int, error: type[BaseException]
+    ) -> None:
+        seen: list[int] = []
+
+        def fail(info: EpochInfo) -> None:
+            seen.append(info.epoch)
+            if info.epoch == 3:
+                raise error("the third")
+
+        describer = NoveltyDescriber(**SMALL | {"T": 200, "epochs": 500}, n_jobs=n_jobs)
+        before = threading.active_count()
+        with pytest.raises(error, match="the third"):
+            describer.fit(TEXTS, LABELS, callback=fail)
+        assert threading.active_count() == before
+        assert seen[:3] == [1, 2, 3]
+        assert len(seen) <= 3 + n_jobs
+        with pytest.raises(NotFittedError):
+            describer.explain("word1")
+        assert not hasattr(describer, "machines_")
+
+    @pytest.mark.parametrize("n_jobs", [1, 2])
+    def test_a_failed_fit_leaves_what_was_there(self, n_jobs: int) -> None:
+        def fail(info: EpochInfo) -> None:
+            raise RuntimeError
+
+        describer = fitted(n_jobs=n_jobs)
+        before = bits(describer)
+        with pytest.raises(RuntimeError):
+            describer.fit(*made_texts(40, seed=9), callback=fail)
+        assert bits(describer) == before
+
+    def test_wrong_epochs_are_told_from_a_pool_too(self) -> None:
+        for n_jobs in (1, 2):
+            with pytest.raises(ValueError, match="epochs=0"):
+                fitted(n_jobs=n_jobs).partial_fit(TEXTS, LABELS, epochs=0)
+
+
+INTERRUPTED = """
+import json, signal, sys, threading
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.path.insert(0, sys.argv[1])
+from newfound.describer import NoveltyDescriber
+from test_committee import made_texts
+
+def watch(info):
+    if info.epoch == 2:
+        print("now", flush=True)
+
+describer = NoveltyDescriber(
+    n_clauses=200, T=5000, epochs=10**6, random_state=0, n_jobs=int(sys.argv[2])
+)
+try:
+    describer.fit(*made_texts(200), callback=watch)
+except KeyboardInterrupt:
+    print(json.dumps([hasattr(describer, "clauses_"), threading.active_count()]), flush=True)
+    raise SystemExit(77)
+print("it went on", flush=True)
+"""
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 8])
+def test_control_c_ends_a_pool_at_once_and_leaves_no_half_made_model(n_jobs: int) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, str(Path(__file__).parent), str(n_jobs)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        try:
+            assert process.stdout.readline() == "now\n"
+            time.sleep(0.3)
+            start = time.perf_counter()
+            process.send_signal(signal.SIGINT)
+            status = process.wait(20)
+            elapsed = time.perf_counter() - start
+        except BaseException:
+            process.kill()
+            raise
+        assert (status, process.stderr.read()) == (77, "")
+        assert json.loads(process.stdout.read()) == [False, 1]
+    assert elapsed < 5  # well below a second, unless the machine has other things to do
