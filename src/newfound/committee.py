@@ -20,9 +20,19 @@ from sklearn.utils import check_random_state  # type: ignore[import-untyped,unus
 from newfound.clauses import SIDES
 from newfound.machine import Clauses, EpochInfo, TsetlinMachineClassifier
 
-__all__ = ["MOST_MACHINES", "Learned", "learn", "member_rows", "member_seeds", "read"]
+__all__ = [
+    "MOST_MACHINES",
+    "RULE_MIN_DF",
+    "Learned",
+    "learn",
+    "member_rows",
+    "member_seeds",
+    "read",
+    "rule_columns",
+]
 
 MOST_MACHINES = 1_000
+RULE_MIN_DF = 8
 SHARE = 0.7  # of the documents of each side, for each machine
 Callback = Callable[[EpochInfo], bool | None]
 
@@ -93,6 +103,18 @@ def member_rows(novel: NDArray[np.bool_], seed: int, n_machines: int) -> NDArray
         n = min(len(rows), max(2, int(np.ceil(SHARE * len(rows)))))
         chosen.append(draw.permutation(rows)[:n])
     return np.sort(np.concatenate(chosen))
+
+
+def rule_columns(frequencies: NDArray[np.int64], least: int) -> NDArray[np.intp]:
+    """Give the words that rules may use: those of enough documents, or all if none is of enough.
+
+    Examples
+    --------
+    >>> rule_columns(np.array([2, 9, 8]), 8).tolist(), rule_columns(np.array([2, 3]), 8).tolist()
+    ([1, 2], [0, 1])
+    """
+    often = np.flatnonzero(frequencies >= least)
+    return often if len(often) else np.arange(len(frequencies))
 
 
 def learn(

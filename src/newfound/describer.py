@@ -16,7 +16,15 @@ from sklearn.utils.validation import (  # type: ignore[import-untyped,unused-ign
 
 from newfound._checks import whole
 from newfound.clauses import SIDES, ClauseTable
-from newfound.committee import MOST_MACHINES, learn, member_rows, member_seeds, read
+from newfound.committee import (
+    MOST_MACHINES,
+    RULE_MIN_DF,
+    learn,
+    member_rows,
+    member_seeds,
+    read,
+    rule_columns,
+)
 from newfound.context import Context, ContextIndex, ContextMatrix
 from newfound.corpus import LearnedCorpus
 from newfound.documents import DocumentError, as_documents
@@ -51,11 +59,11 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
     preset : {"default", "paper"} or None, default=None
         Where every parameter that is None comes from; None is "default".
 
-        "default" is fast and gives short rules: ``n_machines=5, n_clauses=1000, T=200, s=10.0,
-        epochs=20, boost_true_positive=True, max_literals=16, min_df=2``. "paper" is the setting of
-        the paper: ``n_machines=1, n_clauses=10000, T=50, s=25.0, epochs=100,
-        boost_true_positive=False, max_literals=0, min_df=1``. ``docs/words.md`` says how the
-        default was chosen.
+        "default" is fast and gives short rules: ``n_machines=5, n_clauses=500, T=200, s=10.0,
+        epochs=10, boost_true_positive=True, max_literals=16, min_df=2, rule_min_df=0``. "paper" is
+        the setting of the paper: ``n_machines=1, n_clauses=10000, T=50, s=25.0, epochs=100,
+        boost_true_positive=False, max_literals=0, min_df=1, rule_min_df=1``.
+        ``docs/words.md`` says how the default was chosen.
     n_machines : int, optional
         How many machines, up to 1,000. Each of several learns from its own 70 % of the documents of
         each side, and the rest tell how right its rules are; a single one learns from all.
@@ -63,6 +71,10 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         Those of `TsetlinMachineClassifier`; clauses are counted for each of the two classes.
     max_literals : int, optional
         A budget of words for each rule; 0 for none.
+    rule_min_df : int, optional
+        Rules use only words of at least so many documents; 0 is a two-hundredth of the documents,
+        but at most 8. Rarer words are ranked all the same. Rules without them are found faster and
+        say more: a rare word tells a few documents apart by chance.
     language, stop_words, lemmatize, min_df, max_df, max_features, ngram_range : optional
         Those of `TextVectorizer`. To leave no words out, pass ``stop_words=()``.
     shared_low, shared_high : float, optional
@@ -135,6 +147,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         epochs: int | None = None,
         boost_true_positive: bool | None = None,
         max_literals: int | None = None,
+        rule_min_df: int | None = None,
         language: str | None = None,
         stop_words: str | Iterable[str] | None = None,
         lemmatize: bool | None = None,
@@ -156,6 +169,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         self.epochs = epochs
         self.boost_true_positive = boost_true_positive
         self.max_literals = max_literals
+        self.rule_min_df = rule_min_df
         self.language = language
         self.stop_words = stop_words
         self.lemmatize = lemmatize
@@ -198,7 +212,10 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         vectorizer = TextVectorizer(**self._vectorizer_parameters(chosen))
         matrix = vectorizer.fit_transform(texts)
         check_matrix(matrix, novel)
-        rows = self._learn(machines, matrix, novel, chosen["epochs"], callback)
+        if chosen["rule_min_df"] == 0:
+            chosen["rule_min_df"] = max(1, min(RULE_MIN_DF, len(texts) // 200))
+        columns = rule_columns(vectorizer.document_frequencies_, chosen["rule_min_df"])
+        rows = self._learn(machines, matrix[:, columns], novel, chosen["epochs"], callback)
         self.vectorizer_, self._chosen = vectorizer, chosen
         begun = [number for number, mine in enumerate(rows) if len(mine)]
         return self._describe(
@@ -247,7 +264,8 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         check_matrix(matrix, novel)
         for machine in self.machines_:
             machine.verbose = self.verbose
-        rows = self._learn(self.machines_, matrix, novel, epochs, callback, first=False)
+        narrow = matrix[:, self._rule_columns]
+        rows = self._learn(self.machines_, narrow, novel, epochs, callback, first=False)
         return self._describe(self.machines_, rows, texts, matrix, novel)
 
     def context(self, word: str, other: str | None = None, n: int = 200) -> Context:
@@ -385,8 +403,16 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         chosen = resolve(self.preset, self.get_params(deep=False))
         if chosen["max_literals"] == 0:
             chosen["max_literals"] = None
+        whole("rule_min_df", chosen["rule_min_df"], 0)
         shared_role([], chosen["shared_low"], chosen["shared_high"])
         return chosen
+
+    @property
+    def _rule_columns(self) -> NDArray[np.intp]:
+        """The words that rules use."""
+        return rule_columns(
+            self.vectorizer_.document_frequencies_, int(self._chosen["rule_min_df"])
+        )
 
     def _vectorizer_parameters(self, chosen: Mapping[str, Any] | None = None) -> dict[str, Any]:
         return {name: (chosen or self._chosen)[name] for name in _VECTORIZER}
@@ -448,7 +474,8 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         novel: NDArray[np.bool_],
     ) -> Self:
         """Keep what was learned and what the documents say, and derive the rest from them."""
-        learned = read(machines, rows, matrix, novel)
+        columns = self._rule_columns
+        learned = read(machines, rows, matrix[:, columns], novel)
         counts = novel.astype(np.int64)
         self.machines_, self.n_machines_ = tuple(machines), len(machines)
         self.classes_ = np.array(SIDES)
@@ -458,7 +485,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         self._evidence = word_evidence(matrix, novel)
         self._restore(
             ClauseTable(
-                learned.clauses,
+                learned.clauses.spread(columns, matrix.shape[1]),
                 list(self.vectorizer_.vocabulary_),
                 n_documents=(self.n_documents_["known"], self.n_documents_["novel"]),
                 held_out=learned.held_out,

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound._checks import whole
 from newfound.clauses import SIDES, ClauseTable
 from newfound.committee import MOST_MACHINES
 from newfound.describer import NoveltyDescriber
@@ -93,7 +94,8 @@ def describer_from_state(
     presets = resolve(describer.preset, parameters)
     if not set(chosen) <= set(presets):
         raise ValueError("The model has parameters that this version does not know.")
-    describer._chosen = {**presets, **chosen}
+    # Without it, rules could use all words.
+    describer._chosen = {**presets, "rule_min_df": 1, **chosen}
     shared_role([], describer._chosen["shared_low"], describer._chosen["shared_high"])
     # Format 1 had a single machine, and neither evidence nor phrases.
     first_format = "n_machines" not in meta
@@ -149,13 +151,15 @@ def describer_from_state(
     if automata is not None:
         if not isinstance(automata, list) or len(automata) != n_machines:
             raise ValueError("The model is damaged: its automata are of other machines.")
+        whole("rule_min_df", describer._chosen["rule_min_df"], 1)
+        narrow = clauses.narrowed(describer._rule_columns)
         describer.machines_ = tuple(
             machine_from_state(
                 state,
                 arrays if first_format else _own(arrays, number),
                 machine,
                 describer.classes_,
-                clauses.take(np.arange(n // n_machines) + number * (n // n_machines)),
+                narrow.take(np.arange(n // n_machines) + number * (n // n_machines)),
             )
             for number, (state, machine) in enumerate(zip(automata, machines, strict=True))
         )

@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -93,6 +93,31 @@ class Clauses:
             agrees=self.agrees[rows],
             n_features=self.n_features,
         )
+
+    def spread(self, columns: NDArray[np.intp], n_features: int) -> Clauses:
+        """Give clauses over some columns of a larger table as clauses over all of it.
+
+        Parameters
+        ----------
+        columns : (n_features,) array of int
+            The number in the larger table of each feature, ascending.
+        n_features : int
+            The number of features of the larger table.
+
+        Returns
+        -------
+        Clauses
+        """
+        both = np.concatenate((columns, columns + n_features)).astype(np.int32)
+        return replace(self, literals=both[self.literals], n_features=n_features)
+
+    def narrowed(self, columns: NDArray[np.intp]) -> Clauses:
+        """Take back `spread`; a feature that is not among the columns is a ValueError."""
+        both = np.concatenate((columns, columns + self.n_features))
+        places = np.searchsorted(both, self.literals)
+        if (both.take(places, mode="clip") != self.literals).any():
+            raise ValueError("The clauses use features that are not among these columns.")
+        return replace(self, literals=places.astype(np.int32), n_features=len(columns))
 
     @staticmethod
     def joined(parts: Sequence[Clauses]) -> Clauses:

@@ -25,13 +25,14 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "default": MappingProxyType(
             {
                 "n_machines": 5,
-                "n_clauses": 1000,
+                "n_clauses": 500,
                 "T": 200,
                 "s": 10.0,
-                "epochs": 20,
+                "epochs": 10,
                 "boost_true_positive": True,
                 "max_literals": 16,
                 "min_df": 2,
+                "rule_min_df": 0,
                 **_TEXT,
             }
         ),
@@ -45,6 +46,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
                 "boost_true_positive": False,
                 "max_literals": 0,
                 "min_df": 1,
+                "rule_min_df": 1,
                 **_TEXT,
             }
         ),

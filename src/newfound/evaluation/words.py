@@ -20,7 +20,7 @@ from scipy import sparse, stats
 
 from newfound.baselines import BASELINES
 from newfound.clauses import ClauseTable
-from newfound.committee import read
+from newfound.committee import RULE_MIN_DF, read, rule_columns
 from newfound.datasets import load_20newsgroups, load_bbcsport, load_clinc150
 from newfound.describer import NoveltyDescriber
 from newfound.evaluation.faithfulness import faithfulness
@@ -113,11 +113,15 @@ def fitted_words(
     )
     chosen = describer._resolved()
     machines = describer._new_machines(chosen)
-    rows = describer._learn(machines, matrix, novel, chosen["epochs"], None)
-    learned = read(machines, rows, matrix, novel)
+    least = chosen["rule_min_df"] or max(1, min(RULE_MIN_DF, len(novel) // 200))
+    columns = rule_columns(np.asarray(matrix.sum(axis=0)).ravel(), least)
+    narrow = matrix[:, columns]
+    rows = describer._learn(machines, narrow, novel, chosen["epochs"], None)
+    learned = read(machines, rows, narrow, novel)
     names = [str(number) for number in range(matrix.shape[1])]
     sizes = (int((~novel).sum()), int(novel.sum()))
-    table = ClauseTable(learned.clauses, names, n_documents=sizes, held_out=learned.held_out)
+    clauses = learned.clauses.spread(columns, matrix.shape[1])
+    table = ClauseTable(clauses, names, n_documents=sizes, held_out=learned.held_out)
     return table, np.nan_to_num(word_scores(*table.bags()).log_score)
 
 
