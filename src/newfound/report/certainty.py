@@ -1,0 +1,138 @@
+"""How sure it all is: curves on documents held out, and how word scores spread, beside TF-IDF."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from newfound.baselines import tfidf_by_group, tfidf_difference
+from newfound.report.words import rounded
+
+if TYPE_CHECKING:
+    from newfound.report.material import Material
+    from newfound.words import WordTable
+
+__all__ = ["curves", "document_curves", "score_curves", "tfidf_held_out"]
+
+_POINTS = 120
+_FOLDS = 3
+
+
+def curves(words: WordTable, columns: NDArray[np.intp], material: Material | None) -> dict[str, Any]:
+    """Give all curves of a page.
+
+    Parameters
+    ----------
+    words : WordTable
+        All words.
+    columns : array of int
+        The column of each word in the matrix.
+    material : Material or None
+        The documents; without them there are only the curves of the scores.
+    """
+    found: dict[str, Any] = {"scores": {"newfound": score_curves(words["score"], words["group"])}}
+    if material is None:
+        return found
+    tfidf = tfidf_by_group(material.matrix, material.novel)
+    known, novel = tfidf.known[columns], tfidf.novel[columns]
+    group = words["group"]
+    found["scores"]["tfidf"] = {
+        "known": _cumulative(known[group == "known"]),
+        "novel": _cumulative(novel[group == "novel"]),
+        "shared, in known": _cumulative(known[group == "shared"]),
+        "shared, in novel": _cumulative(novel[group == "shared"]),
+    }
+    baseline = tfidf_held_out(material.matrix, material.novel)
+    both = {"newfound": material.held_out, "tfidf": baseline}
+    found["documents"] = {
+        name: made
+        for name, scores in both.items()
+        if scores is not None and (made := document_curves(scores, material.novel)) is not None
+    }
+    return found
+
+
+def score_curves(scores: ArrayLike, group: ArrayLike) -> dict[str, Any]:
+    """Give the cumulative curve of the scores of known, novel and shared words."""
+    values, groups = np.asarray(scores, float), np.asarray(group)
+    return {name: _cumulative(values[groups == name]) for name in ("known", "novel", "shared")}
+
+
+def document_curves(scores: ArrayLike, novel: ArrayLike) -> dict[str, Any] | None:
+    """Give ROC and precision-recall of scores that tell novel documents from known ones.
+
+    Documents without a score (nan) are left out; None where one side has none left.
+
+    Examples
+    --------
+    >>> made = document_curves([0.9, 0.8, 0.3, 0.1, float("nan")], [True, True, False, False, True])
+    >>> made["auroc"], made["average_precision"], made["n"]
+    (1.0, 1.0, 4)
+    """
+    from sklearn.metrics import (  # type: ignore[import-untyped,unused-ignore]
+        average_precision_score,
+        precision_recall_curve,
+        roc_auc_score,
+        roc_curve,
+    )
+
+    values, labels = np.asarray(scores, float), np.asarray(novel, bool)
+    labels, values = labels[~np.isnan(values)], values[~np.isnan(values)]
+    if labels.all() or not labels.any():
+        return None
+    false, true, _ = roc_curve(labels, values)
+    precision, recall, _ = precision_recall_curve(labels, values)
+    return {
+        "n": len(labels),
+        "auroc": rounded(float(roc_auc_score(labels, values))),
+        "average_precision": rounded(float(average_precision_score(labels, values))),
+        "roc": _thinned(false, true),
+        "pr": _thinned(recall[::-1], precision[::-1]),
+    }
+
+
+def tfidf_held_out(
+    matrix: Any, novel: NDArray[np.bool_], folds: int = _FOLDS
+) -> NDArray[np.float64] | None:
+    """Score each document by the TF-IDF difference of its words, learned from the other folds.
+
+    The folds are drawn with a fixed seed, each side by itself; None where a side has too few.
+    """
+    if min(int(novel.sum()), int((~novel).sum())) < folds:
+        return None
+    generator = np.random.default_rng(0)
+    fold = np.empty(len(novel), np.intp)
+    for side in (novel, ~novel):
+        fold[side] = generator.permutation(int(side.sum())) % folds
+    scores = np.empty(len(novel))
+    for number in range(folds):
+        out = fold == number
+        scores[out] = matrix[out] @ tfidf_difference(matrix[~out], novel[~out])
+    return scores
+
+
+def _cumulative(values: NDArray[np.float64]) -> dict[str, Any]:
+    """Give scores and the share of words up to each, at even steps of the share."""
+    values = np.sort(values[np.isfinite(values)])
+    n = len(values)
+    if not n:
+        return {"n": 0, "x": [], "share": []}
+    places = np.unique(np.linspace(0, n - 1, min(n, _POINTS)).astype(np.intp))
+    return {
+        "n": n,
+        "x": [rounded(x) for x in values[places].tolist()],
+        "share": [rounded(x) for x in ((places + 1) / n).tolist()],
+    }
+
+
+def _thinned(x: NDArray[np.float64], y: NDArray[np.float64]) -> dict[str, list[float | None]]:
+    """Keep points at even distances along a curve, its ends and corners included."""
+    path = np.concatenate(([0.0], np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y)))))
+    steps = np.searchsorted(path, np.linspace(0, path[-1], _POINTS))
+    places = np.unique(np.concatenate((steps, [0, len(x) - 1]))).clip(0, len(x) - 1)
+    return {
+        "x": [rounded(value) for value in x[places].tolist()],
+        "y": [rounded(value) for value in y[places].tolist()],
+    }

@@ -1,0 +1,142 @@
+"""Everything a page shows, as plain data that JSON can hold."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from newfound.report import cards, certainty, context, documents
+from newfound.report.excerpts import Excerpts
+from newfound.report.limits import Limits
+from newfound.report.material import Material
+from newfound.report.measures import Measures
+from newfound.report.summary import summary
+from newfound.report.words import choose, rounded, words
+from newfound.tables import jsonable
+
+if TYPE_CHECKING:
+    from newfound.describer import NoveltyDescriber
+
+__all__ = ["collect"]
+
+_NETWORK = 60  # words among which the strongest pairs are looked for
+
+
+def collect(
+    describer: NoveltyDescriber, material: Material | None, limits: Limits
+) -> dict[str, Any]:
+    """Give everything that a page about a description shows.
+
+    Parameters
+    ----------
+    describer : NoveltyDescriber
+        Fitted.
+    material : Material or None
+        The texts; without them there are no examples, documents and held-out curves.
+    limits : Limits
+        How much of everything.
+
+    Returns
+    -------
+    dict
+        Plain data, with the keys ``summary``, ``words``, ``cards``, ``examples``, ``rules``,
+        ``phrases``, ``senses``, ``context``, ``pairs``, ``documents``, ``curves``, ``notes`` and
+        ``n_documents``.
+    """
+    table = describer.words_
+    measures = Measures.of(table)
+    frequency = table["documents_known"] + table["documents_novel"]
+    rows = choose(measures, frequency, limits.words)
+    shown = words(describer, measures, rows, limits)
+    names = shown["columns"]["word"]
+    novelty = [value or 0.0 for value in shown["columns"]["novelty"]]
+    numbers = {word: number for number, word in enumerate(names)}
+    excerpts = Excerpts(describer.vectorizer_, numbers, novelty.__getitem__)
+    leaning = documents.contributions(describer, measures)
+
+    rules = cards.Rules(limits.literals)
+    for novel in (True, False):
+        own = describer.clauses_[describer.clauses_.is_novel == novel]
+        rules.add(own[: -(-limits.rules // 2)])
+    examples, ranked = None, None
+    if material is not None:
+        scores = documents.document_scores(material, leaning)
+        order = np.argsort(-scores, kind="stable")
+        examples = cards.Examples(material, excerpts, order, limits)
+        vocabulary = list(describer.vectorizer_.vocabulary_)
+        ranked = documents.documents(material, scores, leaning, vocabulary, excerpts, limits)
+    matter = [numbers[word] for word in table["word"][choose(measures, frequency, limits.cards)]]
+    made = {
+        str(number): cards.card(describer, names[number], rules, examples, limits)
+        for number in matter
+    }
+    new = [word for word, found in zip(names, shown["columns"]["new"], strict=True) if found]
+    strong = [names[number] for number in matter[: _NETWORK * 2 // 3]]
+    strong += [names[number] for number in matter[-_NETWORK // 3 :] if names[number] not in strong]
+    column_of = describer.vectorizer_.vocabulary_
+    columns = np.array([column_of[word] for word in table["word"]], np.intp)
+    n = describer.n_documents_
+    return {
+        "n_documents": dict(n),
+        "summary": summary(shown, n["known"], n["novel"]),
+        "words": shown,
+        "cards": made,
+        "examples": None if examples is None else examples.rows,
+        "rules": {"rows": rules.rows, "total": len(describer.clauses_)},
+        "phrases": _phrases(describer, limits),
+        "senses": _senses(describer, names, limits),
+        "context": context.matrix(describer, new[: limits.matrix]),
+        "pairs": context.pairs(describer, strong, limits.pairs),
+        "documents": ranked,
+        "curves": certainty.curves(table, columns, material),
+        "notes": [] if material is None else list(material.notes),
+        "made": _made(describer, material),
+    }
+
+
+def _phrases(describer: NoveltyDescriber, limits: Limits) -> dict[str, Any] | None:
+    table = getattr(describer, "phrases_", None)
+    if table is None:
+        return None
+    rows = [
+        {name: rounded(x) if isinstance(x, float) else x for name, x in row.items()}
+        for row in table.take(slice(limits.phrases))
+    ]
+    return {"rows": rows, "total": len(table)}
+
+
+def _senses(
+    describer: NoveltyDescriber, names: list[str], limits: Limits
+) -> list[dict[str, Any]] | None:
+    return None
+
+
+def _made(describer: NoveltyDescriber, material: Material | None) -> dict[str, Any]:
+    chosen: Mapping[str, Any] = describer._chosen
+    parameters = {
+        "preset": describer.preset or "default",
+        **{name: value for name, value in chosen.items() if name != "stop_words"},
+        "stop_words": f"{len(describer.vectorizer_.stop_words_):,} words",
+        "machines": getattr(describer, "n_machines_", 1),
+        "random_state": _seed(describer.random_state),
+    }
+    return {
+        "parameters": {name: jsonable(value) for name, value in parameters.items()},
+        "versions": {
+            **{name: version(name) for name in ("newfound", "numpy", "scipy", "scikit-learn")},
+            "Python": platform.python_version(),
+        },
+        "piles": {} if material is None else jsonable(material.piles),
+        "n_words": len(describer.words_),
+        "n_rules": len(describer.clauses_),
+    }
+
+
+def _seed(random_state: object) -> object:
+    if random_state is None:
+        return "none: another run may differ"
+    return random_state if isinstance(random_state, int) else "a generator"

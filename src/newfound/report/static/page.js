@@ -1,0 +1,126 @@
+// The pieces that every section is made of. Text is only ever placed as text.
+"use strict";
+
+const newfound = { sections: [] };
+
+newfound.data = JSON.parse(document.getElementById("data").textContent);
+
+// An element with attributes, listeners (on*) and children; strings become text.
+newfound.el = (tag, attributes = {}, ...children) => {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "class") element.className = value;
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  for (const child of children.flat(Infinity)) {
+    if (child !== null && child !== undefined && child !== false) element.append(child);
+  }
+  return element;
+};
+
+// A section of the page, shown only if there is something in it.
+newfound.section = (id, label, build) => newfound.sections.push({ id, label, build });
+
+newfound.format = {
+  count: (value) => (value === null || value === undefined ? "–" : value.toLocaleString("en")),
+  number: (value, digits = 3) => {
+    if (value === null || value === undefined) return "–";
+    const size = Math.abs(value);
+    if (size >= 1e6 || (size > 0 && size < 1e-4)) return value.toExponential(1).replace("e", "×10^");
+    return value.toLocaleString("en", { maximumSignificantDigits: digits }).replace("-", "−");
+  },
+  signed: (value) => {
+    if (value === null || value === undefined) return "–";
+    return (value > 0 ? "+" : value < 0 ? "−" : "") + Math.abs(value).toFixed(2);
+  },
+  share: (value) => {
+    if (value === null || value === undefined) return "–";
+    const percent = 100 * value;
+    return `${percent > 0 && percent < 1 ? "<1" : percent > 99 && percent < 100 ? ">99" : Math.round(percent)} %`;
+  },
+  chance: (value) => {
+    if (value === null || value === undefined) return "–";
+    return value < 0.001 ? "<0.001" : value.toFixed(3);
+  },
+};
+
+newfound.plural = (n, one, many) => `${newfound.format.count(n)} ${n === 1 ? one : many ?? `${one}s`}`;
+
+// What stands for each side besides its colour.
+newfound.marks = { novel: "▲", known: "■", neither: "○" };
+newfound.mark = (side) =>
+  newfound.el("span", { class: `mark ${side}`, "aria-hidden": "true" }, newfound.marks[side] ?? "");
+newfound.sideLabel = (side) =>
+  newfound.el("span", { class: `side ${side}` }, newfound.mark(side), ` ${side === "neither" ? "unsure" : side}`);
+
+// Rows of the words of the page, and their numbers by name.
+newfound.words = [];
+newfound.numbers = new Map();
+if (newfound.data.words) {
+  const columns = newfound.data.words.columns;
+  newfound.words = columns.word.map((word, number) => {
+    const row = { number };
+    for (const name of Object.keys(columns)) row[name] = columns[name][number];
+    row.documents = row.documents_known + row.documents_novel;
+    newfound.numbers.set(word, number);
+    return row;
+  });
+}
+
+// A word that opens its card, or plain text where the page has none.
+newfound.word = (word, options = {}) => {
+  const number = newfound.numbers.get(word);
+  const name = newfound.el("bdi", {}, word);
+  if (number === undefined) return newfound.el("span", { class: "word" }, name);
+  const side = options.plain ? "" : newfound.words[number].side;
+  return newfound.el(
+    "button",
+    { type: "button", class: `word ${side}`, "aria-haspopup": "dialog", onclick: () => newfound.openCard(number) },
+    options.mark ? [newfound.mark(newfound.words[number].side), " "] : null,
+    name,
+  );
+};
+
+// The pieces of an excerpt; `wanted` is the word to bring out, else all are marked by their weight.
+newfound.pieces = (excerpt, wanted = null) => {
+  const shown = excerpt.pieces.map((piece) => {
+    if (typeof piece === "string") return piece;
+    const [surface, number] = piece;
+    const row = newfound.words[number];
+    if (wanted !== null) return number === wanted ? newfound.el("strong", { class: `hit ${row.side}` }, surface) : surface;
+    if (row.side === "neither") return surface;
+    const element = newfound.el("mark", { class: row.side, title: `${row.word}: novelty ${newfound.format.signed(row.novelty)}` }, surface);
+    element.style.setProperty("--weight", `${Math.round(10 + 26 * Math.min(Math.abs(row.novelty) / newfound.fullest, 1))}%`);
+    return element;
+  });
+  return [excerpt.before ? "… " : null, shown, excerpt.after ? " …" : null];
+};
+newfound.fullest = newfound.words.reduce((most, row) => Math.max(most, Math.abs(row.novelty ?? 0)), 1e-9);
+
+// Tell those who listen instead of look.
+newfound.say = (text) => {
+  document.getElementById("said").textContent = text;
+};
+
+newfound.notice = (text) => newfound.el("p", { class: "notice" }, text);
+newfound.legend = (...items) =>
+  newfound.el("p", { class: "legend" }, items.filter(Boolean).map(([mark, text]) => newfound.el("span", { class: "key" }, mark, " ", text)));
+
+// Draw now, and again whenever there is another width to draw for.
+newfound.responsive = (holder, draw) => {
+  let width = 0;
+  const redraw = () => {
+    const now = Math.floor(holder.clientWidth);
+    if (now > 0 && Math.abs(now - width) > 4) {
+      width = now;
+      holder.replaceChildren(draw(width));
+    }
+  };
+  new ResizeObserver(() => requestAnimationFrame(redraw)).observe(holder);
+  return () => {
+    width = 0;
+    redraw();
+  };
+};
