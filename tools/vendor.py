@@ -1,8 +1,8 @@
 """Fetch the JavaScript that the report and its tests carry: exact versions, checked, with licences.
 
-``python tools/vendor.py`` reads ``vendor.json`` beside it, packs each package with npm, compares the
-archive with its checksum and copies the files named there. ``--check`` fetches nothing: it says
-whether every file is there.
+``python tools/vendor.py`` reads ``vendor.json`` beside it, packs each package with npm, compares
+the archive with its checksum and copies the files named there. ``--check`` fetches nothing: it
+says whether every file is there.
 """
 
 from __future__ import annotations

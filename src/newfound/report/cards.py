@@ -132,8 +132,8 @@ def card(
 def _company(partners: Table) -> list[list[Any]]:
     """Give the partners that are more than chance: word, rules with both, lift."""
     kept = partners.take(partners["strength"] > 0)
-    lifts = (rounded(lift, 3) for lift in kept["lift"].tolist())
-    return [list(row) for row in zip(kept["word"].tolist(), kept["F_ij"].tolist(), lifts)]
+    rows = zip(*(kept[name].tolist() for name in ("word", "F_ij", "lift")), strict=True)
+    return [[word, rules, rounded(lift, 3)] for word, rules, lift in rows]
 
 
 def _rules_with(clauses: ClauseTable, word: str, rules: Rules, most: int) -> list[int]:

@@ -14,13 +14,15 @@ if TYPE_CHECKING:
     from newfound.report.material import Material
     from newfound.words import WordTable
 
-__all__ = ["curves", "document_curves", "score_curves", "tfidf_held_out"]
+__all__ = ["curves", "document_curves", "score_curves", "tfidf_curves", "tfidf_held_out"]
 
 _POINTS = 120
 _FOLDS = 3
 
 
-def curves(words: WordTable, columns: NDArray[np.intp], material: Material | None) -> dict[str, Any]:
+def curves(
+    words: WordTable, columns: NDArray[np.intp], material: Material | None
+) -> dict[str, Any]:
     """Give all curves of a page.
 
     Parameters
@@ -35,15 +37,7 @@ def curves(words: WordTable, columns: NDArray[np.intp], material: Material | Non
     found: dict[str, Any] = {"scores": {"newfound": score_curves(words["score"], words["group"])}}
     if material is None:
         return found
-    tfidf = tfidf_by_group(material.matrix, material.novel)
-    known, novel = tfidf.known[columns], tfidf.novel[columns]
-    group = words["group"]
-    found["scores"]["tfidf"] = {
-        "known": _cumulative(known[group == "known"]),
-        "novel": _cumulative(novel[group == "novel"]),
-        "shared, in known": _cumulative(known[group == "shared"]),
-        "shared, in novel": _cumulative(novel[group == "shared"]),
-    }
+    found["scores"]["tfidf"] = tfidf_curves(words["group"], columns, material)
     baseline = tfidf_held_out(material.matrix, material.novel)
     both = {"newfound": material.held_out, "tfidf": baseline}
     found["documents"] = {
@@ -58,6 +52,18 @@ def score_curves(scores: ArrayLike, group: ArrayLike) -> dict[str, Any]:
     """Give the cumulative curve of the scores of known, novel and shared words."""
     values, groups = np.asarray(scores, float), np.asarray(group)
     return {name: _cumulative(values[groups == name]) for name in ("known", "novel", "shared")}
+
+
+def tfidf_curves(group: ArrayLike, columns: NDArray[np.intp], material: Material) -> dict[str, Any]:
+    """Give the cumulative curves of TF-IDF: shared words have one on each side."""
+    tfidf = tfidf_by_group(material.matrix, material.novel)
+    known, novel, groups = tfidf.known[columns], tfidf.novel[columns], np.asarray(group)
+    return {
+        "known": _cumulative(known[groups == "known"]),
+        "novel": _cumulative(novel[groups == "novel"]),
+        "shared, in known": _cumulative(known[groups == "shared"]),
+        "shared, in novel": _cumulative(novel[groups == "shared"]),
+    }
 
 
 def document_curves(scores: ArrayLike, novel: ArrayLike) -> dict[str, Any] | None:

@@ -42,7 +42,7 @@ def pairs(describer: NoveltyDescriber, words: Sequence[str], most: int) -> list[
     if len(words) < 2:
         return []
     found = describer.context_matrix(words)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for side in SIDES:
         scores = found[side]
         i, j = np.nonzero(np.triu(scores.F_ij > 1, k=1))

@@ -1,7 +1,7 @@
 """Sentences of the original texts, with the words that the model found in them.
 
-An excerpt is a list of pieces: a plain string, or ``[surface, number]`` for a word of the page. Pieces
-put together give the original text, so nothing depends on how a browser counts characters.
+An excerpt is a list of pieces: a plain string, or ``[surface, number]`` for a word of the page. Put
+together they give the original text, so nothing depends on how a browser counts characters.
 """
 
 from __future__ import annotations

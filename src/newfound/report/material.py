@@ -103,13 +103,13 @@ def gather(
             raise DocumentError(f"{side}: {error}") from error
     texts = [*piles["known"].texts, *piles["novel"].texts]
     is_novel = np.arange(len(texts)) >= len(piles["known"])
-    same = corpus is not None and list(corpus.texts) == texts
-    matrix = corpus.matrix if same else describer.vectorizer_.transform(texts)
+    kept = corpus if corpus is not None and list(corpus.texts) == texts else None
+    matrix = describer.vectorizer_.transform(texts) if kept is None else kept.matrix
     return Material(
         texts=texts,
         novel=is_novel,
         matrix=matrix,
-        held_out=corpus.held_out if same else None,
+        held_out=None if kept is None else kept.held_out,
         names=[*piles["known"].ids, *piles["novel"].ids]
         if all(map(_has_names, piles.values()))
         else _names(is_novel),
@@ -122,7 +122,7 @@ def gather(
             }
             for side, pile in piles.items()
         },
-        notes=() if same else _differences(describer, matrix, is_novel),
+        notes=_differences(describer, matrix, is_novel) if kept is None else (),
     )
 
 
@@ -132,11 +132,9 @@ def _has_names(pile: Documents) -> bool:
 
 
 def _names(novel: NDArray[np.bool_]) -> list[str]:
-    """Call documents by their side and their place in it, from 1."""
+    """Call documents by their place in their side, from 1."""
     places = np.where(novel, np.cumsum(novel), np.cumsum(~novel))
-    return [
-        f"{SIDES[side]} {place}" for side, place in zip(novel.tolist(), places.tolist(), strict=True)
-    ]
+    return [f"no. {place}" for place in places.tolist()]
 
 
 def _differences(

@@ -1,7 +1,7 @@
 """From plain data to one HTML file that needs nothing else and lets nothing in.
 
-The template only places what it is given. The data go into a block of JSON in which no character can
-end the block; the page's script puts every text in place as text. A content policy allows the
+The template only places what it is given. The data go into a block of JSON in which no character
+can end the block; the page's script puts every text in place as text. A content policy allows the
 scripts and styles of the page by their hashes and forbids everything else.
 """
 

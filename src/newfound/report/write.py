@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from newfound.files import refuse_path, written_aside
 from newfound.report.collect import collect

@@ -13,7 +13,7 @@
     });
     return el("div", { class: "panel" }, el("h3", {}, title), text ? el("p", { class: "lead" }, text) : null, holder);
   };
-  const line = (name, label) => [el("span", { class: `line ${name}` }), label];
+  const key = (name, label) => [newfound.line(name), label];
 
   const curve = (which, title, x, y, guide, value) => {
     const both = data.curves.documents;
@@ -33,19 +33,17 @@
 
   const cumulative = (curves, title, label, type) => {
     const names = Object.keys(curves).filter((name) => curves[name].n);
-    const dashes = { known: "6 4", novel: null, shared: "1.5 4", "shared, in known": "1.5 4", "shared, in novel": "9 3 1.5 3" };
-    const colours = { known: "var(--known)", novel: "var(--novel)", shared: "var(--ink)", "shared, in known": "var(--known)", "shared, in novel": "var(--novel)" };
     const values = names.flatMap((name) => curves[name].x);
     const panel = figure(title, null, (width) => Plot.plot({
       ...common(width, `${title}: share of words with at most this score`),
-      x: { label: `${label} →`, type, ticks: 5, tickFormat: type === "log" ? (value) => format.number(value, 1) : undefined, domain: type === "log" ? d3.extent(values) : undefined },
+      x: { label: `${label} →`, type, ticks: type === "log" ? d3.range(-9, 10).map((power) => 10 ** power).filter((value) => value >= d3.min(values) && value <= d3.max(values)) : 5, tickFormat: type === "log" ? (value) => format.number(value, 1) : undefined, domain: type === "log" ? d3.extent(values) : undefined },
       y: { label: "↑ share of words", domain: [0, 1], ticks: 5, grid: true, percent: false },
       marks: [
         type === "log" ? Plot.ruleX([1], { stroke: "var(--line)" }) : null,
-        ...names.map((name) => Plot.line(curves[name].x.map((at, i) => ({ x: at, y: curves[name].share[i] })), { x: "x", y: "y", stroke: colours[name], strokeWidth: 2, strokeDasharray: dashes[name], curve: "step-after" })),
+        ...names.map((name) => Plot.line(curves[name].x.map((at, i) => ({ x: at, y: curves[name].share[i] })), { x: "x", y: "y", stroke: newfound.strokes[name][0], strokeWidth: 2, strokeDasharray: newfound.strokes[name][1], curve: "step-after" })),
       ],
     }));
-    panel.append(newfound.legend(...names.map((name) => line(`cumulative ${name.replaceAll(/\W+/g, "-")}`, `${name} (${newfound.plural(curves[name].n, "word")})`))));
+    panel.append(newfound.legend(...names.map((name) => key(name, `${name} (${newfound.plural(curves[name].n, "word")})`))));
     return panel;
   };
 
@@ -76,7 +74,7 @@
     if (documents && Object.keys(documents).length) {
       const { newfound: ours, tfidf } = documents;
       if (!ours) shown.push(newfound.notice("Curves on held-out documents need the describer as it was fitted; a saved model shows those of TF-IDF alone."));
-      shown.push(newfound.legend(ours ? line("ours", "newfound") : null, tfidf ? line("tfidf", "TF-IDF") : null));
+      shown.push(newfound.legend(ours ? key("newfound", "newfound") : null, tfidf ? key("TF-IDF", "TF-IDF") : null));
       const n = data.n_documents;
       panels.push(
         curve("roc", "ROC on held-out documents", "known documents taken for novel", "novel documents found", "diagonal", "auroc"),

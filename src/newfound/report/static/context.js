@@ -40,7 +40,7 @@ newfound.section("context", "Context", () => {
     });
     shown.push(
       el("h3", {}, "The strongest pairs"),
-      newfound.legend([el("span", { class: "line novel" }), "together in rules for novel"], [el("span", { class: "line known" }), "together in rules for known"]),
+      newfound.legend([newfound.line("novel"), "together in rules for novel"], [newfound.line("known"), "together in rules for known"]),
       holder,
       el("details", {}, el("summary", {}, "The pairs as a table"), table.element),
     );
@@ -75,7 +75,7 @@ newfound.network = (pairs, width) => {
   const { el } = newfound;
   const shown = width < 560 ? pairs.slice(0, 24) : pairs;
   const names = [...new Set(shown.flatMap((pair) => [pair.a, pair.b]))];
-  const height = Math.round(Math.min(Math.max(width * 0.62, 60 + 11 * names.length, 320), width < 560 ? 560 : 660));
+  const height = Math.round(Math.min(Math.max(width * 0.56, 60 + 13 * names.length, 280), width < 560 ? 560 : 640));
   const pen = document.createElement("canvas").getContext("2d");
   pen.font = "13px system-ui, sans-serif";
   const nodes = names.map((name) => {
@@ -110,14 +110,19 @@ newfound.network = (pairs, width) => {
   };
   d3.forceSimulation(nodes)
     .randomSource(d3.randomLcg(7))
-    .force("link", d3.forceLink(links).distance(70))
-    .force("charge", d3.forceManyBody().strength(-170))
-    .force("x", d3.forceX(width / 2).strength(0.06))
-    .force("y", d3.forceY(height / 2).strength(0.11))
-    .force("apart", apart)
+    .force("link", d3.forceLink(links).distance(90).strength(0.25))
+    .force("charge", d3.forceManyBody().strength(-420))
+    .force("x", d3.forceX(width / 2).strength(0.1))
+    .force("y", d3.forceY(height / 2).strength(0.16))
     .stop()
     .tick(300);
-  for (let i = 0; i < 60; i += 1) apart();
+  // Fill the room there is, then push names off one another.
+  for (const [axis, size] of [["x", width - 120], ["y", height - 40]]) {
+    const [least, greatest] = d3.extent(nodes, (item) => item[axis]);
+    const offset = axis === "x" ? 60 : 20;
+    for (const item of nodes) item[axis] = greatest > least ? offset + size * (item[axis] - least) / (greatest - least) : offset + size / 2;
+  }
+  for (let i = 0; i < 200; i += 1) apart();
   const most = d3.max(links, (link) => link.strength);
   const svg = d3.create("svg").attr("class", "chart network").attr("role", "img").attr("width", width).attr("height", height)
     .attr("viewBox", `0 0 ${width} ${height}`).attr("aria-label", `Network of ${shown.length} pairs of words that rules use together; the table below lists them`);

@@ -30,7 +30,8 @@
   const button = document.getElementById("theme");
   const show = (theme) => {
     document.documentElement.dataset.theme = theme;
-    button.textContent = `Theme: ${theme}`;
+    button.setAttribute("aria-label", `Theme: ${theme}`);
+    button.replaceChildren("◐", el("span", {}, ` ${theme}`));
   };
   button.addEventListener("click", () => show(themes[(themes.indexOf(document.documentElement.dataset.theme) + 1) % 3]));
   show("system");

@@ -86,13 +86,14 @@ newfound.word = (word, options = {}) => {
 // The pieces of an excerpt; `wanted` is the word to bring out, else all are marked by their weight.
 newfound.pieces = (excerpt, wanted = null) => {
   const shown = excerpt.pieces.map((piece) => {
-    if (typeof piece === "string") return piece;
+    if (typeof piece === "string") return piece.replace(/\n\s*\n/g, "\n");
     const [surface, number] = piece;
     const row = newfound.words[number];
     if (wanted !== null) return number === wanted ? newfound.el("strong", { class: `hit ${row.side}` }, surface) : surface;
     if (row.side === "neither") return surface;
-    const element = newfound.el("mark", { class: row.side, title: `${row.word}: novelty ${newfound.format.signed(row.novelty)}` }, surface);
-    element.style.setProperty("--weight", `${Math.round(10 + 26 * Math.min(Math.abs(row.novelty) / newfound.fullest, 1))}%`);
+    const share = Math.min(Math.abs(row.novelty) / newfound.fullest, 1);
+    const element = newfound.el("mark", { class: `${row.side}${share > 0.5 ? " strong" : ""}`, title: `${row.word}: novelty ${newfound.format.signed(row.novelty)}` }, surface);
+    element.style.setProperty("--weight", `${Math.round(4 + 30 * share)}%`);
     return element;
   });
   return [excerpt.before ? "… " : null, shown, excerpt.after ? " …" : null];
@@ -107,6 +108,19 @@ newfound.say = (text) => {
 newfound.notice = (text) => newfound.el("p", { class: "notice" }, text);
 newfound.legend = (...items) =>
   newfound.el("p", { class: "legend" }, items.filter(Boolean).map(([mark, text]) => newfound.el("span", { class: "key" }, mark, " ", text)));
+
+// A line as the charts draw it.
+newfound.strokes = {
+  novel: ["var(--novel)", null], known: ["var(--known)", "6 4"], shared: ["var(--ink)", "1.5 4"],
+  "shared, in known": ["var(--known)", "1.5 4"], "shared, in novel": ["var(--novel)", "9 3 1.5 3"],
+  newfound: ["var(--novel)", null], "TF-IDF": ["var(--soft)", "6 4"],
+};
+newfound.line = (name) => {
+  const [colour, dashes] = newfound.strokes[name];
+  const svg = d3.create("svg").attr("width", 34).attr("height", 8).attr("aria-hidden", "true");
+  svg.append("line").attr("x1", 0).attr("x2", 34).attr("y1", 4).attr("y2", 4).attr("stroke", colour).attr("stroke-width", 2.5).attr("stroke-dasharray", dashes);
+  return svg.node();
+};
 
 // Draw now, and again whenever there is another width to draw for.
 newfound.responsive = (holder, draw) => {

@@ -5,11 +5,19 @@
 newfound.rule = (rule) => {
   const { el } = newfound;
   const and = () => el("span", { class: "and" }, " and ");
-  const parts = [
-    ...rule.plain.map((word) => [newfound.word(word)]),
-    ...rule.negated.map((word) => [el("span", { class: "not" }, "not "), newfound.word(word, { plain: true })]),
-  ];
-  if (rule.more) parts.push([el("span", { class: "not" }, `not ${newfound.plural(rule.more, "other word")}`)]);
+  const negated = rule.negated.map((word) => [el("span", { class: "not" }, "not "), newfound.word(word, { plain: true })]);
+  const parts = rule.plain.map((word) => [newfound.word(word)]);
+  const beyond = rule.more ? [el("span", { class: "not" }, `not ${newfound.plural(rule.more, "other word")}`)] : null;
+  // What a rule has beats what it must not have; the long tail unfolds on demand.
+  const short = parts.length ? 2 : 4;
+  const hidden = negated.length > short + 1 ? negated.splice(short) : [];
+  parts.push(...negated);
+  if (hidden.length) {
+    const rest = el("span", {});
+    const show = () => rest.replaceChildren(...[...hidden, beyond].filter(Boolean).flatMap((part, i) => (i ? [and(), ...part] : part)));
+    rest.append(el("button", { type: "button", class: "more", onclick: show }, `not ${newfound.plural(hidden.length + rule.more, "other")}`));
+    parts.push(rest);
+  } else if (beyond) parts.push(beyond);
   return el("span", { class: "rule" }, parts.flatMap((part, i) => (i ? [and(), part] : [part])), el("span", { class: "then" }, " → "), newfound.sideLabel(rule.side));
 };
 
@@ -51,7 +59,7 @@ newfound.section("rules", "Rules", () => {
   if (data.phrases && data.phrases.rows.length) {
     const phrases = newfound.table({
       name: "phrases", what: "the phrases", rows: data.phrases.rows, sort: "novelty", page: 12,
-      note: data.phrases.rows.length < data.phrases.total ? `of ${newfound.plural(data.phrases.total, "phrase")}` : "",
+      note: data.phrases.rows.length < data.phrases.total ? ` of ${format.count(data.phrases.total)}` : "",
       columns: [
         { key: "phrase", label: "Phrase", text: true, show: (row) => [newfound.mark(row.side), " ", row.phrase.split(" AND ").flatMap((word, i) => [i ? el("span", { class: "and" }, " and ") : null, newfound.word(word)])] },
         { key: "side", label: "Side", text: true, show: (row) => row.side },

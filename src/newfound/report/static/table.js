@@ -88,7 +88,7 @@
       const left = all.length - Math.min(shown, all.length);
       more.hidden = left <= 0;
       more.textContent = `Show ${format.count(Math.min(left, 4 * page))} more`;
-      count.textContent = all.length === rows.length ? `${newfound.plural(rows.length, "row")}${note ? ` ${note}` : ""}` : `${format.count(all.length)} of ${newfound.plural(rows.length, "row")} match`;
+      count.textContent = all.length === rows.length ? `${newfound.plural(rows.length, "row")}${note ?? ""}` : `${format.count(all.length)} of ${newfound.plural(rows.length, "row")} match`;
     };
     draw();
     const element = el(

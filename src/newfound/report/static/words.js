@@ -13,8 +13,8 @@ newfound.section("new", null, () => {
         element.style.width = `${100 * row[`documents_${side}`] / n[side]}%`;
         return el("span", { class: "track" }, element);
       };
-      const shares = ["novel", "known"].map((side) => `${format.share(row[`documents_${side}`] / n[side])} of ${side}`);
-      return el("li", {}, newfound.word(row.word), bar("novel"), bar("known"), el("small", {}, shares.join(", ")));
+      const shares = ["novel", "known"].map((side) => `${format.share(row[`documents_${side}`] / n[side])} ${side}`);
+      return el("li", {}, newfound.word(row.word), bar("novel"), bar("known"), el("small", {}, shares.join(" · ")));
     })),
     newfound.legend([newfound.mark("novel"), "share of the novel documents that have the word"], [newfound.mark("known"), "share of the known ones"]),
     data.notes.map(newfound.notice),
@@ -114,7 +114,7 @@ newfound.scatter = (words, kept, width, filtered) => {
     ],
   });
   chart.setAttribute("role", "img");
-  newfound.labels(chart, points.filter((point) => kept.has(point.row)), x, y, { width, height, margin, most: filtered ? 120 : Math.round(width / 9) });
+  newfound.labels(chart, points.filter((point) => kept.has(point.row) && (filtered || point.row.side !== "neither")), points, x, y, { width, height, margin, most: filtered ? 120 : Math.round(width / 9) });
   chart.addEventListener("click", () => {
     if (chart.value) newfound.openCard(chart.value.row.number);
   });
@@ -122,10 +122,12 @@ newfound.scatter = (words, kept, width, filtered) => {
 };
 
 // Put names beside points, those farthest from 0 first, wherever there is room.
-newfound.labels = (chart, points, x, y, { width, height, margin, most }) => {
+newfound.labels = (chart, points, all, x, y, { width, height, margin, most }) => {
   const pen = document.createElement("canvas").getContext("2d");
   pen.font = "12px system-ui, sans-serif";
   const boxes = [];
+  const marks = all.map((point) => [x(point.x), y(point.y)]);
+  const covers = (box, px, py) => marks.some(([mx, my]) => mx > box.left - 3 && mx < box.right + 3 && my > box.top - 2 && my < box.bottom + 2 && (mx !== px || my !== py));
   const free = (box) =>
     box.left > margin.left && box.right < width - 2 && box.top > 8 && box.bottom < height - margin.bottom &&
     boxes.every((other) => box.right < other.left || box.left > other.right || box.bottom < other.top || box.top > other.bottom);
@@ -140,13 +142,13 @@ newfound.labels = (chart, points, x, y, { width, height, margin, most }) => {
   for (const { row, x: at, y: value } of turns) {
     if (placed >= most) break;
     const name = row.word.length > 24 ? `${row.word.slice(0, 23)}…` : row.word;
-    const long = pen.measureText(name).width + 2;
+    const long = pen.measureText(name).width + 3;
     const px = x(at);
     const py = y(value);
     for (const [anchor, dx, dy] of [["start", 7, 4], ["end", -7, 4], ["middle", 0, -8], ["middle", 0, 16]]) {
       const left = px + dx - (anchor === "end" ? long : anchor === "middle" ? long / 2 : 0);
       const box = { left, right: left + long, top: py + dy - 11, bottom: py + dy + 3 };
-      if (!free(box)) continue;
+      if (!free(box) || covers(box, px, py)) continue;
       boxes.push(box, { left: px - 3, right: px + 3, top: py - 3, bottom: py + 3 });
       layer.append("text").attr("x", px + dx).attr("y", py + dy).attr("text-anchor", anchor).attr("class", row.side).text(name);
       placed += 1;
