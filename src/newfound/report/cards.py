@@ -104,7 +104,8 @@ class Examples:
                 return
 
     def _number(self, row: int, excerpt: dict[str, Any]) -> int:
-        number = self._numbers.setdefault((row, _text(excerpt)), len(self.rows))
+        # Words and pairs of them are marked in their own ways, so the marks count too.
+        number = self._numbers.setdefault((row, repr(excerpt["pieces"])), len(self.rows))
         if number == len(self.rows):
             novel = bool(self.material.novel[row])
             self.rows.append({**excerpt, "name": self.material.names[row][:80], "novel": novel})
