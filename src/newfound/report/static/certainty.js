@@ -6,11 +6,7 @@
   const common = (width, label) => ({ className: "chart", width, height: Math.round(Math.min(width * 0.82, 330)), ariaLabel: label, marginLeft: 46, marginBottom: 38, marginTop: 22 });
   const figure = (title, text, draw) => {
     const holder = el("div", { class: "figure" });
-    newfound.responsive(holder, (width) => {
-      const chart = draw(width);
-      chart.setAttribute("role", "img");
-      return chart;
-    });
+    newfound.responsive(holder, (width) => newfound.picture(draw(width)));
     return el("div", { class: "panel" }, el("h3", {}, title), text ? el("p", { class: "lead" }, text) : null, holder);
   };
   const key = (name, label) => [newfound.line(name), label];

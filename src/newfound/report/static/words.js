@@ -113,7 +113,7 @@ newfound.scatter = (words, kept, width, filtered) => {
       })),
     ],
   });
-  chart.setAttribute("role", "img");
+  newfound.picture(chart);
   newfound.labels(chart, points.filter((point) => kept.has(point.row) && (filtered || point.row.side !== "neither")), points, x, y, { width, height, margin, most: filtered ? 120 : Math.round(width / 9) });
   chart.addEventListener("click", () => {
     if (chart.value) newfound.openCard(chart.value.row.number);
