@@ -13,8 +13,8 @@ newfound.section("new", null, () => {
         element.style.width = `${100 * row[`documents_${side}`] / n[side]}%`;
         return el("span", { class: "track" }, element);
       };
-      const shares = ["novel", "known"].map((side) => `${format.share(row[`documents_${side}`] / n[side])} ${side}`);
-      return el("li", {}, newfound.word(row.word), bar("novel"), bar("known"), el("small", {}, shares.join(" · ")));
+      const shares = ["novel", "known"].map((side) => el("span", {}, newfound.mark(side), ` ${format.share(row[`documents_${side}`] / n[side])} `, el("span", { class: "unseen" }, `of the ${side} documents `)));
+      return el("li", {}, newfound.word(row.word), bar("novel"), bar("known"), el("small", {}, shares));
     })),
     newfound.legend([newfound.mark("novel"), "share of the novel documents that have the word"], [newfound.mark("known"), "share of the known ones"]),
     data.notes.map(newfound.notice),
