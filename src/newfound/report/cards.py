@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Examples", "Rules", "card"]
 
 _CANDIDATES = 2  # documents looked at for each example wanted
+_NAMED = 20  # documents looked at to see how a word is written
 _GOOD_LENGTH = range(50, 201)  # characters of a sentence that is read with ease
 
 
@@ -89,6 +90,21 @@ class Examples:
         own = own[np.argsort(self._rank[own] if novel else -self._rank[own])]
         found = sorted(self._sentences(word, own.tolist()), key=lambda pair: _roughness(pair[1]))
         return [self._number(row, excerpt) for row, excerpt in found[: self.limits.examples]]
+
+    def name(self, word: str) -> str:
+        """Write a word as the novel texts mostly do, with a capital or without.
+
+        Words at the beginning of a sentence do not count: there, all have one.
+        """
+        capital = small = 0
+        rows = self.material.with_word(self.excerpts.vectorizer.vocabulary_[word])
+        for row in rows[self.material.novel[rows]][:_NAMED].tolist():
+            found = self.excerpts.sentence(self.material.texts[row], word, self.limits.excerpt)
+            for piece in found["pieces"][1:] if found and "before" not in found else ():
+                if isinstance(piece, list) and piece[1] == self.excerpts.numbers[word]:
+                    capital += piece[0][:1].isupper()
+                    small += piece[0][:1].islower()
+        return word[:1].upper() + word[1:] if capital > 2 * small else word
 
     def _sentences(self, word: str, rows: Sequence[int]) -> Iterator[tuple[int, dict[str, Any]]]:
         seen = set()

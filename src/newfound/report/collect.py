@@ -14,6 +14,7 @@ from newfound.report.excerpts import Excerpts
 from newfound.report.limits import Limits
 from newfound.report.material import Material
 from newfound.report.measures import Measures
+from newfound.report.senses import senses
 from newfound.report.summary import summary
 from newfound.report.words import choose, rounded, words
 from newfound.tables import jsonable
@@ -82,13 +83,13 @@ def collect(
     n = describer.n_documents_
     return {
         "n_documents": dict(n),
-        "summary": summary(shown, n["known"], n["novel"]),
+        "summary": summary(shown, n["known"], n["novel"], examples.name if examples else str),
         "words": shown,
         "cards": made,
         "examples": None if examples is None else examples.rows,
         "rules": {"rows": rules.rows, "total": len(describer.clauses_)},
         "phrases": _phrases(describer, limits),
-        "senses": _senses(describer, names, limits),
+        "senses": senses(describer, excerpts, limits) if hasattr(describer, "senses") else None,
         "context": context.matrix(describer, new[: limits.matrix]),
         "pairs": context.pairs(describer, strong, limits.pairs),
         "documents": ranked,
@@ -107,12 +108,6 @@ def _phrases(describer: NoveltyDescriber, limits: Limits) -> dict[str, Any] | No
         for row in table.take(slice(limits.phrases))
     ]
     return {"rows": rows, "total": len(table)}
-
-
-def _senses(
-    describer: NoveltyDescriber, names: list[str], limits: Limits
-) -> list[dict[str, Any]] | None:
-    return None
 
 
 def _made(describer: NoveltyDescriber, material: Material | None) -> dict[str, Any]:

@@ -33,9 +33,15 @@ def contributions(describer: NoveltyDescriber, measures: Measures) -> NDArray[np
 def document_scores(material: Material, leaning: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give the novelty of each document: held out where that is known, else by its words."""
     by_words: NDArray[np.float64] = material.matrix @ leaning
-    if material.held_out is None or np.isnan(material.held_out).any():
+    if material.held_out is None or np.isnan(material.held_out).all():
         return by_words
-    return material.held_out
+    scores = material.held_out.copy()
+    missing = np.isnan(scores)
+    if missing.any():
+        # Every machine learned from these: they take the place that their words give them.
+        scale = np.sort(by_words[~missing]), np.sort(scores[~missing])
+        scores[missing] = np.interp(by_words[missing], *scale)
+    return scores
 
 
 def documents(
@@ -73,7 +79,7 @@ def documents(
                 **excerpts.opening(material.texts[row].strip(), limits.document),
             }
         )
-    held_out = scores is material.held_out
+    held_out = material.held_out is not None and not np.isnan(material.held_out).all()
     return {"rows": made, "total": len(material), "held_out": held_out}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 __all__ = ["summary"]
@@ -11,7 +11,12 @@ _NAMED = 5
 _SHOWN = 12
 
 
-def summary(words: dict[str, Any] | None, n_known: int, n_novel: int) -> dict[str, Any]:
+def summary(
+    words: dict[str, Any] | None,
+    n_known: int,
+    n_novel: int,
+    name: Callable[[str], str] = str,
+) -> dict[str, Any]:
     """Say what is new.
 
     Parameters
@@ -20,12 +25,14 @@ def summary(words: dict[str, Any] | None, n_known: int, n_novel: int) -> dict[st
         The words of the page; None where nothing was described.
     n_known, n_novel : int
         How many documents there are.
+    name : callable
+        How to write a word.
 
     Returns
     -------
     dict
         ``sentence`` and ``detail``, lists of parts with ``text`` and, for a word, ``word``;
-        ``words``, the numbers of a dozen words.
+        ``words`` and ``names``, the numbers of a dozen words and how they are written.
 
     Examples
     --------
@@ -39,7 +46,7 @@ def summary(words: dict[str, Any] | None, n_known: int, n_novel: int) -> dict[st
     """
     columns = words["columns"] if words else {"word": [], "new": []}
     new = [i for i, found in enumerate(columns["new"]) if found][:_SHOWN]
-    names = [columns["word"][i] for i in new]
+    names = [name(columns["word"][i]) for i in new]
     novel, known = _documents(n_novel, "novel"), f"the {n_known:,} known one{_s(n_known)}"
     if not names:
         sentence = [
@@ -48,7 +55,7 @@ def summary(words: dict[str, Any] | None, n_known: int, n_novel: int) -> dict[st
                 "chance could not explain it."
             )
         ]
-        return {"sentence": sentence, "detail": [], "words": []}
+        return {"sentence": sentence, "detail": [], "words": [], "names": []}
     if len(names) == 1:
         sentence = [_part(f"One word sets {novel} apart from {known}: "), _word(names[0])]
     else:
@@ -66,7 +73,7 @@ def summary(words: dict[str, Any] | None, n_known: int, n_novel: int) -> dict[st
             f"{_share(columns['documents_known'][first], n_known)} of {known}."
         ),
     ]
-    return {"sentence": [*sentence, _part(".")], "detail": detail, "words": new}
+    return {"sentence": [*sentence, _part(".")], "detail": detail, "words": new, "names": names}
 
 
 def _documents(n: int, side: str) -> str:

@@ -27,11 +27,11 @@ def choose(measures: Measures, frequency: NDArray[np.int64], most: int) -> NDArr
 
     Examples
     --------
-    >>> novelty = np.array([3.0, 2.0, 1.0, -1.0, -2.0, np.nan])
-    >>> nothing = np.full(6, np.nan)
+    >>> novelty = np.array([3.0, 2.5, 2.0, 1.5, 1.0, 0.5, -1.0, -2.0, np.nan])
+    >>> nothing = np.full(9, np.nan)
     >>> measures = Measures(novelty, nothing, nothing, nothing, nothing)
-    >>> choose(measures, np.array([1, 1, 1, 9, 1, 9]), 4).tolist()
-    [0, 1, 3, 4]
+    >>> choose(measures, np.array([1, 1, 1, 1, 1, 9, 1, 1, 9]), 6).tolist()
+    [0, 1, 2, 3, 5, 7]
     """
     ranked = np.flatnonzero(~np.isnan(measures.novelty))
     ranked = ranked[np.argsort(-measures.novelty[ranked], kind="stable")]

@@ -72,7 +72,7 @@ if (newfound.data.words) {
 // A word that opens its card, or plain text where the page has none.
 newfound.word = (word, options = {}) => {
   const number = newfound.numbers.get(word);
-  const name = newfound.el("bdi", {}, word);
+  const name = newfound.el("bdi", {}, options.name ?? word);
   if (number === undefined) return newfound.el("span", { class: "word" }, name);
   const side = options.plain ? "" : newfound.words[number].side;
   return newfound.el(
@@ -87,12 +87,15 @@ newfound.word = (word, options = {}) => {
 newfound.pieces = (excerpt, wanted = null) => {
   const shown = excerpt.pieces.map((piece) => {
     if (typeof piece === "string") return piece.replace(/\n\s*\n/g, "\n");
-    const [surface, number] = piece;
+    const [surface, number, own] = piece;
     const row = newfound.words[number];
     if (wanted !== null) return number === wanted ? newfound.el("strong", { class: `hit ${row.side}` }, surface) : surface;
-    if (row.side === "neither") return surface;
-    const share = Math.min(Math.abs(row.novelty) / newfound.fullest, 1);
-    const element = newfound.el("mark", { class: `${row.side}${share > 0.5 ? " strong" : ""}`, title: `${row.word}: novelty ${newfound.format.signed(row.novelty)}` }, surface);
+    // A weight of its own, as a detector gives it, or that of the word.
+    if (own === undefined && row.side === "neither") return surface;
+    const side = own === undefined ? row.side : own > 0 ? "novel" : "known";
+    const weight = own ?? row.novelty;
+    const share = Math.min(Math.abs(weight) / (own === undefined ? newfound.fullest : excerpt.fullest || 1), 1);
+    const element = newfound.el("mark", { class: `${side}${share > 0.5 ? " strong" : ""}`, title: `${row ? row.word : surface}: ${newfound.format.signed(weight)}` }, surface);
     element.style.setProperty("--weight", `${Math.round(4 + 30 * share)}%`);
     return element;
   });

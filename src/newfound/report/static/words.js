@@ -6,7 +6,7 @@ newfound.section("new", null, () => {
   if (!data.words || !data.summary.words.length) return data.notes.map(newfound.notice);
   const n = data.n_documents;
   return [
-    el("ol", { class: "dozen", "aria-label": "The words that are new" }, data.summary.words.map((number) => {
+    el("ol", { class: "dozen", "aria-label": "The words that are new" }, data.summary.words.map((number, i) => {
       const row = newfound.words[number];
       const bar = (side) => {
         const element = el("span", { class: `part ${side}`, "aria-hidden": "true" });
@@ -14,7 +14,7 @@ newfound.section("new", null, () => {
         return el("span", { class: "track" }, element);
       };
       const shares = ["novel", "known"].map((side) => el("span", {}, newfound.mark(side), ` ${format.share(row[`documents_${side}`] / n[side])} `, el("span", { class: "unseen" }, `of the ${side} documents `)));
-      return el("li", {}, newfound.word(row.word), bar("novel"), bar("known"), el("small", {}, shares));
+      return el("li", {}, newfound.word(row.word, { name: data.summary.names[i] }), bar("novel"), bar("known"), el("small", {}, shares));
     })),
     newfound.legend([newfound.mark("novel"), "share of the novel documents that have the word"], [newfound.mark("known"), "share of the known ones"]),
     data.notes.map(newfound.notice),
