@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.clauses import SIDES, Clause, ClauseTable
+from newfound.report.context import Company
 from newfound.report.excerpts import Excerpts
 from newfound.report.limits import Limits
 from newfound.report.material import Material
 from newfound.report.words import rounded
-from newfound.tables import Table
 
 if TYPE_CHECKING:
     from newfound.describer import NoveltyDescriber
@@ -131,26 +131,19 @@ class Examples:
 def card(
     describer: NoveltyDescriber,
     word: str,
+    company: Company,
     rules: Rules,
     examples: Examples | None,
     limits: Limits,
 ) -> dict[str, Any]:
     """Give what a card shows beside the columns of the table of words."""
-    context = describer.context(word, n=limits.company)
     found: dict[str, Any] = {
-        "company": {side: _company(context[side]) for side in SIDES},
+        "company": {side: company.partners(word, side, limits.company) for side in SIDES},
         "rules": _rules_with(describer.clauses_, word, rules, limits.card_rules),
     }
     if examples is not None:
         found["examples"] = {side: examples.of(word, novel=side == "novel") for side in SIDES}
     return found
-
-
-def _company(partners: Table) -> list[list[Any]]:
-    """Give the partners that are more than chance: word, rules with both, lift."""
-    kept = partners.take(partners["strength"] > 0)
-    rows = zip(*(kept[name].tolist() for name in ("word", "F_ij", "lift")), strict=True)
-    return [[word, rules, rounded(lift, 3)] for word, rules, lift in rows]
 
 
 def _rules_with(clauses: ClauseTable, word: str, rules: Rules, most: int) -> list[int]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from newfound.report import cards, certainty, context, documents
+from newfound.report import cards, certainty, documents
+from newfound.report.context import Company
 from newfound.report.excerpts import Excerpts
 from newfound.report.limits import Limits
 from newfound.report.material import Material
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["collect"]
 
+_COMPANY = 400  # words that can be partners: those with a card, and those that rules use most
 _NETWORK = 60  # words among which the strongest pairs are looked for
 
 
@@ -70,12 +72,16 @@ def collect(
         examples = cards.Examples(material, excerpts, order, limits)
         vocabulary = list(describer.vectorizer_.vocabulary_)
         ranked = documents.documents(material, scores, leaning, vocabulary, excerpts, limits)
-    matter = [numbers[word] for word in table["word"][choose(measures, frequency, limits.cards)]]
+    new = np.flatnonzero(shown["columns"]["new"]).tolist()
+    first = new[: limits.cards // 2]
+    others = table["word"][choose(measures, frequency, limits.cards - len(first))]
+    matter = sorted({*first, *(numbers[word] for word in others)})
+    used = np.argsort(-(table["F_K"] + table["F_N"])[rows], kind="stable").tolist()
+    company = Company(describer, [names[i] for i in dict.fromkeys([*matter, *used][:_COMPANY])])
     made = {
-        str(number): cards.card(describer, names[number], rules, examples, limits)
+        str(number): cards.card(describer, names[number], company, rules, examples, limits)
         for number in matter
     }
-    new = [word for word, found in zip(names, shown["columns"]["new"], strict=True) if found]
     strong = [names[number] for number in matter[: _NETWORK * 2 // 3]]
     strong += [names[number] for number in matter[-_NETWORK // 3 :] if names[number] not in strong]
     column_of = describer.vectorizer_.vocabulary_
@@ -90,8 +96,8 @@ def collect(
         "rules": {"rows": rules.rows, "total": len(describer.clauses_)},
         "phrases": _phrases(describer, limits),
         "senses": senses(describer, excerpts, limits) if hasattr(describer, "senses") else None,
-        "context": context.matrix(describer, new[: limits.matrix]),
-        "pairs": context.pairs(describer, strong, limits.pairs),
+        "context": company.matrix([names[number] for number in first[: limits.matrix]]),
+        "pairs": company.pairs(strong, limits.pairs),
         "documents": ranked,
         "curves": certainty.curves(table, columns, material),
         "notes": [] if material is None else list(material.notes),
