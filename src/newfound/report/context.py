@@ -48,7 +48,7 @@ class Company:
         ]
 
     def matrix(self, words: Sequence[str]) -> dict[str, Any] | None:
-        """Give the counts and lifts of all pairs of these words by side; None for fewer than two."""
+        """Give counts and lifts of all pairs of these words by side; None for fewer than two."""
         if len(words) < 2:
             return None
         places = np.array([self._numbers[word] for word in words])
