@@ -43,7 +43,7 @@
       numbers.length
         ? el("ul", { class: "sentences" }, numbers.map((number) => {
             const example = data.examples[number];
-            return el("li", {}, el("p", { class: "original" }, newfound.pieces(example, row.number)), el("p", { class: "source" }, el("bdi", {}, example.name)));
+            return el("li", {}, newfound.original(example, row.number), el("p", { class: "source" }, el("bdi", {}, example.name)));
           }))
         : el("p", { class: "none" }, `No ${side} document has it.`),
     );

@@ -30,7 +30,7 @@ newfound.section("documents", "Documents", () => {
           row.p_value === undefined ? null : el("span", { class: "value", title: "How often a known document looks at least this new" }, `p ${format.chance(row.p_value)}`),
           row.nearest ? el("span", { class: "value" }, "nearest: ", el("bdi", {}, row.nearest)) : null,
           row.group ? el("span", { class: "value" }, "group: ", el("bdi", {}, row.group)) : null),
-        el("p", { class: "original" }, newfound.pieces(row)),
+        newfound.original(row),
         row.reasons && row.reasons.length ? el("ul", { class: "reasons" }, row.reasons.map((reason) => el("li", {}, reason))) : null,
         row.why.length ? el("p", { class: "why" }, "because of ", row.why.flatMap(([word, value], i) => [i ? ", " : null, newfound.word(word), " ", el("small", {}, format.signed(value))])) : null),
     );

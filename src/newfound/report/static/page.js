@@ -103,6 +103,10 @@ newfound.pieces = (excerpt, wanted = null) => {
 };
 newfound.fullest = newfound.words.reduce((most, row) => Math.max(most, Math.abs(row.novelty ?? 0)), 1e-9);
 
+// A passage of the original text, in its own language and direction.
+newfound.original = (excerpt, wanted = null) =>
+  newfound.el("p", { class: "original", dir: "auto", lang: newfound.data.made?.parameters?.language }, newfound.pieces(excerpt, wanted));
+
 // Tell those who listen instead of look.
 newfound.say = (text) => {
   document.getElementById("said").textContent = text;

@@ -86,7 +86,7 @@ newfound.section("senses", "Senses", () => {
   const side = (rows, name) =>
     el("div", {}, el("h4", {}, newfound.sideLabel(name), " use"),
       rows.length
-        ? el("ul", { class: "senses" }, rows.map((row) => el("li", {}, el("span", { class: "with" }, "with "), newfound.word(row.word), " ", el("small", {}, `${format.count(row.documents_novel)} novel, ${newfound.plural(row.documents_known, "known document")}`), row.example ? el("p", { class: "original" }, newfound.pieces(row.example)) : null)))
+        ? el("ul", { class: "senses" }, rows.map((row) => el("li", {}, el("span", { class: "with" }, "with "), newfound.word(row.word), " ", el("small", {}, `${format.count(row.documents_novel)} novel, ${newfound.plural(row.documents_known, "known document")}`), row.example ? newfound.original(row.example) : null)))
         : el("p", { class: "none" }, "No company of its own."));
   return [
     el("p", { class: "lead" }, "Words that both sides use, each in its own company."),
