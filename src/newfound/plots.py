@@ -73,7 +73,8 @@ def plot_words(describer: NoveltyDescriber, *, n_labels: int = 40, ax: Any = Non
     if len(rows):
         ax.set_xscale("log")
     ax.set_xlabel("documents with the word")
-    ax.set_ylabel("novelty")
+    what = {"deviation": "standard deviations", "logarithm": "logarithm of the score"}
+    ax.set_ylabel(f"novelty ({what[measures.unit]})")
     ax.legend(frameon=False)
     order = np.argsort(-np.abs(y), kind="stable")
     _label(ax, [(x[i], y[i], table["word"][rows[i]], sides[i]) for i in order], n_labels)

@@ -51,6 +51,7 @@ class Rules:
                     "documents_novel": clause.matches_novel,
                     "documents_known": clause.matches_known,
                     "precision": rounded(clause.precision),
+                    "held_out_precision": rounded(getattr(clause, "held_out_precision", None)),
                     "count": clause.count,
                 }
             )

@@ -23,7 +23,8 @@ class Measures:
 
     `novelty` ranks the words; above 0 it speaks for novel. `low` and `high` bound it, `q` is the
     share of false discoveries among words this novel, `stability` the share of the machines
-    that put the word on the same side.
+    that put the word on the same side. `unit` is "deviation" where novelty is in standard
+    deviations, and "logarithm" where it is that of the score.
     """
 
     novelty: NDArray[np.float64]
@@ -31,6 +32,7 @@ class Measures:
     high: NDArray[np.float64]
     q: NDArray[np.float64]
     stability: NDArray[np.float64]
+    unit: str = "deviation"
 
     @classmethod
     def of(cls, words: WordTable) -> Measures:
@@ -40,10 +42,10 @@ class Measures:
         def column(name: str) -> NDArray[np.float64]:
             return np.asarray(words[name], float) if name in words.columns else nothing
 
-        novelty = column("novelty")
+        novelty, unit = column("novelty"), "deviation"
         if np.isnan(novelty).all():
-            novelty = column("log_score")
-        return cls(novelty, column("low"), column("high"), column("q"), column("stability"))
+            novelty, unit = column("log_score"), "logarithm"
+        return cls(novelty, column("low"), column("high"), column("q"), column("stability"), unit)
 
     @property
     def sides(self) -> NDArray[np.str_]:

@@ -73,6 +73,7 @@ def words(
         "total": len(describer.words_),
         "new": int(measures.new.sum()),
         "has": has,
+        "unit": measures.unit,
     }
 
 

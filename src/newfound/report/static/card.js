@@ -16,7 +16,7 @@
       { class: "facts" },
       fact("novel documents", `${format.count(row.documents_novel)} (${format.share(row.documents_novel / n.novel)})`),
       fact("known documents", `${format.count(row.documents_known)} (${format.share(row.documents_known / n.known)})`),
-      fact("novelty", has.low ? `${format.signed(row.novelty)} (${format.signed(row.low)} to ${format.signed(row.high)})` : format.signed(row.novelty), "Logarithmic; above 0 speaks for novel. In brackets the 90 % interval."),
+      fact("novelty", has.low ? `${format.signed(row.novelty)} (${format.signed(row.low)} to ${format.signed(row.high)})` : format.signed(row.novelty), `${newfound.novelty()}${has.low ? " In brackets the 90 % interval." : ""}`),
       has.q ? fact("q", format.chance(row.q), "Among words at least this novel, the share that is expected to be so by chance.") : null,
       has.stability ? fact("machines that agree", format.share(row.stability), "The share of the committee that puts the word on this side.") : null,
       fact("score", format.number(row.score), "How many times as frequent in the reasons for novel as in those for known."),

@@ -42,8 +42,10 @@ newfound.section("rules", "Rules", () => {
     { key: "documents_novel", label: "Novel documents" },
     { key: "documents_known", label: "Known documents" },
     { key: "precision", label: "Right", help: "The share of the matched documents that are of its side.", show: (row) => format.share(row.precision) },
+    { key: "held_out_precision", label: "Right when held out", help: "The same among documents that it was not learned from.", show: (row) => format.share(row.held_out_precision) },
     { key: "count", label: "Learned", help: "How many times it was learned." },
   ];
+  const known = (rows) => counts.filter((column) => column.key !== "held_out_precision" || rows.some((row) => row.held_out_precision != null));
   const written = (row) => [...row.plain, ...row.negated.map((word) => `NOT ${word}`)].join(" AND ");
   const rules = newfound.table({
     name: "rules", what: "the rules", rows: data.rules.rows, sort: "gain", page: 12,
@@ -51,20 +53,22 @@ newfound.section("rules", "Rules", () => {
     columns: [
       { key: "rule", label: "Rule", text: true, value: written, show: newfound.rule },
       { key: "gain", label: "Gain", help: "The share of its own side's documents it matches, less that of the other side's.", value: newfound.gain, show: (row) => format.share(newfound.gain(row)) },
-      ...counts,
+      ...known(data.rules.rows),
     ],
-    record: (row) => ({ rule: written(row), words_left_out: row.more, side: row.side, documents_novel: row.documents_novel, documents_known: row.documents_known, precision: row.precision, count: row.count }),
+    record: ({ more, side, documents_novel, documents_known, precision, held_out_precision, count, ...row }) =>
+      ({ rule: written(row), words_left_out: more, side, documents_novel, documents_known, precision, held_out_precision, count }),
   });
   const shown = [el("p", { class: "lead" }, "A rule holds for a document that has its words and none of those behind “not”. Rules are what was learned; everything else on this page follows from them.")];
   if (data.phrases && data.phrases.rows.length) {
     const phrases = newfound.table({
-      name: "phrases", what: "the phrases", rows: data.phrases.rows, sort: "novelty", page: 12,
+      name: "phrases", what: "the phrases", rows: data.phrases.rows, sort: "strength", page: 12,
       note: data.phrases.rows.length < data.phrases.total ? ` of ${format.count(data.phrases.total)}` : "",
       columns: [
-        { key: "phrase", label: "Phrase", text: true, show: (row) => [newfound.mark(row.side), " ", row.phrase.split(" AND ").flatMap((word, i) => [i ? el("span", { class: "and" }, " and ") : null, newfound.word(word)])] },
+        { key: "phrase", label: "Phrase", text: true, show: (row) => [newfound.mark(row.side), " ", row.words.flatMap((word, i) => [i ? el("span", { class: "and" }, " and ") : null, newfound.word(word)])] },
         { key: "side", label: "Side", text: true, show: (row) => row.side },
-        { key: "novelty", label: "Novelty", show: (row) => format.signed(row.novelty) },
-        ...counts,
+        { key: "strength", label: "Strength", help: "The weaker of two: how sure the documents with all the words are of its side, and how much more often the words meet there than by chance.", show: (row) => format.number(row.strength) },
+        { key: "novelty", label: "Novelty", help: newfound.novelty(), show: (row) => format.signed(row.novelty) },
+        ...known(data.phrases.rows),
       ],
       record: (row) => row,
     });

@@ -28,7 +28,7 @@ newfound.section("words", "Words", () => {
   const columns = [
     { key: "word", label: "Word", text: true, show: (row) => [newfound.word(row.word, { mark: true }), row.forms.length > 1 ? el("small", { class: "forms" }, " ", el("bdi", {}, row.forms.filter((form) => form !== row.word).slice(0, 3).join(", "))) : null] },
     { key: "side", label: "Side", text: true, show: (row) => (row.side === "neither" ? "unsure" : row.side) },
-    { key: "novelty", label: "Novelty", help: "Logarithmic; above 0 speaks for novel, below for known.", show: (row) => format.signed(row.novelty) },
+    { key: "novelty", label: "Novelty", help: newfound.novelty(), show: (row) => format.signed(row.novelty) },
     has.low && { key: "low", label: "90 % interval", help: "Where the novelty lies with 90 % certainty.", show: (row) => `${format.signed(row.low)} to ${format.signed(row.high)}` },
     has.q && { key: "q", label: "q", help: "The share of false discoveries among words at least this novel.", show: (row) => format.chance(row.q) },
     has.stability && { key: "stability", label: "Agree", help: "The share of the machines that put it on this side.", show: (row) => format.share(row.stability) },
@@ -63,7 +63,7 @@ newfound.section("words", "Words", () => {
     if (event.key === "Enter" && kept.length) newfound.openCard(kept[0].number);
   });
   return [
-    el("p", { class: "lead" }, "Each mark is a word: the further up, the more it speaks for the novel documents; the further right, the more documents have it. Choose a word to see where it comes from."),
+    el("p", { class: "lead" }, `Each mark is a word: the further up, the more surely it speaks for the novel documents; the further right, the more documents have it. Choose a word to see where it comes from. Novelty: ${newfound.novelty().toLowerCase()}`),
     el("div", { class: "filters", role: "search", "aria-label": "Filter the words" },
       el("label", { for: "words-search" }, "Search"), search,
       el("label", { for: "words-side" }, "Side"), side,
