@@ -67,28 +67,28 @@ class Examples:
         The texts.
     excerpts : Excerpts
         What cuts sentences out of them.
-    order : array of int
-        The documents by novelty, the most novel first: novel examples come from the most novel
-        documents, known ones from the least.
+    scores : array of float
+        The novelty of each document: novel examples come from the most novel ones, known examples
+        from the least.
     limits : Limits
         How many, and how long.
     """
 
     def __init__(
-        self, material: Material, excerpts: Excerpts, order: NDArray[np.intp], limits: Limits
+        self, material: Material, excerpts: Excerpts, scores: NDArray[np.float64], limits: Limits
     ) -> None:
         self.material = material
         self.excerpts = excerpts
         self.limits = limits
         self.rows: list[dict[str, Any]] = []
-        self._rank = np.argsort(order)
+        self._scores = scores
         self._numbers: dict[tuple[int, str], int] = {}
 
     def of(self, word: str, *, novel: bool) -> list[int]:
         """Give the numbers of the best sentences with a word from one side."""
         rows = self.material.with_word(self.excerpts.vectorizer.vocabulary_[word])
         own = rows[self.material.novel[rows] == novel]
-        own = own[np.argsort(self._rank[own] if novel else -self._rank[own])]
+        own = own[np.argsort(-self._scores[own] if novel else self._scores[own], kind="stable")]
         found = sorted(self._sentences(word, own.tolist()), key=lambda pair: _roughness(pair[1]))
         return [self._number(row, excerpt) for row, excerpt in found[: self.limits.examples]]
 

@@ -50,43 +50,35 @@ def collect(
         ``phrases``, ``senses``, ``context``, ``pairs``, ``documents``, ``curves``, ``notes`` and
         ``n_documents``.
     """
-    table = describer.words_
+    table, n = describer.words_, describer.n_documents_
     measures = Measures.of(table)
     frequency = table["documents_known"] + table["documents_novel"]
     rows = choose(measures, frequency, limits.words)
     shown = words(describer, measures, rows, limits)
     names = shown["columns"]["word"]
-    novelty = [value or 0.0 for value in shown["columns"]["novelty"]]
     numbers = {word: number for number, word in enumerate(names)}
+    novelty = [value or 0.0 for value in shown["columns"]["novelty"]]
     excerpts = Excerpts(describer.vectorizer_, numbers, novelty.__getitem__)
-    leaning = documents.contributions(describer, measures)
+    new = np.flatnonzero(shown["columns"]["new"]).tolist()[: limits.cards // 2]
+    others = table["word"][choose(measures, frequency, limits.cards - len(new))]
+    matter = sorted({*new, *(numbers[word] for word in others)})
+    used = np.argsort(-(table["F_K"] + table["F_N"])[rows], kind="stable").tolist()
+    company = Company(describer, [names[i] for i in dict.fromkeys([*matter, *used])][:_COMPANY])
 
-    rules = cards.Rules(limits.literals)
-    for novel in (True, False):
-        own = describer.clauses_[describer.clauses_.is_novel == novel]
-        rules.add(own[: -(-limits.rules // 2)])
     examples, ranked = None, None
     if material is not None:
+        leaning = documents.contributions(describer, measures)
         scores = documents.document_scores(material, leaning)
-        order = np.argsort(-scores, kind="stable")
-        examples = cards.Examples(material, excerpts, order, limits)
+        examples = cards.Examples(material, excerpts, scores, limits)
         vocabulary = list(describer.vectorizer_.vocabulary_)
         ranked = documents.documents(material, scores, leaning, vocabulary, excerpts, limits)
-    new = np.flatnonzero(shown["columns"]["new"]).tolist()
-    first = new[: limits.cards // 2]
-    others = table["word"][choose(measures, frequency, limits.cards - len(first))]
-    matter = sorted({*first, *(numbers[word] for word in others)})
-    used = np.argsort(-(table["F_K"] + table["F_N"])[rows], kind="stable").tolist()
-    company = Company(describer, [names[i] for i in dict.fromkeys([*matter, *used][:_COMPANY])])
+    rules = _first_rules(describer, limits)
     made = {
         str(number): cards.card(describer, names[number], company, rules, examples, limits)
         for number in matter
     }
-    strong = [names[number] for number in matter[: _NETWORK * 2 // 3]]
-    strong += [names[number] for number in matter[-_NETWORK // 3 :] if names[number] not in strong]
-    column_of = describer.vectorizer_.vocabulary_
-    columns = np.array([column_of[word] for word in table["word"]], np.intp)
-    n = describer.n_documents_
+    # Both ends of the ranking: the most novel words and, fewer, the most known.
+    ends = dict.fromkeys([*matter[: 2 * _NETWORK // 3], *matter[-(_NETWORK // 3) :]])
     return {
         "n_documents": dict(n),
         "summary": summary(shown, n["known"], n["novel"], examples.name if examples else str),
@@ -96,13 +88,22 @@ def collect(
         "rules": {"rows": rules.rows, "total": len(describer.clauses_)},
         "phrases": _phrases(describer, limits),
         "senses": senses(describer, excerpts, limits) if hasattr(describer, "senses") else None,
-        "context": company.matrix([names[number] for number in first[: limits.matrix]]),
-        "pairs": company.pairs(strong, limits.pairs),
+        "context": company.matrix([names[number] for number in new[: limits.matrix]]),
+        "pairs": company.pairs([names[number] for number in ends], limits.pairs),
         "documents": ranked,
-        "curves": certainty.curves(table, columns, material),
+        "curves": certainty.curves(table, describer.vectorizer_.vocabulary_, material),
         "notes": [] if material is None else list(material.notes),
         "made": _made(describer, material),
     }
+
+
+def _first_rules(describer: NoveltyDescriber, limits: Limits) -> cards.Rules:
+    """Take the first rules of each side."""
+    rules = cards.Rules(limits.literals)
+    for novel in (True, False):
+        own = describer.clauses_[describer.clauses_.is_novel == novel]
+        rules.add(own[: -(-limits.rules // 2)])
+    return rules
 
 
 def _phrases(describer: NoveltyDescriber, limits: Limits) -> dict[str, Any] | None:

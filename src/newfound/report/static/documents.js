@@ -4,7 +4,11 @@
 newfound.section("documents", "Documents", () => {
   const { el, data, format } = newfound;
   if (!data.documents || !data.documents.rows.length) {
-    return data.words ? newfound.notice("Documents and examples need the texts, and a saved model holds none: pass known and novel when the report is made.") : null;
+    return data.words
+      ? newfound.notice(
+          "Documents and examples need the texts, and a saved model holds none: pass known and novel when the report is made.",
+        )
+      : null;
   }
   const { rows, total } = data.documents;
   const detected = data.documents.detected;
@@ -12,27 +16,67 @@ newfound.section("documents", "Documents", () => {
   let shown = 8;
   let kept = rows;
   const list = el("ol", { class: "documents" });
-  const more = el("button", { type: "button", onclick: () => { shown += 16; draw(); } });
+  const more = el("button", {
+    type: "button",
+    onclick: () => {
+      shown += 16;
+      draw();
+    },
+  });
   const count = el("p", { class: "count", role: "status" });
   const article = (row) => {
     const side = row.novel ? "novel" : "known";
     const bar = el("span", { class: `part ${row.score >= 0 ? "novel" : "known"}` });
-    bar.style.width = `${100 * Math.abs(row.score ?? 0) / most}%`;
+    bar.style.width = `${(100 * Math.abs(row.score ?? 0)) / most}%`;
     return el(
       "li",
       {},
-      el("article", {},
-        el("header", {},
-          el("span", { class: "rank" }, `${format.count(row.rank)}.`), " ", newfound.sideLabel(side), " ",
-          el("bdi", { class: "name" }, row.name), " ",
+      el(
+        "article",
+        {},
+        el(
+          "header",
+          {},
+          el("span", { class: "rank" }, `${format.count(row.rank)}.`),
+          " ",
+          newfound.sideLabel(side),
+          " ",
+          el("bdi", { class: "name" }, row.name),
+          " ",
           el("span", { class: "meter", "aria-hidden": "true" }, bar),
           el("span", { class: "value" }, `novelty ${format.signed(row.score)}`),
-          row.p_value === undefined ? null : el("span", { class: "value", title: "How often a known document looks at least this new" }, `p ${format.chance(row.p_value)}`),
+          row.p_value === undefined
+            ? null
+            : el(
+                "span",
+                { class: "value", title: "How often a known document looks at least this new" },
+                `p ${format.chance(row.p_value)}`,
+              ),
           row.nearest ? el("span", { class: "value" }, "nearest: ", el("bdi", {}, row.nearest)) : null,
-          row.group ? el("span", { class: "value" }, "group: ", el("bdi", {}, row.group)) : null),
+          row.group ? el("span", { class: "value" }, "group: ", el("bdi", {}, row.group)) : null,
+        ),
         newfound.original(row),
-        row.reasons && row.reasons.length ? el("ul", { class: "reasons" }, row.reasons.map((reason) => el("li", {}, reason))) : null,
-        row.why.length ? el("p", { class: "why" }, "because of ", row.why.flatMap(([word, value], i) => [i ? ", " : null, newfound.word(word), " ", el("small", {}, format.signed(value))])) : null),
+        row.reasons && row.reasons.length
+          ? el(
+              "ul",
+              { class: "reasons" },
+              row.reasons.map((reason) => el("li", {}, reason)),
+            )
+          : null,
+        row.why.length
+          ? el(
+              "p",
+              { class: "why" },
+              "because of ",
+              row.why.flatMap(([word, value], i) => [
+                i ? ", " : null,
+                newfound.word(word),
+                " ",
+                el("small", {}, format.signed(value)),
+              ]),
+            )
+          : null,
+      ),
     );
   };
   const draw = () => {
@@ -44,39 +88,81 @@ newfound.section("documents", "Documents", () => {
   };
   const search = el("input", { type: "search", id: "documents-search", autocomplete: "off" });
   const options = detected
-    ? [["", "all"], ["novel", "novel"], ["known", "not novel"]]
-    : [["", "all"], ["novel", "novel"], ["known", "known"], ["surprising", "surprising"]];
-  const side = el("select", { id: "documents-side" }, options.map(([value, label]) => el("option", { value }, label)));
+    ? [
+        ["", "all"],
+        ["novel", "novel"],
+        ["known", "not novel"],
+      ]
+    : [
+        ["", "all"],
+        ["novel", "novel"],
+        ["known", "known"],
+        ["surprising", "surprising"],
+      ];
+  const side = el(
+    "select",
+    { id: "documents-side" },
+    options.map(([value, label]) => el("option", { value }, label)),
+  );
   const groups = [...new Set(rows.map((row) => row.group).filter(Boolean))];
-  const group = groups.length ? el("select", { id: "documents-group" }, [el("option", { value: "" }, "all"), groups.map((name) => el("option", { value: name }, name))]) : null;
+  const group = groups.length
+    ? el("select", { id: "documents-group" }, [
+        el("option", { value: "" }, "all"),
+        groups.map((name) => el("option", { value: name }, name)),
+      ])
+    : null;
   const n = data.n_documents;
   const surprising = (row) => (row.novel ? row.rank > n.novel : row.rank <= n.novel);
   const text = (row) => row.pieces.map((piece) => (typeof piece === "string" ? piece : piece[0])).join("");
   const apply = () => {
     const wanted = search.value.trim().toLowerCase();
-    kept = rows.filter((row) =>
-      (!side.value || (side.value === "surprising" ? surprising(row) : row.novel === (side.value === "novel"))) &&
-      (!group || !group.value || row.group === group.value) &&
-      (!wanted || row.name.toLowerCase().includes(wanted) || text(row).toLowerCase().includes(wanted)));
+    kept = rows.filter(
+      (row) =>
+        (!side.value ||
+          (side.value === "surprising" ? surprising(row) : row.novel === (side.value === "novel"))) &&
+        (!group || !group.value || row.group === group.value) &&
+        (!wanted || row.name.toLowerCase().includes(wanted) || text(row).toLowerCase().includes(wanted)),
+    );
     shown = 8;
     draw();
   };
   for (const input of [search, side, group]) input?.addEventListener("input", apply);
   draw();
-  const records = () => kept.map(({ rank, name, novel, score, p_value, nearest, group: own, why, ...row }) => ({
-    rank, document: name, novel, novelty: score, ...(detected ? { p_value, nearest, group: own } : {}), words: why.map(([word]) => word), text: text(row),
-  }));
+  const records = () =>
+    kept.map(({ rank, name, novel, score, p_value, nearest, group: own, why, ...row }) => ({
+      rank,
+      document: name,
+      novel,
+      novelty: score,
+      ...(detected ? { p_value, nearest, group: own } : {}),
+      words: why.map(([word]) => word),
+      text: text(row),
+    }));
   const how = detected
     ? "The incoming documents, the most novel first."
     : data.documents.held_out
       ? "The most novel first. Each document was ranked by rules learned without it."
       : "The most novel first, by the words they hold.";
   return [
-    el("p", { class: "lead" }, `${how} Words that speak for novel are `, el("mark", { class: "novel sample" }, "underlined"), ", words that speak for known ", el("mark", { class: "known sample" }, "dotted"), "; the fuller the colour, the more they contribute."),
+    el(
+      "p",
+      { class: "lead" },
+      `${how} Words that speak for novel are `,
+      el("mark", { class: "novel sample" }, "underlined"),
+      ", words that speak for known ",
+      el("mark", { class: "known sample" }, "dotted"),
+      "; the fuller the colour, the more they contribute.",
+    ),
     data.groups && data.groups.length ? newfound.groups(data.groups) : null,
-    el("div", { class: "filters", role: "search", "aria-label": "Filter the documents" },
-      el("label", { for: "documents-search" }, "Search"), search, el("label", { for: "documents-side" }, "Which"), side,
-      group ? [el("label", { for: "documents-group" }, "Group"), group] : null),
+    el(
+      "div",
+      { class: "filters", role: "search", "aria-label": "Filter the documents" },
+      el("label", { for: "documents-search" }, "Search"),
+      search,
+      el("label", { for: "documents-side" }, "Which"),
+      side,
+      group ? [el("label", { for: "documents-group" }, "Group"), group] : null,
+    ),
     list,
     el("div", { class: "foot" }, more, count, newfound.downloads("documents", "the documents", records)),
   ];
@@ -87,6 +173,20 @@ newfound.groups = (groups) => {
   const { el } = newfound;
   return [
     el("h3", {}, "Groups among the novel documents"),
-    el("ul", { class: "groups" }, groups.map((group) => el("li", {}, el("b", {}, el("bdi", {}, group.name)), ` ${newfound.plural(group.documents, "document")}`, group.words.length ? [": ", group.words.flatMap((word, i) => [i ? ", " : null, newfound.word(word)])] : null))),
+    el(
+      "ul",
+      { class: "groups" },
+      groups.map((group) =>
+        el(
+          "li",
+          {},
+          el("b", {}, el("bdi", {}, group.name)),
+          ` ${newfound.plural(group.documents, "document")}`,
+          group.words.length
+            ? [": ", group.words.flatMap((word, i) => [i ? ", " : null, newfound.word(word)])]
+            : null,
+        ),
+      ),
+    ),
   ];
 };

@@ -4,16 +4,62 @@
 newfound.section("made", "How it was made", () => {
   const { el, data, format } = newfound;
   const { made } = data;
-  const written = (value) => (value === null ? "none" : Array.isArray(value) ? value.join(" to ") : typeof value === "boolean" ? (value ? "yes" : "no") : String(value));
-  const list = (title, entries) => el("div", {}, el("h3", {}, title), el("dl", { class: "settings" }, Object.entries(entries).map(([name, value]) => el("div", {}, el("dt", {}, name.replaceAll("_", " ")), el("dd", {}, written(value))))));
-  const piles = Object.entries(made.piles).map(([side, pile]) => el("li", {}, newfound.sideLabel(side), " ", el("bdi", {}, pile.summary)));
-  const seconds = Object.fromEntries(Object.entries(made.seconds ?? {}).map(([name, value]) => [name, `${value} s`]));
+  const written = (value) =>
+    value === null
+      ? "none"
+      : Array.isArray(value)
+        ? value.join(" to ")
+        : typeof value === "boolean"
+          ? value
+            ? "yes"
+            : "no"
+          : String(value);
+  const list = (title, entries) =>
+    el(
+      "div",
+      {},
+      el("h3", {}, title),
+      el(
+        "dl",
+        { class: "settings" },
+        Object.entries(entries).map(([name, value]) =>
+          el("div", {}, el("dt", {}, name.replaceAll("_", " ")), el("dd", {}, written(value))),
+        ),
+      ),
+    );
+  const piles = Object.entries(made.piles).map(([side, pile]) =>
+    el("li", {}, newfound.sideLabel(side), " ", el("bdi", {}, pile.summary)),
+  );
+  const seconds = Object.fromEntries(
+    Object.entries(made.seconds ?? {}).map(([name, value]) => [name, `${value} s`]),
+  );
   const n = data.n_documents;
   return [
-    el("p", { class: "lead" }, `Known and novel documents were turned into words, ${newfound.plural(made.n_words, "word")} in all; a Tsetlin Machine learned ${newfound.plural(made.n_rules, "rule")} that tell the two apart. A word's novelty comes from the role it plays in those rules. Everything is counted in words as the model saw them: forms of a word count as one.`),
+    el(
+      "p",
+      { class: "lead" },
+      `Known and novel documents were turned into words, ${newfound.plural(made.n_words, "word")} in all; a Tsetlin Machine learned ${newfound.plural(made.n_rules, "rule")} that tell the two apart. A word's novelty comes from the role it plays in those rules. Everything is counted in words as the model saw them: forms of a word count as one.`,
+    ),
     el("h3", {}, "Documents"),
-    el("ul", { class: "piles" }, piles.length ? piles : ["known", "novel"].map((side) => el("li", {}, newfound.sideLabel(side), ` ${newfound.plural(n[side], "document")}`))),
-    el("div", { class: "columns" }, list("Parameters", made.parameters), el("div", {}, list("Versions", made.versions), list("Times", { ...seconds, written: made.at }))),
-    el("p", { class: "source" }, "Charts: d3 and Observable Plot (ISC licence), inside this file. This page loads nothing and sends nothing."),
+    el(
+      "ul",
+      { class: "piles" },
+      piles.length
+        ? piles
+        : ["known", "novel"].map((side) =>
+            el("li", {}, newfound.sideLabel(side), ` ${newfound.plural(n[side], "document")}`),
+          ),
+    ),
+    el(
+      "div",
+      { class: "columns" },
+      list("Parameters", made.parameters),
+      el("div", {}, list("Versions", made.versions), list("Times", { ...seconds, written: made.at })),
+    ),
+    el(
+      "p",
+      { class: "source" },
+      "Charts: d3 and Observable Plot (ISC licence), inside this file. This page loads nothing and sends nothing.",
+    ),
   ];
 });

@@ -16,14 +16,17 @@
 
   // The link of the section in view is the current one.
   const seen = new Map();
-  const watcher = new IntersectionObserver((entries) => {
-    for (const entry of entries) seen.set(entry.target.id, entry.isIntersecting);
-    const now = links.findLast((link) => seen.get(link.hash.slice(1)));
-    for (const link of links) {
-      if (link === now) link.setAttribute("aria-current", "true");
-      else link.removeAttribute("aria-current");
-    }
-  }, { rootMargin: "-15% 0px -70% 0px" });
+  const watcher = new IntersectionObserver(
+    (entries) => {
+      for (const entry of entries) seen.set(entry.target.id, entry.isIntersecting);
+      const now = links.findLast((link) => seen.get(link.hash.slice(1)));
+      for (const link of links) {
+        if (link === now) link.setAttribute("aria-current", "true");
+        else link.removeAttribute("aria-current");
+      }
+    },
+    { rootMargin: "-15% 0px -70% 0px" },
+  );
   for (const link of links) watcher.observe(document.getElementById(link.hash.slice(1)));
 
   const themes = ["system", "light", "dark"];
@@ -33,7 +36,9 @@
     button.setAttribute("aria-label", `Theme: ${theme}`);
     button.replaceChildren("◐", el("span", {}, ` ${theme}`));
   };
-  button.addEventListener("click", () => show(themes[(themes.indexOf(document.documentElement.dataset.theme) + 1) % 3]));
+  button.addEventListener("click", () =>
+    show(themes[(themes.indexOf(document.documentElement.dataset.theme) + 1) % 3]),
+  );
   show("system");
   document.documentElement.dataset.ready = "true";
 })();

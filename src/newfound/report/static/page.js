@@ -51,14 +51,19 @@ newfound.novelty = () =>
     ? "The logarithm of the score: above 0 speaks for novel, below for known."
     : "In standard deviations: above 0 speaks for novel, below for known; up to about 2 chance explains it.";
 
-newfound.plural = (n, one, many) => `${newfound.format.count(n)} ${n === 1 ? one : many ?? `${one}s`}`;
+newfound.plural = (n, one, many) => `${newfound.format.count(n)} ${n === 1 ? one : (many ?? `${one}s`)}`;
 
 // What stands for each side besides its colour.
 newfound.marks = { novel: "▲", known: "■", neither: "○" };
 newfound.mark = (side) =>
   newfound.el("span", { class: `mark ${side}`, "aria-hidden": "true" }, newfound.marks[side] ?? "");
 newfound.sideLabel = (side) =>
-  newfound.el("span", { class: `side ${side}` }, newfound.mark(side), ` ${side === "neither" ? "unsure" : side}`);
+  newfound.el(
+    "span",
+    { class: `side ${side}` },
+    newfound.mark(side),
+    ` ${side === "neither" ? "unsure" : side}`,
+  );
 
 // Rows of the words of the page, and their numbers by name.
 newfound.words = [];
@@ -82,7 +87,12 @@ newfound.word = (word, options = {}) => {
   const side = options.plain ? "" : newfound.words[number].side;
   return newfound.el(
     "button",
-    { type: "button", class: `word ${side}`, "aria-haspopup": "dialog", onclick: () => newfound.openCard(number) },
+    {
+      type: "button",
+      class: `word ${side}`,
+      "aria-haspopup": "dialog",
+      onclick: () => newfound.openCard(number),
+    },
     options.mark ? [newfound.mark(newfound.words[number].side), " "] : null,
     name,
   );
@@ -94,13 +104,24 @@ newfound.pieces = (excerpt, wanted = null) => {
     if (typeof piece === "string") return piece.replace(/\n\s*\n/g, "\n");
     const [surface, number, own] = piece;
     const row = newfound.words[number];
-    if (wanted !== null) return number === wanted ? newfound.el("strong", { class: `hit ${row.side}` }, surface) : surface;
+    if (wanted !== null)
+      return number === wanted ? newfound.el("strong", { class: `hit ${row.side}` }, surface) : surface;
     // A weight of its own, as a detector gives it, or that of the word.
     if (own === undefined && row.side === "neither") return surface;
     const side = own === undefined ? row.side : own > 0 ? "novel" : "known";
     const weight = own ?? row.novelty;
-    const share = Math.min(Math.abs(weight) / (own === undefined ? newfound.fullest : excerpt.fullest || 1), 1);
-    const element = newfound.el("mark", { class: `${side}${share > 0.5 ? " strong" : ""}`, title: `${row ? row.word : surface}: ${newfound.format.signed(weight)}` }, surface);
+    const share = Math.min(
+      Math.abs(weight) / (own === undefined ? newfound.fullest : excerpt.fullest || 1),
+      1,
+    );
+    const element = newfound.el(
+      "mark",
+      {
+        class: `${side}${share > 0.5 ? " strong" : ""}`,
+        title: `${row ? row.word : surface}: ${newfound.format.signed(weight)}`,
+      },
+      surface,
+    );
     element.style.setProperty("--weight", `${Math.round(4 + 30 * share)}%`);
     return element;
   });
@@ -110,7 +131,11 @@ newfound.fullest = newfound.words.reduce((most, row) => Math.max(most, Math.abs(
 
 // A passage of the original text, in its own language and direction.
 newfound.original = (excerpt, wanted = null) =>
-  newfound.el("p", { class: "original", dir: "auto", lang: newfound.data.made?.parameters?.language }, newfound.pieces(excerpt, wanted));
+  newfound.el(
+    "p",
+    { class: "original", dir: "auto", lang: newfound.data.made?.parameters?.language },
+    newfound.pieces(excerpt, wanted),
+  );
 
 // Tell those who listen instead of look.
 newfound.say = (text) => {
@@ -119,18 +144,34 @@ newfound.say = (text) => {
 
 newfound.notice = (text) => newfound.el("p", { class: "notice" }, text);
 newfound.legend = (...items) =>
-  newfound.el("p", { class: "legend" }, items.filter(Boolean).map(([mark, text]) => newfound.el("span", { class: "key" }, mark, " ", text)));
+  newfound.el(
+    "p",
+    { class: "legend" },
+    items.filter(Boolean).map(([mark, text]) => newfound.el("span", { class: "key" }, mark, " ", text)),
+  );
 
 // A line as the charts draw it.
 newfound.strokes = {
-  novel: ["var(--novel)", null], known: ["var(--known)", "6 4"], shared: ["var(--ink)", "1.5 4"],
-  "shared, in known": ["var(--known)", "1.5 4"], "shared, in novel": ["var(--novel)", "9 3 1.5 3"],
-  newfound: ["var(--novel)", null], "TF-IDF": ["var(--soft)", "6 4"],
+  novel: ["var(--novel)", null],
+  known: ["var(--known)", "6 4"],
+  shared: ["var(--ink)", "1.5 4"],
+  "shared, in known": ["var(--known)", "1.5 4"],
+  "shared, in novel": ["var(--novel)", "9 3 1.5 3"],
+  newfound: ["var(--novel)", null],
+  "TF-IDF": ["var(--soft)", "6 4"],
 };
 newfound.line = (name) => {
   const [colour, dashes] = newfound.strokes[name];
   const svg = d3.create("svg").attr("width", 34).attr("height", 8).attr("aria-hidden", "true");
-  svg.append("line").attr("x1", 0).attr("x2", 34).attr("y1", 4).attr("y2", 4).attr("stroke", colour).attr("stroke-width", 2.5).attr("stroke-dasharray", dashes);
+  svg
+    .append("line")
+    .attr("x1", 0)
+    .attr("x2", 34)
+    .attr("y1", 4)
+    .attr("y2", 4)
+    .attr("stroke", colour)
+    .attr("stroke-width", 2.5)
+    .attr("stroke-dasharray", dashes);
   return svg.node();
 };
 
