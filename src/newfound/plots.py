@@ -169,9 +169,7 @@ def plot_curves(
         return ax
     assert material is not None
     if kind == "tfidf":
-        column = describer.vectorizer_.vocabulary_
-        columns = np.array([column[word] for word in words["word"]], np.intp)
-        _cumulative(ax, tfidf_curves(words["group"], columns, material))
+        _cumulative(ax, tfidf_curves(words, describer.vectorizer_.vocabulary_, material))
         ax.set_xlabel("TF-IDF")
         return ax
     which, value, x, y = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,7 @@ _FOLDS = 3
 
 
 def curves(
-    words: WordTable, columns: NDArray[np.intp], material: Material | None
+    words: WordTable, vocabulary: Mapping[str, int], material: Material | None
 ) -> dict[str, Any]:
     """Give all curves of a page.
 
@@ -29,7 +30,7 @@ def curves(
     ----------
     words : WordTable
         All words.
-    columns : array of int
+    vocabulary : mapping of str to int
         The column of each word in the matrix.
     material : Material or None
         The documents; without them there are only the curves of the scores.
@@ -37,7 +38,7 @@ def curves(
     found: dict[str, Any] = {"scores": {"newfound": score_curves(words["score"], words["group"])}}
     if material is None:
         return found
-    found["scores"]["tfidf"] = tfidf_curves(words["group"], columns, material)
+    found["scores"]["tfidf"] = tfidf_curves(words, vocabulary, material)
     baseline = tfidf_held_out(material.matrix, material.novel)
     both = {"newfound": material.held_out, "tfidf": baseline}
     found["documents"] = {
@@ -54,10 +55,13 @@ def score_curves(scores: ArrayLike, group: ArrayLike) -> dict[str, Any]:
     return {name: _cumulative(values[groups == name]) for name in ("known", "novel", "shared")}
 
 
-def tfidf_curves(group: ArrayLike, columns: NDArray[np.intp], material: Material) -> dict[str, Any]:
+def tfidf_curves(
+    words: WordTable, vocabulary: Mapping[str, int], material: Material
+) -> dict[str, Any]:
     """Give the cumulative curves of TF-IDF: shared words have one on each side."""
     tfidf = tfidf_by_group(material.matrix, material.novel)
-    known, novel, groups = tfidf.known[columns], tfidf.novel[columns], np.asarray(group)
+    columns = np.array([vocabulary[word] for word in words["word"]], np.intp)
+    known, novel, groups = tfidf.known[columns], tfidf.novel[columns], words["group"]
     return {
         "known": _cumulative(known[groups == "known"]),
         "novel": _cumulative(novel[groups == "novel"]),

@@ -52,6 +52,8 @@ def write_report(
     force : bool, default=False
         Replace a file that is there.
     """
+    if not isinstance(title, str | None):
+        raise ValueError(f"title={title!r}: expected a str, got {type(title).__name__}.")
     refuse_path(path, force=force)
     began = time.perf_counter()
     material = gather(describer, known, novel)
