@@ -87,7 +87,9 @@ def collect(
         "examples": None if examples is None else examples.rows,
         "rules": {"rows": rules.rows, "total": len(describer.clauses_)},
         "phrases": _phrases(describer, limits),
-        "senses": senses(describer, excerpts, limits) if hasattr(describer, "senses") else None,
+        "senses": None
+        if material is None
+        else senses(describer, names, material, excerpts, limits),
         "context": company.matrix([names[number] for number in new[: limits.matrix]]),
         "pairs": company.pairs([names[number] for number in ends], limits.pairs),
         "documents": ranked,

@@ -73,6 +73,14 @@ class Excerpts:
                 return self._cut(passage, tokens, word, place, most)
         return None
 
+    def passage(self, text: str, word: str, others: Sequence[str]) -> str | None:
+        """Give the first sentence with a form of a word and all others; None where there is none."""
+        for start, end in self._likely(text, word, only=True):
+            passage = text[start:end]
+            if {word, *others} <= {token.term for token in self.tokens(passage)}:
+                return passage.strip()
+        return None
+
     def opening(self, text: str, most: int) -> dict[str, Any]:
         """Give the beginning of a text, marked, and whether there is more."""
         end = len(text)
@@ -94,8 +102,8 @@ class Excerpts:
             found = self._tokens[passage] = self.vectorizer.tokens(passage)
         return found
 
-    def _likely(self, text: str, word: str) -> Iterator[tuple[int, int]]:
-        """Give the sentences that show a form of the word, then all of them."""
+    def _likely(self, text: str, word: str, *, only: bool = False) -> Iterator[tuple[int, int]]:
+        """Give the sentences that show a form of the word, then all others unless `only`."""
         folded, ends = self._sentences(text)
         tried = set()
         for form in self.vectorizer.forms_.get(word, ()):
@@ -108,7 +116,7 @@ class Excerpts:
                     tried.add(number)
                     yield (ends[number - 1] if number else 0), ends[number]
                 place = folded.find(form, max(ends[number], place + 1))
-        for number, end in enumerate(ends):
+        for number, end in enumerate(() if only else ends):
             if number not in tried:
                 yield (ends[number - 1] if number else 0), end
 

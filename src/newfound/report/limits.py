@@ -60,7 +60,7 @@ class Limits:
     rules: int = 200
     phrases: int = 150
     literals: int = 24
-    senses: int = 16
+    senses: int = 12
     matrix: int = 18
     pairs: int = 70
     documents: int = 120

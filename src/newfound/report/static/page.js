@@ -98,14 +98,16 @@ newfound.word = (word, options = {}) => {
   );
 };
 
-// The pieces of an excerpt; `wanted` is the word to bring out, else all are marked by their weight.
+// The pieces of an excerpt; `wanted` are the words to bring out, else all are marked by their weight.
 newfound.pieces = (excerpt, wanted = null) => {
   const shown = excerpt.pieces.map((piece) => {
     if (typeof piece === "string") return piece.replace(/\n\s*\n/g, "\n");
     const [surface, number, own] = piece;
     const row = newfound.words[number];
     if (wanted !== null)
-      return number === wanted ? newfound.el("strong", { class: `hit ${row.side}` }, surface) : surface;
+      return [wanted].flat().includes(number)
+        ? newfound.el("strong", { class: `hit ${row.side}` }, surface)
+        : surface;
     // A weight of its own, as a detector gives it, or that of the word.
     if (own === undefined && row.side === "neither") return surface;
     const side = own === undefined ? row.side : own > 0 ? "novel" : "known";

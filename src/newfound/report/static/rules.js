@@ -216,46 +216,59 @@ newfound.gain = (rule) => {
 newfound.section("senses", "Senses", () => {
   const { el, data, format } = newfound;
   if (!data.senses || !data.senses.length) return null;
-  const side = (rows, name) =>
+  const use = (sense, name) =>
     el(
       "div",
       {},
       el("h4", {}, newfound.sideLabel(name), " use"),
-      rows.length
-        ? el(
-            "ul",
-            { class: "senses" },
-            rows.map((row) =>
-              el(
-                "li",
-                {},
-                el("span", { class: "with" }, "with "),
-                newfound.word(row.word),
-                " ",
-                el(
-                  "small",
-                  {},
-                  `${format.count(row.documents_novel)} novel, ${newfound.plural(row.documents_known, "known document")}`,
-                ),
-                row.example ? newfound.original(row.example) : null,
-              ),
+      el(
+        "ul",
+        { class: "senses" },
+        sense[name].map((row) => {
+          const both = [sense.word, row.word].map((word) => newfound.numbers.get(word));
+          return el(
+            "li",
+            {},
+            el("span", { class: "with" }, "with "),
+            newfound.word(row.word),
+            " ",
+            el(
+              "small",
+              {},
+              `together in ${format.count(row.documents_novel)} novel and ${newfound.plural(row.documents_known, "known document")}`,
             ),
-          )
-        : el("p", { class: "none" }, "No company of its own."),
-    );
-  return [
-    el("p", { class: "lead" }, "Words that both sides use, each in its own company."),
-    el(
-      "div",
-      { class: "sense-list" },
-      data.senses.map((sense) =>
-        el(
-          "article",
-          { class: "sense" },
-          el("h3", {}, newfound.word(sense.word, { plain: true })),
-          el("div", { class: "pair" }, side(sense.novel, "novel"), side(sense.known, "known")),
-        ),
+            row.example ? newfound.original(row.example, both) : null,
+          );
+        }),
       ),
+    );
+  const list = el("div", {});
+  let shown = 4;
+  const more = el("button", { type: "button", onclick: () => draw((shown = data.senses.length)) });
+  const draw = () => {
+    list.replaceChildren(
+      ...data.senses
+        .slice(0, shown)
+        .map((sense) =>
+          el(
+            "article",
+            { class: "sense" },
+            el("h3", {}, newfound.word(sense.word, { plain: true })),
+            el("div", { class: "pair" }, use(sense, "novel"), use(sense, "known")),
+          ),
+        ),
+    );
+    more.hidden = shown >= data.senses.length;
+    more.textContent = `Show ${format.count(data.senses.length - shown)} more`;
+  };
+  draw();
+  return [
+    el(
+      "p",
+      { class: "lead" },
+      "Words that both sides use, each in its own company: those that differ most first.",
     ),
+    list,
+    el("div", { class: "foot" }, more),
   ];
 });
