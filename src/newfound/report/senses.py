@@ -99,7 +99,7 @@ def _candidates(material: Material, columns: NDArray[np.intp]) -> NDArray[np.int
     shares = (frequencies / [[max(side.shape[0], 1)] for side in sides])[:, columns].min(axis=0)
     shares[frequencies[:, columns].min(axis=0) < _FEWEST] = 0
     order = np.argsort(-shares, kind="stable")[:_CANDIDATES]
-    chosen = columns[order[shares[order] > 0]]
+    chosen: NDArray[np.intp] = columns[order[shares[order] > 0]]
     if not len(chosen):
         return chosen
     drawn = []
