@@ -26,7 +26,9 @@ from newfound.text import TextVectorizer
 
 KNOWN = ["The batsman hit six.", "A cricket match in England.", "Six wickets in the match."] * 8
 NOVEL = ["The scrum won the ball.", "A rugby match in England.", "Old rugby try, no wicket."] * 8
-SMALL: dict[str, Any] = {"n_clauses": 20, "epochs": 10, "min_df": 1, "random_state": 1}
+SMALL: dict[str, Any] = {
+    "n_machines": 3, "n_clauses": 20, "epochs": 10, "min_df": 1, "random_state": 1,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -254,7 +256,9 @@ class TestHostile:
         words = np.array([f"w{i:04}" * 15 for i in range(1500)])
         novel = [" ".join([*generator.choice(words, 40), text]) for _ in range(150)]
         known = [" ".join([*generator.choice(words[500:], 40), text]) for _ in range(150)]
-        describer = newfound.describe(known, novel, n_clauses=200, epochs=3, random_state=1)
+        describer = newfound.describe(
+            known, novel, n_machines=1, n_clauses=100, epochs=2, random_state=1
+        )
         data = write(tmp_path / "x.html", describer, known=known, novel=novel, title=text)
         assert os.path.getsize(tmp_path / "x.html") <= MAX_BYTES
         assert data["documents"]["rows"]
@@ -353,7 +357,7 @@ class TestCommand:
         for name, lines in (("known", KNOWN), ("novel", NOVEL)):
             (folder / f"{name}.txt").write_text("".join(f"{line}\n" for line in lines))
         known, novel = str(folder / "known.txt"), str(folder / "novel.txt")
-        small = ["--n-clauses", "20", "--epochs", "10", "--min-df", "1"]
+        small = ["--n-clauses", "20", "--epochs", "10", "--min-df", "1", "--seed", "1"]
         return ["describe", "--known", known, "--novel", novel, *small]
 
     def test_describe_writes_a_report(self, tmp_path: Path) -> None:
@@ -392,7 +396,7 @@ def test_bbc_sport_is_written_within_two_seconds(tmp_path: Path) -> None:
     for text, label in zip(documents.texts, documents.labels, strict=True):
         if label in sides:
             piles[sides[label]].append(text)
-    describer = newfound.describe(**piles, n_clauses=400, epochs=5, random_state=1)
+    describer = newfound.describe(**piles, n_clauses=200, epochs=3, random_state=1)
     write_report(tmp_path / "warm.html", describer, **piles)  # loads the libraries
     began = time.process_time()
     write_report(tmp_path / "x.html", describer, **piles)

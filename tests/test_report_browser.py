@@ -49,7 +49,9 @@ NOVEL = [
     "Old rugby try by the flanker, no wicket.",
     "The scrum-half fed the scrum before the try.",
 ] * 8
-SMALL: dict[str, Any] = {"n_clauses": 60, "epochs": 10, "min_df": 1, "random_state": 1}
+SMALL: dict[str, Any] = {
+    "n_machines": 3, "n_clauses": 60, "epochs": 10, "min_df": 1, "random_state": 1,
+}  # fmt: skip
 # Each would do something if a browser ever read it as anything but text.
 HOSTILE = [
     "<script>window.hacked = 1</script> rugby scrum",
@@ -145,7 +147,9 @@ def report(described: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give the report of the bundled sample, with words and documents enough for every section."""
     known, novel = newfound.load_sample()
-    describer = newfound.describe(known, novel, n_clauses=300, epochs=5, random_state=1)
+    describer = newfound.describe(
+        known, novel, n_machines=3, n_clauses=200, epochs=4, random_state=1
+    )
     path = tmp_path_factory.mktemp("sample") / "sample.html"
     write_report(path, describer, known=known, novel=novel, title="Travel against banking")
     return path
@@ -482,7 +486,7 @@ class TestSizes:
         path = tmp_path / "one.html"
         write_report(path, describer, known=known, novel=novel)
         page = open_page(path)
-        assert "scrum" in page.inner_text(".sentence")
+        assert page.inner_text(".sentence").startswith("One word sets the 40 novel documents")
         page.click(".dozen button:has-text('scrum')")
         assert page.locator("#card h3").inner_text().endswith("scrum")
         assert page.locator("#card .none", has_text="No known document has it").count() == 1
@@ -493,13 +497,12 @@ class TestSizes:
         texts = [" ".join(generator.choice(words, 4)) for _ in range(80)]
         known, novel = texts[:40], texts[40:]
         describer = newfound.describe(known, novel, n_clauses=4, epochs=1, random_state=1)
-        new = describer.words_["score"] >= 4
         path = tmp_path / "none.html"
         write_report(path, describer, known=known, novel=novel)
         page = open_page(path)
-        if not new.any():
-            assert "Nothing stands out" in page.inner_text(".sentence")
-            assert page.locator(".dozen").count() == 0
+        assert "Nothing stands out" in page.inner_text(".sentence")
+        assert page.locator(".dozen").count() == 0
+        assert page.locator("#words-table tbody tr").count()
         assert page.locator("#documents .original").count()
 
     def test_without_texts(self, open_page: Open, described: Any, tmp_path: Path) -> None:
@@ -513,7 +516,7 @@ class TestSizes:
 
     def test_200_000_documents(self, open_page: Open, tmp_path: Path) -> None:
         generator = np.random.default_rng(1)
-        words = np.array([f"word{i}" for i in range(20_000)])
+        words = np.array([f"word{i}" for i in range(400)])
         places = generator.zipf(1.3, size=(200_000, 6)) % len(words)
         texts = [" ".join(row) for row in words[places]]
         known = texts[:150_000]
@@ -521,7 +524,9 @@ class TestSizes:
             f"{text} scrum{i % 50} rugby" if i % 2 else text
             for i, text in enumerate(texts[150_000:])
         ]
-        describer = newfound.describe(known, novel, n_clauses=20, epochs=1, random_state=1)
+        describer = newfound.describe(
+            known, novel, n_machines=2, n_clauses=20, epochs=1, random_state=1
+        )
         path = tmp_path / "large.html"
         write_report(path, describer, known=known, novel=novel)
         assert path.stat().st_size <= MAX_BYTES
