@@ -74,7 +74,7 @@ class Excerpts:
         return None
 
     def passage(self, text: str, word: str, others: Sequence[str]) -> str | None:
-        """Give the first sentence with a form of a word and all others; None where there is none."""
+        """Give the first sentence with a form of a word and all others, or None."""
         for start, end in self._likely(text, word, only=True):
             passage = text[start:end]
             if {word, *others} <= {token.term for token in self.tokens(passage)}:
