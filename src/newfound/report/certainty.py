@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newfound.baselines import tfidf_by_group, tfidf_difference
+from newfound.evaluation.metrics import document_scores, precision_recall_curve, roc_curve
 from newfound.report.words import rounded
 
 if TYPE_CHECKING:
@@ -81,25 +82,17 @@ def document_curves(scores: ArrayLike, novel: ArrayLike) -> dict[str, Any] | Non
     >>> made["auroc"], made["average_precision"], made["n"]
     (1.0, 1.0, 4)
     """
-    from sklearn.metrics import (  # type: ignore[import-untyped,unused-ignore]
-        average_precision_score,
-        precision_recall_curve,
-        roc_auc_score,
-        roc_curve,
-    )
-
     values, labels = np.asarray(scores, float), np.asarray(novel, bool)
     labels, values = labels[~np.isnan(values)], values[~np.isnan(values)]
     if labels.all() or not labels.any():
         return None
-    false, true, _ = roc_curve(labels, values)
-    precision, recall, _ = precision_recall_curve(labels, values)
+    roc, pr = roc_curve(labels, values), precision_recall_curve(labels, values)
     return {
         "n": len(labels),
-        "auroc": rounded(float(roc_auc_score(labels, values))),
-        "average_precision": rounded(float(average_precision_score(labels, values))),
-        "roc": _thinned(false, true),
-        "pr": _thinned(recall[::-1], precision[::-1]),
+        "auroc": rounded(roc.auroc),
+        "average_precision": rounded(pr.average_precision),
+        "roc": _thinned(roc.false_positive_rate, roc.true_positive_rate),
+        "pr": _thinned(pr.recall, pr.precision),
     }
 
 
@@ -119,7 +112,8 @@ def tfidf_held_out(
     scores = np.empty(len(novel))
     for number in range(folds):
         out = fold == number
-        scores[out] = matrix[out] @ tfidf_difference(matrix[~out], novel[~out])
+        words = tfidf_difference(matrix[~out], novel[~out])
+        scores[out] = document_scores(matrix[out], words)
     return scores
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound import evaluation
 from newfound.report.excerpts import Excerpts
 from newfound.report.limits import Limits
 from newfound.report.material import Material
@@ -32,7 +33,7 @@ def contributions(describer: NoveltyDescriber, measures: Measures) -> NDArray[np
 
 def document_scores(material: Material, leaning: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give the novelty of each document: held out where that is known, else by its words."""
-    by_words: NDArray[np.float64] = material.matrix @ leaning
+    by_words = evaluation.document_scores(material.matrix, leaning)
     if material.held_out is None or np.isnan(material.held_out).all():
         return by_words
     scores = material.held_out.copy()
