@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from newfound.clauses import SIDES
-from newfound.corpus import Corpus
+from newfound.corpus import LearnedCorpus
 from newfound.report.excerpts import Excerpts
 from newfound.report.limits import Limits
 from newfound.report.material import Material
@@ -31,7 +31,7 @@ _LOOKED_AT = 12  # documents for an example
 
 
 @dataclass(frozen=True)
-class _Quick(Corpus):
+class _Quick(LearnedCorpus):
     """A corpus that finds examples without reading whole documents."""
 
     excerpts: Excerpts | None = None
