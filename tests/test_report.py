@@ -7,7 +7,6 @@ import os
 import re
 import time
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from newfound.report.certainty import document_curves, tfidf_held_out
 from newfound.report.excerpts import Excerpts
 from newfound.report.page import embedded_json, render
 from newfound.text import TextVectorizer
+from report_pages import PageReader, read, text_of
 
 KNOWN = ["The batsman hit six.", "A cricket match in England.", "Six wickets in the match."] * 8
 NOVEL = ["The scrum won the ball.", "A rugby match in England.", "Old rugby try, no wicket."] * 8
@@ -36,43 +36,10 @@ def described() -> newfound.NoveltyDescriber:
     return newfound.describe(KNOWN, NOVEL, **SMALL)
 
 
-class _Data(HTMLParser):
-    """Reads the block of data, and counts elements."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.inside = False
-        self.text = ""
-        self.tags: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.inside = ("id", "data") in attrs
-
-    def handle_endtag(self, tag: str) -> None:
-        self.inside = False
-
-    def handle_data(self, data: str) -> None:
-        if self.inside:
-            self.text += data
-
-
-def read(path: Path) -> dict[str, Any]:
-    """Give the data of a page."""
-    parser = _Data()
-    parser.feed(path.read_text(encoding="utf-8"))
-    data: dict[str, Any] = json.loads(parser.text)
-    return data
-
-
 def write(path: Path, describer: newfound.NoveltyDescriber, **options: Any) -> dict[str, Any]:
     """Write a page and give its data."""
     write_report(path, describer, **options)
     return read(path)
-
-
-def text_of(excerpt: dict[str, Any]) -> str:
-    return "".join(piece if isinstance(piece, str) else piece[0] for piece in excerpt["pieces"])
 
 
 class TestFile:
@@ -243,7 +210,7 @@ class TestHostile:
             path = tmp_path / f"{number}.html"
             novel = NOVEL if title == "plain" else [*NOVEL[1:], hostile]
             write_report(path, described, known=KNOWN, novel=novel, title=title)
-            parser = _Data()
+            parser = PageReader()
             parser.feed(path.read_text(encoding="utf-8"))
             tags.append(sorted(tag for tag in parser.tags if tag != "bdi"))
         assert tags[0] == tags[1]

@@ -23,7 +23,7 @@ from newfound.tables import jsonable
 if TYPE_CHECKING:
     from newfound.describer import NoveltyDescriber
 
-__all__ = ["collect"]
+__all__ = ["collect", "versions"]
 
 _COMPANY = 400  # words that can be partners: those with a card, and those that rules use most
 _NETWORK = 60  # words among which the strongest pairs are looked for
@@ -130,14 +130,17 @@ def _made(describer: NoveltyDescriber, material: Material | None) -> dict[str, A
     }
     return {
         "parameters": {name: jsonable(value) for name, value in parameters.items()},
-        "versions": {
-            **{name: version(name) for name in ("newfound", "numpy", "scipy", "scikit-learn")},
-            "Python": platform.python_version(),
-        },
+        "versions": versions(),
         "piles": {} if material is None else jsonable(material.piles),
         "n_words": len(describer.words_),
         "n_rules": len(describer.clauses_),
     }
+
+
+def versions() -> dict[str, str]:
+    """Give the versions of everything that has a say in the result."""
+    names = ("newfound", "numpy", "scipy", "scikit-learn", "simplemma")
+    return {**{name: version(name) for name in names}, "Python": platform.python_version()}
 
 
 def _seed(random_state: object) -> object:

@@ -16,7 +16,7 @@ from newfound.documents import DocumentError, Documents, as_documents
 if TYPE_CHECKING:
     from newfound.describer import NoveltyDescriber
 
-__all__ = ["Material", "gather"]
+__all__ = ["Material", "gather", "pile_data"]
 
 
 @dataclass(frozen=True)
@@ -113,17 +113,19 @@ def gather(
         names=[*piles["known"].ids, *piles["novel"].ids]
         if all(map(_has_names, piles.values()))
         else _names(is_novel),
-        piles={
-            side: {
-                "source": pile.source,
-                "documents": len(pile),
-                "found": dict(pile.found),
-                "summary": pile.summary(),
-            }
-            for side, pile in piles.items()
-        },
+        piles={side: pile_data(pile) for side, pile in piles.items()},
         notes=_differences(describer, matrix, is_novel) if kept is None else (),
     )
+
+
+def pile_data(pile: Documents) -> dict[str, Any]:
+    """Say where documents came from, how many there are, and what was left out."""
+    return {
+        "source": pile.source[:200],
+        "documents": len(pile),
+        "found": dict(pile.found),
+        "summary": pile.summary()[:500],
+    }
 
 
 def _has_names(pile: Documents) -> bool:

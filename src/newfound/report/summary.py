@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-__all__ = ["summary"]
+__all__ = ["detection_summary", "summary"]
 
 _NAMED = 5
 _SHOWN = 12
@@ -74,6 +74,46 @@ def summary(
         ),
     ]
     return {"sentence": [*sentence, _part(".")], "detail": detail, "words": new, "names": names}
+
+
+def detection_summary(detection: dict[str, Any], described: dict[str, Any]) -> dict[str, Any]:
+    """Say which share of incoming documents is new, and by which words.
+
+    Parameters
+    ----------
+    detection : dict
+        ``n``, ``n_novel``, ``alpha`` and ``share`` of a detection.
+    described : dict
+        The summary of the description of the novel documents.
+
+    Examples
+    --------
+    >>> share = {"share": 0.2, "low": 0.1, "high": 0.3}
+    >>> found = {"n": 50, "n_novel": 12, "alpha": 0.05, "share": share}
+    >>> made = detection_summary(found, {"words": [3], "names": ["Rugby"]})
+    >>> "".join(part["text"] for part in made["sentence"])
+    '12 of the 50 incoming documents are new, and Rugby makes them so.'
+    """
+    n, novel = detection["n"], detection["n_novel"]
+    names = described["names"][:_NAMED]
+    who = f"{novel:,} of the {n:,} incoming documents {'is' if novel == 1 else 'are'} new"
+    sentence = [_part(f"None of the {n:,} incoming documents is new" if not novel else who)]
+    if novel and names:
+        sentence += [_part(", and "), *_listed(names)]
+        them = "it" if novel == 1 else "them"
+        sentence += [_part(f" make{'s' if len(names) == 1 else ''} {them} so")]
+    share = {name: f"{100 * value:.0f} %" for name, value in detection["share"].items()}
+    detail = (
+        f"Of known documents, {100 * detection['alpha']:g} % would be called new by mistake. That "
+        f"allowed for, an estimated {share['share']} of the incoming ones are new ({share['low']} "
+        f"to {share['high']})."
+    )
+    return {
+        "sentence": [*sentence, _part(".")],
+        "detail": [_part(detail)],
+        "words": described["words"],
+        "names": described["names"],
+    }
 
 
 def _documents(n: int, side: str) -> str:

@@ -95,7 +95,13 @@
               );
             }),
           )
-        : el("p", { class: "none" }, `No ${side} document has it.`),
+        : el(
+            "p",
+            { class: "none" },
+            row[`documents_${side}`]
+              ? `The texts of the ${side} documents that have it are not at hand.`
+              : `No ${side} document has it.`,
+          ),
     );
 
   const body = (row) => {

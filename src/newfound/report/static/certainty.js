@@ -115,7 +115,7 @@
     const rows = newfound.words.filter((row) => row.new).slice(0, 20);
     return figure(
       "The first words, and how far chance could move them",
-      "The bar is the 90 % interval of a word's novelty over the committee.",
+      "The bar is where the novelty of a word would lie, with 90 % certainty, if as many fresh documents were read.",
       (width) =>
         Plot.plot({
           className: "chart",
@@ -196,10 +196,10 @@
         ),
       );
     }
-    if (data.words.has.low && words.length) panels.push(intervals());
     panels.push(cumulative(data.curves.scores.newfound, "Scores of words", "score", "log"));
     if (data.curves.scores.tfidf)
       panels.push(cumulative(data.curves.scores.tfidf, "The same with TF-IDF", "TF-IDF", "linear"));
+    if (data.words.has.low && words.length) panels.push(intervals());
     shown.push(el("div", { class: "panels" }, panels));
     return shown;
   });

@@ -27,17 +27,15 @@ newfound.section("context", "Context", () => {
       const { words } = data.context;
       const side = data.context[choose.value];
       return words.flatMap((a, i) =>
-        words
-          .slice(i + 1)
-          .map((b, k) => ({
-            a,
-            b,
-            side: choose.value,
-            rules_a: side.F_i[i],
-            rules_b: side.F_i[i + 1 + k],
-            rules_both: side.F_ij[i][i + 1 + k],
-            lift: side.lift[i][i + 1 + k],
-          })),
+        words.slice(i + 1).map((b, k) => ({
+          a,
+          b,
+          side: choose.value,
+          rules_a: side.F_i[i],
+          rules_b: side.F_i[i + 1 + k],
+          rules_both: side.F_ij[i][i + 1 + k],
+          lift: side.lift[i][i + 1 + k],
+        })),
       );
     };
     shown.push(

@@ -63,17 +63,14 @@ newfound.section("documents", "Documents", () => {
               row.reasons.map((reason) => el("li", {}, reason)),
             )
           : null,
-        row.why.length
+        newfound.reasons(row.why),
+        row.without
           ? el(
               "p",
               { class: "why" },
-              "because of ",
-              row.why.flatMap(([word, value], i) => [
-                i ? ", " : null,
-                newfound.word(word),
-                " ",
-                el("small", {}, format.signed(value)),
-              ]),
+              "would be known without ",
+              row.without.flatMap((word, i) => [i ? ", " : null, newfound.word(word)]),
+              row.without_more ? ` and ${newfound.plural(row.without_more, "other word")}` : null,
             )
           : null,
       ),
@@ -84,7 +81,7 @@ newfound.section("documents", "Documents", () => {
     const left = kept.length - shown;
     more.hidden = left <= 0;
     more.textContent = `Show ${format.count(Math.min(16, left))} more`;
-    count.textContent = `${format.count(Math.min(shown, kept.length))} of ${newfound.plural(kept.length, "document")} shown${rows.length < total ? `; the page holds the most novel and the most surprising of ${format.count(total)}` : ""}`;
+    count.textContent = `${format.count(Math.min(shown, kept.length))} of ${newfound.plural(kept.length, "document")} shown${rows.length < total ? `; the page holds ${detected ? "the newest of" : "the most novel and the most surprising of"} ${format.count(total)}` : ""}`;
   };
   const search = el("input", { type: "search", id: "documents-search", autocomplete: "off" });
   const options = detected
@@ -153,7 +150,9 @@ newfound.section("documents", "Documents", () => {
       el("mark", { class: "known sample" }, "dotted"),
       "; the fuller the colour, the more they contribute.",
     ),
+    detected ? newfound.pValues(data.detection) : null,
     data.groups && data.groups.length ? newfound.groups(data.groups) : null,
+    detected ? el("h3", {}, "The documents") : null,
     el(
       "div",
       { class: "filters", role: "search", "aria-label": "Filter the documents" },
@@ -167,6 +166,37 @@ newfound.section("documents", "Documents", () => {
     el("div", { class: "foot" }, more, count, newfound.downloads("documents", "the documents", records)),
   ];
 });
+
+// The words that made a document rank where it does, those for new apart from those for known.
+newfound.reasons = (why) => {
+  const { el, format } = newfound;
+  const list = (side, reasons) =>
+    reasons.length
+      ? el(
+          "span",
+          { class: "reason" },
+          newfound.mark(side),
+          ` for ${side}: `,
+          reasons.flatMap(([word, value], i) => [
+            i ? ", " : null,
+            newfound.word(word, { plain: true }),
+            " ",
+            el("small", {}, format.signed(value)),
+          ]),
+        )
+      : null;
+  const parts = [
+    list(
+      "novel",
+      why.filter(([, value]) => value > 0),
+    ),
+    list(
+      "known",
+      why.filter(([, value]) => value < 0),
+    ),
+  ];
+  return parts.some(Boolean) ? el("p", { class: "why" }, parts) : null;
+};
 
 // The groups among the novel documents.
 newfound.groups = (groups) => {
@@ -188,5 +218,50 @@ newfound.groups = (groups) => {
         ),
       ),
     ),
+  ];
+};
+
+// How the p-values of the incoming documents spread: known ones evenly, new ones at the left.
+newfound.pValues = ({ p_values, alpha, n }) => {
+  const { el, format } = newfound;
+  const step = 1 / p_values.length;
+  const bins = p_values.map((count, i) => ({ count, from: i * step, to: (i + 1) * step }));
+  const holder = el("div", { class: "figure short" });
+  const text = `${newfound.plural(p_values[0], "document")} of ${format.count(n)} with a p-value below ${format.number(step)}; about ${format.count(Math.round(n * step))} would be there if all were known`;
+  newfound.responsive(holder, (width) =>
+    newfound.picture(
+      Plot.plot({
+        className: "chart",
+        width: Math.min(width, 720),
+        height: 170,
+        marginLeft: 46,
+        marginBottom: 36,
+        marginTop: 20,
+        ariaLabel: `P-values of the incoming documents: ${text}`,
+        x: { label: "p-value →", domain: [0, 1], ticks: 5 },
+        y: { label: "↑ documents", grid: true, ticks: 4 },
+        marks: [
+          Plot.rectY(bins, {
+            x1: "from",
+            x2: "to",
+            y: "count",
+            fill: (bin) => (bin.from < alpha ? "var(--novel)" : "var(--known)"),
+            fillOpacity: 0.75,
+            inset: 1,
+          }),
+          Plot.ruleY([n * step], { stroke: "var(--ink)", strokeDasharray: "4 3" }),
+          Plot.ruleX([alpha], { stroke: "var(--novel)" }),
+        ],
+      }),
+    ),
+  );
+  return [
+    el("h3", {}, "How rare they would be among known documents"),
+    el(
+      "p",
+      { class: "lead" },
+      `${text} (dashed). Left of the line at ${format.number(alpha)} a document is called novel.`,
+    ),
+    holder,
   ];
 };

@@ -35,25 +35,43 @@ newfound.section("made", "How it was made", () => {
   );
   const n = data.n_documents;
   return [
-    el(
-      "p",
-      { class: "lead" },
-      `Known and novel documents were turned into words, ${newfound.plural(made.n_words, "word")} in all; a Tsetlin Machine learned ${newfound.plural(made.n_rules, "rule")} that tell the two apart. A word's novelty comes from the role it plays in those rules. Everything is counted in words as the model saw them: forms of a word count as one.`,
-    ),
-    el("h3", {}, "Documents"),
-    el(
-      "ul",
-      { class: "piles" },
-      piles.length
-        ? piles
-        : ["known", "novel"].map((side) =>
-            el("li", {}, newfound.sideLabel(side), ` ${newfound.plural(n[side], "document")}`),
+    data.detection
+      ? el(
+          "p",
+          { class: "lead" },
+          "A detector learned from known documents only; those that were held back say how new a known document can look by chance. What it called novel was then described against the known.",
+        )
+      : null,
+    data.words
+      ? el(
+          "p",
+          { class: "lead" },
+          `Known and novel documents were turned into words, ${newfound.plural(made.n_words, "word")} in all. Tsetlin Machines learned ${newfound.plural(made.n_rules, "rule")} that tell the two apart: they give scores, phrases and company. How sure it is that a word is novel, its documents say. Everything is counted in words as the model saw them: forms of a word count as one.`,
+        )
+      : null,
+    piles.length || n
+      ? [
+          el("h3", {}, "Documents"),
+          el(
+            "ul",
+            { class: "piles" },
+            piles.length
+              ? piles
+              : ["known", "novel"].map((side) =>
+                  el("li", {}, newfound.sideLabel(side), ` ${newfound.plural(n[side], "document")}`),
+                ),
           ),
-    ),
+        ]
+      : null,
     el(
       "div",
       { class: "columns" },
-      list("Parameters", made.parameters),
+      el(
+        "div",
+        {},
+        made.detector ? list("Detector", made.detector) : null,
+        data.words ? list(made.detector ? "Description" : "Parameters", made.parameters) : null,
+      ),
       el("div", {}, list("Versions", made.versions), list("Times", { ...seconds, written: made.at })),
     ),
     el(
