@@ -56,7 +56,7 @@ def plot_words(describer: NoveltyDescriber, *, n_labels: int = 40, ax: Any = Non
         raise ValueError(f"n_labels={n_labels!r}: expected a number from 0.")
     ax = _axes(ax)
     table = describer.words_
-    measures = Measures.of(table)
+    measures = Measures.of(describer)
     documents = table["documents_known"] + table["documents_novel"]
     rows = choose(measures, documents, _MOST_WORDS)
     sides = measures.sides[rows]
@@ -73,8 +73,7 @@ def plot_words(describer: NoveltyDescriber, *, n_labels: int = 40, ax: Any = Non
     if len(rows):
         ax.set_xscale("log")
     ax.set_xlabel("documents with the word")
-    what = {"deviation": "standard deviations", "logarithm": "logarithm of the score"}
-    ax.set_ylabel(f"novelty ({what[measures.unit]})")
+    ax.set_ylabel("novelty (standard deviations)")
     ax.legend(frameon=False)
     order = np.argsort(-np.abs(y), kind="stable")
     _label(ax, [(x[i], y[i], table["word"][rows[i]], sides[i]) for i in order], n_labels)
@@ -106,7 +105,7 @@ def plot_context(
     matplotlib Axes
     """
     if words is None:
-        measures = Measures.of(describer.words_)
+        measures = Measures.of(describer)
         rows = np.flatnonzero(~np.isnan(measures.novelty))
         first = rows[np.argsort(-measures.novelty[rows], kind="stable")][:15]
         words = describer.words_["word"][first].tolist()

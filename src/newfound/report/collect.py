@@ -51,7 +51,7 @@ def collect(
         ``n_documents``.
     """
     table, n = describer.words_, describer.n_documents_
-    measures = Measures.of(table)
+    measures = Measures.of(describer)
     frequency = table["documents_known"] + table["documents_novel"]
     rows = choose(measures, frequency, limits.words)
     shown = words(describer, measures, rows, limits)

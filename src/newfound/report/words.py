@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["choose", "rounded", "words"]
 
-_OPTIONAL = ("low", "q", "stability")  # only a committee of machines knows these
-
 
 def choose(measures: Measures, frequency: NDArray[np.int64], most: int) -> NDArray[np.intp]:
     """Choose rows of the table of words: the most novel, the most known and the most frequent.
@@ -29,7 +27,7 @@ def choose(measures: Measures, frequency: NDArray[np.int64], most: int) -> NDArr
     --------
     >>> novelty = np.array([3.0, 2.5, 2.0, 1.5, 1.0, 0.5, -1.0, -2.0, np.nan])
     >>> nothing = np.full(9, np.nan)
-    >>> measures = Measures(novelty, nothing, nothing, nothing, nothing)
+    >>> measures = Measures(novelty, nothing, nothing, nothing, nothing, nothing)
     >>> choose(measures, np.array([1, 1, 1, 1, 1, 9, 1, 1, 9]), 6).tolist()
     [0, 1, 2, 3, 5, 7]
     """
@@ -67,13 +65,11 @@ def words(
         },
         "forms": [list(forms[: limits.forms]) for forms in table["forms"]],
     }
-    has = {name: any(value is not None for value in columns[name]) for name in _OPTIONAL}
     return {
         "columns": columns,
         "total": len(describer.words_),
         "new": int(measures.new.sum()),
-        "has": has,
-        "unit": measures.unit,
+        "several_machines": describer.n_machines_ > 1,
     }
 
 

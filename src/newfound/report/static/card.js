@@ -11,7 +11,6 @@
 
   const facts = (row) => {
     const n = data.n_documents;
-    const has = data.words.has;
     return el(
       "dl",
       { class: "facts" },
@@ -25,19 +24,15 @@
       ),
       fact(
         "novelty",
-        has.low
-          ? `${format.signed(row.novelty)} (${format.signed(row.low)} to ${format.signed(row.high)})`
-          : format.signed(row.novelty),
-        `${newfound.novelty()}${has.low ? " In brackets the 90 % interval." : ""}`,
+        `${format.signed(row.novelty)} (${format.signed(row.low)} to ${format.signed(row.high)})`,
+        `${newfound.novelty} In brackets the 90 % interval.`,
       ),
-      has.q
-        ? fact(
-            "q",
-            format.chance(row.q),
-            "Among words at least this novel, the share that is expected to be so by chance.",
-          )
-        : null,
-      has.stability
+      fact(
+        "q",
+        format.chance(row.q),
+        "Among words at least this novel, the share that is expected to be so by chance.",
+      ),
+      data.words.several_machines
         ? fact(
             "machines that agree",
             format.share(row.stability),

@@ -152,7 +152,7 @@
     if (!data.curves) return null;
     const shown = [];
     const words = newfound.words.filter((row) => row.new);
-    if (data.words.has.stability && words.length) {
+    if (data.words.several_machines && words.length) {
       const first = words.slice(0, 50);
       const all = first.filter((row) => row.stability === 1).length;
       shown.push(
@@ -199,7 +199,7 @@
     panels.push(cumulative(data.curves.scores.newfound, "Scores of words", "score", "log"));
     if (data.curves.scores.tfidf)
       panels.push(cumulative(data.curves.scores.tfidf, "The same with TF-IDF", "TF-IDF", "linear"));
-    if (data.words.has.low && words.length) panels.push(intervals());
+    if (words.length) panels.push(intervals());
     shown.push(el("div", { class: "panels" }, panels));
     return shown;
   });

@@ -46,10 +46,7 @@ newfound.format = {
   },
 };
 
-newfound.novelty = () =>
-  newfound.data.words?.unit === "logarithm"
-    ? "The logarithm of the score: above 0 speaks for novel, below for known."
-    : "In standard deviations: above 0 speaks for novel, below for known; up to about 2 chance explains it.";
+newfound.novelty = "In standard deviations: above 0 speaks for novel, below for known.";
 
 newfound.plural = (n, one, many) => `${newfound.format.count(n)} ${n === 1 ? one : (many ?? `${one}s`)}`;
 

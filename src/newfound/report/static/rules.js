@@ -185,7 +185,7 @@ newfound.section("rules", "Rules", () => {
         {
           key: "novelty",
           label: "Novelty",
-          help: newfound.novelty(),
+          help: newfound.novelty,
           show: (row) => format.signed(row.novelty),
         },
         ...known(data.phrases.rows),

@@ -140,6 +140,17 @@
           : `${format.count(all.length)} of ${newfound.plural(rows.length, "row")} match`;
     };
     draw();
+    const helps = columns.filter((column) => column.help);
+    const meaning = el(
+      "details",
+      { class: "meaning" },
+      el("summary", {}, "What the columns mean"),
+      el(
+        "dl",
+        { class: "settings" },
+        helps.map((column) => el("div", {}, el("dt", {}, column.label), el("dd", {}, column.help))),
+      ),
+    );
     const element = el(
       "div",
       { class: "table" },
@@ -161,6 +172,7 @@
         count,
         newfound.downloads(name, what, () => sorted().map(record)),
       ),
+      helps.length ? meaning : null,
     );
     return {
       element,

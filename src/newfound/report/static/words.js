@@ -46,7 +46,6 @@ newfound.section("new", null, () => {
 newfound.section("words", "Words", () => {
   const { el, data, format, words } = newfound;
   if (!words.length) return null;
-  const has = data.words.has;
   const columns = [
     {
       key: "word",
@@ -71,24 +70,30 @@ newfound.section("words", "Words", () => {
           : null,
       ],
     },
-    { key: "side", label: "Side", text: true, show: (row) => (row.side === "neither" ? "unsure" : row.side) },
-    { key: "novelty", label: "Novelty", help: newfound.novelty(), show: (row) => format.signed(row.novelty) },
-    has.low && {
+    {
+      key: "side",
+      label: "Side",
+      text: true,
+      help: "What the word speaks for, if that is sure: its whole interval says so, and with at most 5 % false discoveries the count of its documents.",
+      show: (row) => (row.side === "neither" ? "unsure" : row.side),
+    },
+    { key: "novelty", label: "Novelty", help: newfound.novelty, show: (row) => format.signed(row.novelty) },
+    {
       key: "low",
       label: "90 % interval",
-      help: "Where the novelty lies with 90 % certainty.",
+      help: "Where the novelty would lie, with 90 % certainty, if as many fresh documents were read.",
       show: (row) => `${format.signed(row.low)} to ${format.signed(row.high)}`,
     },
-    has.q && {
+    {
       key: "q",
       label: "q",
-      help: "The share of false discoveries among words at least this novel.",
+      help: "Of the words with a q up to this one, the share that is expected not to be novel.",
       show: (row) => format.chance(row.q),
     },
-    has.stability && {
+    data.words.several_machines && {
       key: "stability",
       label: "Agree",
-      help: "The share of the machines that put it on this side.",
+      help: "Of the machines whose rules use the word, the share that put it on the side of its score.",
       show: (row) => format.share(row.stability),
     },
     {
@@ -97,10 +102,14 @@ newfound.section("words", "Words", () => {
       help: "How many times as frequent in the reasons for novel as in those for known: the score of the paper.",
       show: (row) => format.number(row.score),
     },
-    { key: "F_N", label: "In rules for novel" },
-    { key: "F_K", label: "In rules for known" },
-    { key: "documents_novel", label: "Novel documents" },
-    { key: "documents_known", label: "Known documents" },
+    { key: "F_N", label: "In rules for novel", help: "How many rules have it as a reason for novel." },
+    { key: "F_K", label: "In rules for known", help: "How many rules have it as a reason for known." },
+    {
+      key: "documents_novel",
+      label: "Novel documents",
+      help: "How many novel documents have the word, in any form.",
+    },
+    { key: "documents_known", label: "Known documents", help: "How many known documents have it." },
   ].filter(Boolean);
   const part =
     words.length < data.words.total
@@ -186,7 +195,7 @@ newfound.section("words", "Words", () => {
     el(
       "p",
       { class: "lead" },
-      `Each mark is a word: the further up, the more surely it speaks for the novel documents; the further right, the more documents have it. Choose a word to see where it comes from. Novelty: ${newfound.novelty().toLowerCase()}`,
+      `Each mark is a word: the further up, the more surely it speaks for the novel documents; the further right, the more documents have it. Choose a word to see where it comes from.`,
     ),
     el(
       "div",
@@ -201,7 +210,7 @@ newfound.section("words", "Words", () => {
     newfound.legend(
       ...["novel", "known", "neither"].map((name) => [
         newfound.mark(name),
-        name === "neither" ? "unsure" : `speaks for ${name}`,
+        name === "neither" ? "unsure: chance could explain it" : `speaks for ${name}`,
       ]),
     ),
     holder,
