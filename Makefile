@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 CPP = $(wildcard cpp/*.cpp cpp/*.hpp cpp/*.inl cpp/tests/*.cpp)
 CPPFLAGS_TEST = -S . -DCMAKE_BUILD_TYPE=RelWithDebInfo -DNEWFOUND_CORE_TEST=ON
 
-.PHONY: demo test lint format sanitize peers reproduce clean
+.PHONY: demo test lint format sanitize peers reproduce vendor picture clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -45,6 +45,13 @@ peers: $(BIN)/python  ## speed against other Tsetlin Machines, about 25 minutes
 reproduce: $(BIN)/python  ## the paper's experiments into experiments/results; needs NEWFOUND_DATA
 	$(BIN)/pip install --quiet ".[paper]"
 	$(BIN)/newfound reproduce all --seeds 5 --preset paper --output experiments/results --resume
+
+vendor:  ## fetch the JavaScript that reports and their tests carry, exact versions, checked
+	$(PYTHON) tools/vendor.py
+
+picture: $(BIN)/python  ## the README's picture of a report; needs Chromium
+	$(BIN)/pip install --quiet ".[test]"
+	$(BIN)/python tools/picture.py
 
 clean:
 	rm -rf build $(VENV)

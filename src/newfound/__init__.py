@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from newfound.explanation import Explanation
     from newfound.machine import Clauses, EpochInfo, TsetlinMachineClassifier
     from newfound.persistence import ModelFileError, load, save
+    from newfound.plots import plot_context, plot_curves, plot_words
     from newfound.scoring import context_scores, word_scores
     from newfound.text import TextVectorizer
     from newfound.words import WordTable
@@ -50,6 +51,9 @@ _HOMES = {
     "load_bbcsport": "datasets",
     "load_clinc150": "datasets",
     "load_sample": "datasets",
+    "plot_context": "plots",
+    "plot_curves": "plots",
+    "plot_words": "plots",
     "read_documents": "documents",
     "save": "persistence",
     "word_scores": "scoring",
@@ -80,6 +84,9 @@ __all__ = [
     "load_bbcsport",
     "load_clinc150",
     "load_sample",
+    "plot_context",
+    "plot_curves",
+    "plot_words",
     "read_documents",
     "save",
     "word_scores",

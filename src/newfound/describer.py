@@ -381,6 +381,34 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         votes = {"known": int(rules.counts.sum()) - novel, "novel": novel}
         return Explanation(text, tuple(words), tuple(unknown), rules, votes)
 
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        known: object = None,
+        novel: object = None,
+        title: str | None = None,
+        force: bool = False,
+    ) -> None:
+        """Write one HTML page that shows what is new; it works offline, whatever the corpus.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        known, novel : iterable of str, series, frame or Documents, optional
+            The documents that it has learned from, where it comes from a file: that holds no
+            texts, and without texts the page has no examples.
+        title : str, optional
+            What stands on top.
+        force : bool, default=False
+            Replace a file that is there.
+        """
+        from newfound.report import write_report
+
+        check_is_fitted(self, "clauses_")
+        write_report(path, self, known=known, novel=novel, title=title, force=force)
+
     def save(self, path: str | os.PathLike[str], **options: Any) -> None:
         """Write the describer to a file; the options are those of `newfound.persistence.save`."""
         from newfound.persistence import save

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,12 +17,14 @@ from newfound.cli.options import (
     Json,
     Preset,
     Quiet,
+    Report,
     Seed,
     Top,
     even,
     language_known,
     number,
     refuse_paths,
+    refuse_same,
     ways_to_read,
 )
 from newfound.console import (
@@ -70,6 +73,7 @@ def describe(
     save: Annotated[
         Path | None, typer.Option(help="Write the model to a file, for newfound explain.")
     ] = None,
+    report: Report = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
     top: Top = 20,
     preset: Annotated[
@@ -120,8 +124,8 @@ def describe(
     if known == novel:
         what = "standard input" if known == "-" else known
         raise typer.BadParameter(f"--known and --novel are the same: {what}.")
-    if output is not None and output == save:
-        raise typer.BadParameter(f"--output and --save are the same: {output}.")
+    paths_out = {"--output": output, "--save": save, "--report": report}
+    refuse_same(paths_out)
     if output is not None and output.suffix.lower() not in (".csv", ".json", ".parquet"):
         raise typer.BadParameter(f"--output {output} must end in .csv, .json or .parquet.")
     paths, columns = (known, novel), (known_column, novel_column)
@@ -129,11 +133,13 @@ def describe(
     with outcome():
         from newfound.documents import read_documents
 
-        refuse_paths(output, save, force=force)
+        refuse_paths(*paths_out.values(), force=force)
+        began = perf_counter()
         old, new = (
             read_documents(path, **way, encoding=encoding)
             for path, way in zip(paths, ways, strict=True)
         )
+        seconds = {"reading": perf_counter() - began}
         given = {
             "preset": preset.value,
             "n_machines": machines,
@@ -148,13 +154,22 @@ def describe(
             "n_jobs": jobs,
         }
         parameters = {name: value for name, value in given.items() if value is not None}
+        began = perf_counter()
         describer = _fit(old, new, parameters, quiet=quiet)
+        seconds["learning"] = perf_counter() - began
         _write(describer, output, save, force=force, quiet=quiet)
+        _report(report, describer, old, new, seconds, force=force, quiet=quiet)
         _print(describer, old, new, top=top, json=json)
 
 
 def demo(
-    top: Top = 10, seed: Seed = 0, jobs: Jobs = 1, json: Json = False, quiet: Quiet = False
+    report: Report = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+    top: Top = 10,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
+    json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Describe the bundled sample: requests about banking are known, about travel novel."""
     # One thread: the steps on a sample this small are short, and threads that wait for each other
@@ -162,9 +177,13 @@ def demo(
     with outcome():
         from newfound.datasets import load_sample
 
+        refuse_paths(report, force=force)
         known, novel = load_sample()
         parameters = {"preset": "default", "random_state": seed, "n_jobs": jobs}
+        began = perf_counter()
         describer = _fit(known, novel, parameters, quiet=quiet)
+        seconds = {"learning": perf_counter() - began}
+        _report(report, describer, known, novel, seconds, force=force, quiet=quiet)
         _print(describer, known, novel, top=top, json=json)
         if not json and not quiet:
             say("the sample is a part of CLINC150, by S. Larson et al., 2019, CC BY 3.0.")
@@ -254,6 +273,25 @@ def _write(
     for what, path in (("words", output), ("model", save)):
         if path is not None and not quiet:
             say(f"wrote the {what} to {path}.")
+
+
+def _report(
+    path: Path | None,
+    describer: NoveltyDescriber,
+    known: Documents,
+    novel: Documents,
+    seconds: dict[str, float],
+    *,
+    force: bool,
+    quiet: bool,
+) -> None:
+    if path is None:
+        return
+    from newfound.report import write_report
+
+    write_report(path, describer, known=known, novel=novel, seconds=seconds, force=force)
+    if not quiet:
+        say(f"wrote the report to {path}; open it in any browser.")
 
 
 def _write_words(words: WordTable, path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
@@ -17,12 +17,14 @@ __all__ = [
     "Json",
     "Preset",
     "Quiet",
+    "Report",
     "Seed",
     "Top",
     "even",
     "language_known",
     "number",
     "refuse_paths",
+    "refuse_same",
     "ways_to_read",
 ]
 
@@ -93,6 +95,20 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no talk.")]
 
 
+Report = Annotated[
+    Path | None,
+    typer.Option(help="Write a page that shows what was found, one .html file for any browser."),
+]
+
+
+def refuse_same(paths: Mapping[str, Path | None]) -> None:
+    """Refuse two options that name the same file."""
+    taken: dict[Path, str] = {}
+    for option, path in paths.items():
+        if path is not None and taken.setdefault(path, option) != option:
+            raise typer.BadParameter(f"{taken[path]} and {option} are the same: {path}.")
+
+
 def ways_to_read(
     paths: Sequence[str],
     columns: Sequence[str | None],
@@ -119,11 +135,11 @@ def ways_to_read(
     ]
 
 
-def refuse_paths(output: Path | None, save: Path | None, *, force: bool) -> None:
+def refuse_paths(output: Path | None, *others: Path | None, force: bool) -> None:
     """Find out now what would fail after the work."""
     from newfound.files import refuse_path
 
-    for path in (output, save):
+    for path in (output, *others):
         if path is not None:
             refuse_path(path, force=force)
     if output is not None and output.suffix.lower() == ".parquet":

@@ -1,0 +1,168 @@
+"""The cards of words: their company, the rules they are in, and sentences from both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.clauses import SIDES, Clause, ClauseTable
+from newfound.report.context import Company
+from newfound.report.excerpts import Excerpts
+from newfound.report.limits import Limits
+from newfound.report.material import Material
+from newfound.report.words import rounded
+
+if TYPE_CHECKING:
+    from newfound.describer import NoveltyDescriber
+
+__all__ = ["Examples", "Rules", "card"]
+
+_CANDIDATES = 2  # documents looked at for each example wanted
+_NAMED = 20  # documents looked at to see how a word is written
+_GOOD_LENGTH = range(50, 201)  # characters of a sentence that is read with ease
+
+
+class Rules:
+    """The rules of a page, each once, with the first of its words."""
+
+    def __init__(self, literals: int) -> None:
+        self.literals = literals
+        self.rows: list[dict[str, Any]] = []
+        self._numbers: dict[Clause, int] = {}
+
+    def add(self, clauses: ClauseTable) -> list[int]:
+        """Give the numbers of some rules on the page."""
+        return [self._number(clause) for clause in clauses]
+
+    def _number(self, clause: Clause) -> int:
+        number = self._numbers.setdefault(clause, len(self.rows))
+        if number == len(self.rows):
+            plain = clause.plain[: self.literals]
+            negated = clause.negated[: max(self.literals - len(plain), 2)]
+            self.rows.append(
+                {
+                    "plain": list(plain),
+                    "negated": list(negated),
+                    "more": len(clause.plain + clause.negated) - len(plain + negated),
+                    "side": clause.side,
+                    "documents_novel": clause.matches_novel,
+                    "documents_known": clause.matches_known,
+                    "precision": rounded(clause.precision),
+                    "held_out_precision": rounded(getattr(clause, "held_out_precision", None)),
+                    "count": clause.count,
+                }
+            )
+        return number
+
+
+class Examples:
+    """The sentences of a page, each once.
+
+    Parameters
+    ----------
+    material : Material
+        The texts.
+    excerpts : Excerpts
+        What cuts sentences out of them.
+    scores : array of float
+        The novelty of each document: novel examples come from the most novel ones, known examples
+        from the least.
+    limits : Limits
+        How many, and how long.
+    """
+
+    def __init__(
+        self, material: Material, excerpts: Excerpts, scores: NDArray[np.float64], limits: Limits
+    ) -> None:
+        self.material = material
+        self.excerpts = excerpts
+        self.limits = limits
+        self.rows: list[dict[str, Any]] = []
+        self._scores = scores
+        self._numbers: dict[tuple[int, str], int] = {}
+
+    def of(self, word: str, *, novel: bool) -> list[int]:
+        """Give the numbers of the best sentences with a word from one side."""
+        rows = self.material.with_word(self.excerpts.vectorizer.vocabulary_[word])
+        own = rows[self.material.novel[rows] == novel]
+        own = own[np.argsort(-self._scores[own] if novel else self._scores[own], kind="stable")]
+        found = sorted(self._sentences(word, own.tolist()), key=lambda pair: _roughness(pair[1]))
+        return [self._number(row, excerpt) for row, excerpt in found[: self.limits.examples]]
+
+    def name(self, word: str) -> str:
+        """Write a word as the novel texts mostly do, with a capital or without.
+
+        Words at the beginning of a sentence do not count: there, all have one.
+        """
+        capital = small = 0
+        rows = self.material.with_word(self.excerpts.vectorizer.vocabulary_[word])
+        for row in rows[self.material.novel[rows]][:_NAMED].tolist():
+            found = self.excerpts.sentence(self.material.texts[row], word, self.limits.excerpt)
+            for piece in found["pieces"][1:] if found and "before" not in found else ():
+                if isinstance(piece, list) and piece[1] == self.excerpts.numbers[word]:
+                    capital += piece[0][:1].isupper()
+                    small += piece[0][:1].islower()
+        return word[:1].upper() + word[1:] if capital > 2 * small else word
+
+    def _sentences(self, word: str, rows: Sequence[int]) -> Iterator[tuple[int, dict[str, Any]]]:
+        seen = set()
+        for row in rows[: 4 * _CANDIDATES * self.limits.examples]:
+            excerpt = self.excerpts.sentence(self.material.texts[row], word, self.limits.excerpt)
+            if excerpt is None:  # a pair across the cut of an overlong sentence
+                continue
+            text = " ".join(_text(excerpt).split()).casefold()
+            if text not in seen:
+                seen.add(text)
+                yield row, excerpt
+            if len(seen) == _CANDIDATES * self.limits.examples:
+                return
+
+    def _number(self, row: int, excerpt: dict[str, Any]) -> int:
+        # Words and pairs of them are marked in their own ways, so the marks count too.
+        number = self._numbers.setdefault((row, repr(excerpt["pieces"])), len(self.rows))
+        if number == len(self.rows):
+            novel = bool(self.material.novel[row])
+            self.rows.append({**excerpt, "name": self.material.names[row][:80], "novel": novel})
+        return number
+
+
+def card(
+    describer: NoveltyDescriber,
+    word: str,
+    company: Company,
+    rules: Rules,
+    examples: Examples | None,
+    limits: Limits,
+) -> dict[str, Any]:
+    """Give what a card shows beside the columns of the table of words."""
+    found: dict[str, Any] = {
+        "company": {side: company.partners(word, side, limits.company) for side in SIDES},
+        "rules": _rules_with(describer.clauses_, word, rules, limits.card_rules),
+    }
+    if examples is not None:
+        found["examples"] = {side: examples.of(word, novel=side == "novel") for side in SIDES}
+    return found
+
+
+def _rules_with(clauses: ClauseTable, word: str, rules: Rules, most: int) -> list[int]:
+    """Give the first rules of each side with the plain word, else with its negation."""
+    numbers = []
+    for negated in (False, True):
+        found = clauses.containing(word, plain=not negated, negated=negated)
+        for novel in (True, False):
+            numbers += rules.add(found[found.is_novel == novel][:most])
+        if numbers:
+            break
+    return numbers
+
+
+def _roughness(excerpt: dict[str, Any]) -> tuple[bool, bool]:
+    """Put whole sentences of a good length first."""
+    return "before" in excerpt or "after" in excerpt, len(_text(excerpt)) not in _GOOD_LENGTH
+
+
+def _text(excerpt: dict[str, Any]) -> str:
+    return "".join(piece if isinstance(piece, str) else piece[0] for piece in excerpt["pieces"])

@@ -1,0 +1,149 @@
+"""Everything a page shows, as plain data that JSON can hold."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from newfound.report import cards, certainty, documents
+from newfound.report.context import Company
+from newfound.report.excerpts import Excerpts
+from newfound.report.limits import Limits
+from newfound.report.material import Material
+from newfound.report.measures import Measures
+from newfound.report.senses import senses
+from newfound.report.summary import summary
+from newfound.report.words import choose, rounded, words
+from newfound.tables import jsonable
+
+if TYPE_CHECKING:
+    from newfound.describer import NoveltyDescriber
+
+__all__ = ["collect", "versions"]
+
+_COMPANY = 400  # words that can be partners: those with a card, and those that rules use most
+_NETWORK = 60  # words among which the strongest pairs are looked for
+
+
+def collect(
+    describer: NoveltyDescriber, material: Material | None, limits: Limits
+) -> dict[str, Any]:
+    """Give everything that a page about a description shows.
+
+    Parameters
+    ----------
+    describer : NoveltyDescriber
+        Fitted.
+    material : Material or None
+        The texts; without them there are no examples, documents and held-out curves.
+    limits : Limits
+        How much of everything.
+
+    Returns
+    -------
+    dict
+        Plain data, with the keys ``summary``, ``words``, ``cards``, ``examples``, ``rules``,
+        ``phrases``, ``senses``, ``context``, ``pairs``, ``documents``, ``curves``, ``notes`` and
+        ``n_documents``.
+    """
+    table, n = describer.words_, describer.n_documents_
+    measures = Measures.of(describer)
+    frequency = table["documents_known"] + table["documents_novel"]
+    rows = choose(measures, frequency, limits.words)
+    shown = words(describer, measures, rows, limits)
+    names = shown["columns"]["word"]
+    numbers = {word: number for number, word in enumerate(names)}
+    novelty = [value or 0.0 for value in shown["columns"]["novelty"]]
+    excerpts = Excerpts(describer.vectorizer_, numbers, novelty.__getitem__)
+    new = np.flatnonzero(shown["columns"]["new"]).tolist()[: limits.cards // 2]
+    others = table["word"][choose(measures, frequency, limits.cards - len(new))]
+    matter = sorted({*new, *(numbers[word] for word in others)})
+    used = np.argsort(-(table["F_K"] + table["F_N"])[rows], kind="stable").tolist()
+    company = Company(describer, [names[i] for i in dict.fromkeys([*matter, *used])][:_COMPANY])
+
+    examples, ranked = None, None
+    if material is not None:
+        leaning = documents.contributions(describer, measures)
+        scores = documents.document_scores(material, leaning)
+        examples = cards.Examples(material, excerpts, scores, limits)
+        vocabulary = list(describer.vectorizer_.vocabulary_)
+        ranked = documents.documents(material, scores, leaning, vocabulary, excerpts, limits)
+    rules = _first_rules(describer, limits)
+    made = {
+        str(number): cards.card(describer, names[number], company, rules, examples, limits)
+        for number in matter
+    }
+    # Both ends of the ranking: the most novel words and, fewer, the most known.
+    ends = dict.fromkeys([*matter[: 2 * _NETWORK // 3], *matter[-(_NETWORK // 3) :]])
+    return {
+        "n_documents": dict(n),
+        "summary": summary(shown, n["known"], n["novel"], examples.name if examples else str),
+        "words": shown,
+        "cards": made,
+        "examples": None if examples is None else examples.rows,
+        "rules": {"rows": rules.rows, "total": len(describer.clauses_)},
+        "phrases": _phrases(describer, limits),
+        "senses": None
+        if material is None
+        else senses(describer, names, material, excerpts, limits),
+        "context": company.matrix([names[number] for number in new[: limits.matrix]]),
+        "pairs": company.pairs([names[number] for number in ends], limits.pairs),
+        "documents": ranked,
+        "curves": certainty.curves(table, describer.vectorizer_.vocabulary_, material),
+        "notes": [] if material is None else list(material.notes),
+        "made": _made(describer, material),
+    }
+
+
+def _first_rules(describer: NoveltyDescriber, limits: Limits) -> cards.Rules:
+    """Take the first rules of each side."""
+    rules = cards.Rules(limits.literals)
+    for novel in (True, False):
+        own = describer.clauses_[describer.clauses_.is_novel == novel]
+        rules.add(own[: -(-limits.rules // 2)])
+    return rules
+
+
+def _phrases(describer: NoveltyDescriber, limits: Limits) -> dict[str, Any] | None:
+    table = getattr(describer, "phrases_", None)
+    if table is None:
+        return None
+    rows = [
+        {name: rounded(x) if isinstance(x, float) else x for name, x in row.items()}
+        for row in table.take(slice(limits.phrases))
+    ]
+    return {"rows": rows, "total": len(table)}
+
+
+def _made(describer: NoveltyDescriber, material: Material | None) -> dict[str, Any]:
+    chosen: Mapping[str, Any] = describer._chosen
+    parameters = {
+        "preset": describer.preset or "default",
+        **{name: value for name, value in chosen.items() if name != "stop_words"},
+        "stop_words": f"{len(describer.vectorizer_.stop_words_):,} words",
+        "machines": getattr(describer, "n_machines_", 1),
+        "random_state": _seed(describer.random_state),
+    }
+    return {
+        "parameters": {name: jsonable(value) for name, value in parameters.items()},
+        "versions": versions(),
+        "piles": {} if material is None else jsonable(material.piles),
+        "n_words": len(describer.words_),
+        "n_rules": len(describer.clauses_),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Give the versions of everything that has a say in the result."""
+    names = ("newfound", "numpy", "scipy", "scikit-learn", "simplemma")
+    return {**{name: version(name) for name in names}, "Python": platform.python_version()}
+
+
+def _seed(random_state: object) -> object:
+    if random_state is None:
+        return "none: another run may differ"
+    return random_state if isinstance(random_state, int) else "a generator"

@@ -1,0 +1,188 @@
+"""Sentences of the original texts, with the words that the model found in them.
+
+An excerpt is a list of pieces: a plain string, or ``[surface, number]`` for a word of the page. Put
+together they give the original text, so nothing depends on how a browser counts characters.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from newfound.text import TextVectorizer
+from newfound.tokens import Token, fold
+
+__all__ = ["Excerpts", "Pieces"]
+
+Pieces = list[str | list[Any]]
+
+_END = re.compile(r"(?<=[.!?…。！？])[\"'”’)\]]*\s+|\n[^\S\n]*\n\s*")
+_SPACE = re.compile(r"\s")
+_LONG = 2000  # a "sentence" beyond this is cut at a space, so that one odd text costs little
+_SIGHTS = 5  # how many places of a word in a document are looked at
+
+
+class Excerpts:
+    """Cuts sentences out of texts and marks the words of a page in them.
+
+    Parameters
+    ----------
+    vectorizer : TextVectorizer
+        The tokeniser of the model: it alone says what is a word.
+    numbers : mapping of str to int
+        The number of each word on the page.
+    weight : callable
+        How much a word of the page matters, by its number; where pairs overlap, more wins.
+
+    Examples
+    --------
+    >>> vectorizer = TextVectorizer().fit(["Two matches", "A match!"])
+    >>> excerpts = Excerpts(vectorizer, {"match": 0})
+    >>> excerpts.sentence("It rained. Two Matches were lost. So what?", "match", 100)
+    {'pieces': ['Two ', ['Matches', 0], ' were lost.']}
+    """
+
+    def __init__(
+        self,
+        vectorizer: TextVectorizer,
+        numbers: Mapping[str, int],
+        weight: Callable[[int], float] = lambda number: 0.0,
+    ) -> None:
+        self.vectorizer = vectorizer
+        self.numbers = numbers
+        self.weight = weight
+        self._known: dict[str, tuple[str, list[int]]] = {}
+        self._tokens: dict[str, list[Token]] = {}
+
+    def sentence(self, text: str, word: str, most: int) -> dict[str, Any] | None:
+        """Give the first sentence with a word, cut to about `most` characters around it.
+
+        Returns
+        -------
+        dict or None
+            ``pieces``, and ``before`` and ``after`` where something was cut off; None where the
+            text does not have the word.
+        """
+        for start, end in self._likely(text, word):
+            passage = text[start:end]
+            tokens = self.tokens(passage)
+            place = next((token for token in tokens if token.term == word), None)
+            if place is not None:
+                return self._cut(passage, tokens, word, place, most)
+        return None
+
+    def passage(self, text: str, word: str, others: Sequence[str]) -> str | None:
+        """Give the first sentence with a form of a word and all others, or None."""
+        for start, end in self._likely(text, word, only=True):
+            passage = text[start:end]
+            if {word, *others} <= {token.term for token in self.tokens(passage)}:
+                return passage.strip()
+        return None
+
+    def opening(self, text: str, most: int) -> dict[str, Any]:
+        """Give the beginning of a text, marked, and whether there is more."""
+        end = len(text)
+        if end > most:
+            spaces = [space.start() for space in _SPACE.finditer(text, most // 2, most)]
+            end = spaces[-1] if spaces else most
+        # What stands behind the cut is kept in view: half a word is another word.
+        behind = _SPACE.search(text, end)
+        tokens = self.tokens(text[: behind.start() if behind else end + _LONG])
+        excerpt: dict[str, Any] = {"pieces": self._pieces(text, tokens, None, 0, end)}
+        if end < len(text.rstrip()):
+            excerpt["after"] = True
+        return excerpt
+
+    def tokens(self, passage: str) -> list[Token]:
+        """Give the words of a passage; those of the passages seen so far are remembered."""
+        found = self._tokens.get(passage)
+        if found is None:
+            found = self._tokens[passage] = self.vectorizer.tokens(passage)
+        return found
+
+    def _likely(self, text: str, word: str, *, only: bool = False) -> Iterator[tuple[int, int]]:
+        """Give the sentences that show a form of the word, then all others unless `only`."""
+        folded, ends = self._sentences(text)
+        tried = set()
+        for form in self.vectorizer.forms_.get(word, ()):
+            place = folded.find(form)
+            for _ in range(_SIGHTS):
+                if place < 0:
+                    break
+                number = min(bisect_right(ends, place), len(ends) - 1)
+                if number not in tried:
+                    tried.add(number)
+                    yield (ends[number - 1] if number else 0), ends[number]
+                place = folded.find(form, max(ends[number], place + 1))
+        for number, end in enumerate(() if only else ends):
+            if number not in tried:
+                yield (ends[number - 1] if number else 0), end
+
+    def _sentences(self, text: str) -> tuple[str, list[int]]:
+        """Give the text in lower case, and where its sentences end."""
+        known = self._known.get(text)
+        if known is None:
+            ends = [0]
+            for stop in [*(match.end() for match in _END.finditer(text)), len(text)]:
+                while stop - ends[-1] > _LONG:
+                    space = _SPACE.search(text, ends[-1] + _LONG, stop)
+                    if space is None or space.end() >= stop:
+                        break
+                    ends.append(space.end())
+                if stop > ends[-1]:
+                    ends.append(stop)
+            known = self._known[text] = (fold(text), ends[1:] or [0])
+        return known
+
+    def _cut(
+        self, passage: str, tokens: Sequence[Token], word: str, place: Token, most: int
+    ) -> dict[str, Any]:
+        start = len(passage) - len(passage.lstrip())
+        end = len(passage.rstrip())
+        cut_before = cut_after = False
+        if end - start > most:
+            room = max(most - (place.end - place.start), 0)
+            first = max(start, min(place.start - room // 2, end - most))
+            last = min(end, max(first + most, place.end))
+            cut_before, cut_after = first > start, last < end
+            if cut_before:
+                space = _SPACE.search(passage, first, place.start)
+                first = space.end() if space else first
+            if cut_after:
+                spaces = [space.start() for space in _SPACE.finditer(passage, place.end, last)]
+                last = spaces[-1] if spaces else last
+            start, end = first, last
+        excerpt: dict[str, Any] = {"pieces": self._pieces(passage, tokens, word, start, end)}
+        if cut_before:
+            excerpt["before"] = True
+        if cut_after:
+            excerpt["after"] = True
+        return excerpt
+
+    def _pieces(
+        self, text: str, tokens: Sequence[Token], wanted: str | None, start: int, end: int
+    ) -> Pieces:
+        marked: list[tuple[int, int, int]] = []
+        inside = [
+            (token, self.numbers[token.term])
+            for token in tokens
+            if start <= token.start and token.end <= end and token.term in self.numbers
+        ]
+        pairs = self.vectorizer.ngram_range != (1, 1)  # they overlap the words they are made of
+        if pairs:
+            inside.sort(key=lambda pair: (pair[0].term != wanted, -abs(self.weight(pair[1]))))
+        for token, number in inside:
+            if not pairs or all(token.end <= a or token.start >= b for a, b, _ in marked):
+                marked.append((token.start, token.end, number))
+        pieces: Pieces = []
+        position = start
+        for first, last, number in sorted(marked):
+            if first > position:
+                pieces.append(text[position:first])
+            pieces.append([text[first:last], number])
+            position = last
+        if position < end:
+            pieces.append(text[position:end])
+        return pieces

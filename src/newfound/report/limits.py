@@ -1,0 +1,73 @@
+"""How much of everything goes on a page, so that it stays small however large the corpus."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Self
+
+__all__ = ["MAX_BYTES", "Limits"]
+
+MAX_BYTES = 1_500_000
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The most that a page holds of everything.
+
+    Attributes
+    ----------
+    words : int
+        Words in the table and the scatter.
+    cards : int
+        Words with company, rules and examples.
+    examples : int
+        Sentences of each side on a card.
+    excerpt : int
+        Characters of a sentence.
+    company : int
+        Partners of each side on a card.
+    card_rules : int
+        Rules of each side on a card.
+    rules, phrases : int
+        Rows of these tables; cards may bring further rules.
+    literals : int
+        Words of a rule; the others are counted.
+    senses : int
+        Words whose senses are compared.
+    matrix : int
+        Words of the context matrix.
+    pairs : int
+        Lines of the network.
+    documents : int
+        Ranked documents.
+    document : int
+        Characters of a document.
+    forms : int
+        Forms of a word.
+
+    Examples
+    --------
+    >>> Limits().words, Limits().halved().words
+    (1000, 500)
+    """
+
+    words: int = 1000
+    cards: int = 200
+    examples: int = 3
+    excerpt: int = 240
+    company: int = 8
+    card_rules: int = 3
+    rules: int = 200
+    phrases: int = 150
+    literals: int = 24
+    senses: int = 12
+    matrix: int = 18
+    pairs: int = 70
+    documents: int = 120
+    document: int = 700
+    forms: int = 8
+
+    def halved(self) -> Self:
+        """Give limits half as large; none gets below 1."""
+        half = {field.name: max(1, getattr(self, field.name) // 2) for field in fields(self)}
+        return type(self)(**half)

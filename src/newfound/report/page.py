@@ -1,0 +1,88 @@
+"""From plain data to one HTML file that needs nothing else and lets nothing in.
+
+The template only places what it is given. The data go into a block of JSON in which no character
+can end the block; the page's script puts every text in place as text. A content policy allows the
+scripts and styles of the page by their hashes and forbids everything else.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+__all__ = ["embedded_json", "render"]
+
+# What could end the block or start another, and what a browser reads as something else.
+_UNSAFE = re.compile("[<>&\x00-\x1f\x7f-\x9f\u2028\u2029\ufdd0-\ufdef\ufeff\ufffe\uffff]")
+_VENDORED = ("d3", "plot")
+_SCRIPTS = (
+    "page", "table", "card", "words", "rules", "context", "documents", "certainty", "made", "main",
+)  # fmt: skip
+# The style that Observable Plot puts into every chart whose class is "chart".
+_PLOT_STYLE = (
+    ":where(.chart) {\n  --plot-background: white;\n  display: block;\n  height: auto;\n"
+    "  height: intrinsic;\n  max-width: 100%;\n}\n:where(.chart text),\n:where(.chart tspan) {\n"
+    "  white-space: pre;\n}"
+)
+
+
+def render(data: dict[str, Any]) -> str:
+    """Give the page that shows some data; `newfound.report.collect` says what they hold."""
+    import jinja2
+
+    loader = jinja2.PackageLoader("newfound.report")
+    environment = jinja2.Environment(
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
+    )
+    scripts = [*map(_library, _VENDORED), *(_static(f"{name}.js") for name in _SCRIPTS)]
+    style = _static("report.css")
+    return environment.get_template("report.html").render(
+        policy=_policy(scripts, [style, _PLOT_STYLE]),
+        title=data["title"],
+        summary=data["summary"],
+        style=style,
+        scripts=scripts,
+        data=embedded_json(data),
+    )
+
+
+def embedded_json(data: object) -> str:
+    r"""Write JSON that can stand inside a script element of HTML, whatever it holds.
+
+    Examples
+    --------
+    >>> embedded_json({"a": "</script><!-- &"})
+    '{"a":"\\u003c/script\\u003e\\u003c!-- \\u0026"}'
+    """
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _policy(scripts: list[str], styles: list[str]) -> str:
+    def hashes(contents: list[str]) -> str:
+        digests = (hashlib.sha256(content.encode()).digest() for content in contents)
+        return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+
+    return (
+        f"default-src 'none'; script-src {hashes(scripts)}; style-src {hashes(styles)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+@cache
+def _static(name: str) -> str:
+    text = (files("newfound.report") / "static" / name).read_text(encoding="utf-8")
+    if "</script" in text or "<!--" in text or "</style" in text:
+        raise ValueError(f"{name} would end its own element; write it otherwise.")
+    return text
+
+
+def _library(name: str) -> str:
+    """Give a vendored library under its licence, which asks to be kept in all copies."""
+    licence = _static(f"vendor/{name}.LICENSE.txt")
+    return f"/*!\n{licence}*/\n{_static(f'vendor/{name}.min.js')}"

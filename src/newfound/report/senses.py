@@ -1,0 +1,137 @@
+"""Words that both sides use, each in its own company."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from newfound.clauses import SIDES
+from newfound.corpus import LearnedCorpus
+from newfound.report.excerpts import Excerpts
+from newfound.report.limits import Limits
+from newfound.report.material import Material
+from newfound.senses import find_senses
+from newfound.tables import Table
+from newfound.text import TextVectorizer
+
+if TYPE_CHECKING:
+    from newfound.describer import NoveltyDescriber
+
+__all__ = ["senses"]
+
+_CANDIDATES = 100
+_FEWEST = 5  # documents of each side that have the word
+_PARTNERS = 3
+_LOOKED_AT = 12  # documents for an example
+
+
+@dataclass(frozen=True)
+class _Quick(LearnedCorpus):
+    """A corpus that finds examples without reading whole documents."""
+
+    excerpts: Excerpts | None = None
+
+    def example(
+        self, vectorizer: TextVectorizer, terms: Sequence[str], documents: Sequence[int]
+    ) -> str:
+        """Give the text of a sentence with both words."""
+        assert self.excerpts is not None
+        for document in documents[:_LOOKED_AT]:
+            found = self.excerpts.passage(self.texts[document], terms[0], terms[1:])
+            if found is not None:
+                return found
+        return ""
+
+
+def senses(
+    describer: NoveltyDescriber,
+    names: Sequence[str],
+    material: Material,
+    excerpts: Excerpts,
+    limits: Limits,
+) -> list[dict[str, Any]]:
+    """Give the words that keep the most different company on the two sides.
+
+    Parameters
+    ----------
+    describer : NoveltyDescriber
+        Fitted.
+    names : sequence of str
+        The words of the page.
+    material : Material
+        The documents.
+    excerpts : Excerpts
+        What cuts sentences out of them.
+    limits : Limits
+        How many words, and how long their examples.
+    """
+    vocabulary = describer.vectorizer_.vocabulary_
+    columns = np.array([vocabulary[name] for name in names], np.intp)
+    held_out = np.full(len(material), np.nan)
+    corpus = _Quick(
+        list(material.texts), material.novel, material.matrix, held_out, excerpts=excerpts
+    )
+    found = []
+    for column in _candidates(material, columns)[: limits.senses]:
+        word = names[int(np.flatnonzero(columns == column)[0])]
+        context = describer.context(word, n=1)
+        sense = find_senses(word, int(column), corpus, describer.vectorizer_, context, n=_PARTNERS)
+        sides = {side: _partners(sense[side], excerpts, limits) for side in SIDES}
+        if all(sides.values()):
+            found.append({"word": word, **sides})
+    return found
+
+
+def _candidates(material: Material, columns: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Rank words by how much company they have on each side that they lack on the other.
+
+    On each side, company is what documents with the word hold more often than by chance, in
+    standard deviations; a word is as good as the weaker of its two sides.
+    """
+    bags = sparse.csr_array(material.matrix, dtype=np.float64)
+    sides = [bags[~material.novel], bags[material.novel]]
+    frequencies = np.stack([np.asarray(side.sum(axis=0)).ravel() for side in sides])
+    shares = (frequencies / [[max(side.shape[0], 1)] for side in sides])[:, columns].min(axis=0)
+    shares[frequencies[:, columns].min(axis=0) < _FEWEST] = 0
+    order = np.argsort(-shares, kind="stable")[:_CANDIDATES]
+    chosen: NDArray[np.intp] = columns[order[shares[order] > 0]]
+    if not len(chosen):
+        return chosen
+    drawn = []
+    for side, frequency in zip(sides, frequencies, strict=True):
+        together = (side[:, chosen].T @ side).tocoo()
+        chance = frequency[chosen][together.row] * frequency[together.col] / side.shape[0]
+        together.data = np.maximum(together.data - chance, 0) / np.sqrt(chance + 1)
+        together.data[chosen[together.row] == together.col] = 0
+        drawn.append(together.tocsr())
+    strength = np.stack([_best(drawn[0] - drawn[1]), _best(drawn[1] - drawn[0])]).min(axis=0)
+    ranked: NDArray[np.intp] = chosen[np.argsort(-strength, kind="stable")]
+    return ranked
+
+
+def _best(company: Any) -> NDArray[np.float64]:
+    """Add up the strongest company of each word."""
+    company = sparse.csr_array(company)
+    return np.array(
+        [
+            np.sort(company.data[begin:end])[-_PARTNERS:].clip(0).sum()
+            for begin, end in zip(company.indptr[:-1], company.indptr[1:], strict=True)
+        ]
+    )
+
+
+def _partners(table: Table, excerpts: Excerpts, limits: Limits) -> list[dict[str, Any]]:
+    return [
+        {
+            "word": row["word"],
+            "documents_known": row["documents_known"],
+            "documents_novel": row["documents_novel"],
+            "example": excerpts.opening(row["example"], limits.excerpt) if row["example"] else None,
+        }
+        for row in table.take(slice(_PARTNERS))
+    ]

@@ -1,0 +1,235 @@
+// The card of a word: forms, company, rules, sentences from both sides.
+"use strict";
+
+(() => {
+  const { el, format, data } = newfound;
+  const dialog = document.getElementById("card");
+  let current = null;
+
+  const fact = (label, value, help) =>
+    el("div", { class: "fact", title: help }, el("dt", {}, label), el("dd", {}, value));
+
+  const facts = (row) => {
+    const n = data.n_documents;
+    return el(
+      "dl",
+      { class: "facts" },
+      fact(
+        "novel documents",
+        `${format.count(row.documents_novel)} (${format.share(row.documents_novel / n.novel)})`,
+      ),
+      fact(
+        "known documents",
+        `${format.count(row.documents_known)} (${format.share(row.documents_known / n.known)})`,
+      ),
+      fact(
+        "novelty",
+        `${format.signed(row.novelty)} (${format.signed(row.low)} to ${format.signed(row.high)})`,
+        `${newfound.novelty} In brackets the 90 % interval.`,
+      ),
+      fact(
+        "q",
+        format.chance(row.q),
+        "Among words at least this novel, the share that is expected to be so by chance.",
+      ),
+      data.words.several_machines
+        ? fact(
+            "machines that agree",
+            format.share(row.stability),
+            "The share of the committee that puts the word on this side.",
+          )
+        : null,
+      fact(
+        "score",
+        format.number(row.score),
+        "How many times as frequent in the reasons for novel as in those for known.",
+      ),
+      fact("in rules for novel", format.count(row.F_N)),
+      fact("in rules for known", format.count(row.F_K)),
+    );
+  };
+
+  const company = (partners, side) =>
+    el(
+      "div",
+      {},
+      el("h4", {}, newfound.sideLabel(side), " company"),
+      partners.length
+        ? el(
+            "ul",
+            { class: "chips" },
+            partners.map(([word, rules, lift]) =>
+              el(
+                "li",
+                { title: `together in ${rules} rules, ${lift} times as often as by chance` },
+                newfound.word(word),
+                " ",
+                el("small", {}, `×${format.number(lift, 2)}`),
+              ),
+            ),
+          )
+        : el("p", { class: "none" }, "No word is drawn into its rules more often than by chance."),
+    );
+
+  const sentences = (numbers, side, row) =>
+    el(
+      "div",
+      {},
+      el("h4", {}, newfound.sideLabel(side), " sentences"),
+      numbers.length
+        ? el(
+            "ul",
+            { class: "sentences" },
+            numbers.map((number) => {
+              const example = data.examples[number];
+              return el(
+                "li",
+                {},
+                newfound.original(example, row.number),
+                el("p", { class: "source" }, el("bdi", {}, example.name)),
+              );
+            }),
+          )
+        : el(
+            "p",
+            { class: "none" },
+            row[`documents_${side}`]
+              ? `The texts of the ${side} documents that have it are not at hand.`
+              : `No ${side} document has it.`,
+          ),
+    );
+
+  const body = (row) => {
+    const card = data.cards[row.number];
+    if (!card)
+      return el(
+        "p",
+        { class: "none" },
+        "Company, rules and sentences are kept for the words that matter most; this one is beyond them.",
+      );
+    return [
+      card.examples
+        ? el(
+            "div",
+            { class: "pair" },
+            sentences(card.examples.novel, "novel", row),
+            sentences(card.examples.known, "known", row),
+          )
+        : el(
+            "p",
+            { class: "none" },
+            "Sentences need the texts: pass known and novel when the report is made from a saved model.",
+          ),
+      el(
+        "div",
+        { class: "pair" },
+        company(card.company.novel, "novel"),
+        company(card.company.known, "known"),
+      ),
+      el("h4", {}, "Rules with it"),
+      card.rules.length
+        ? el(
+            "ul",
+            { class: "rules" },
+            card.rules.map((number) =>
+              el(
+                "li",
+                {},
+                newfound.rule(data.rules.rows[number]),
+                " ",
+                el("small", {}, newfound.support(data.rules.rows[number])),
+              ),
+            ),
+          )
+        : el("p", { class: "none" }, "It is in no rule."),
+    ];
+  };
+
+  const step = (by) => {
+    const next = current + by;
+    if (next >= 0 && next < newfound.words.length) newfound.openCard(next);
+  };
+
+  newfound.openCard = (number) => {
+    const row = newfound.words[number];
+    current = number;
+    const heading = el(
+      "h3",
+      { id: "card-word", tabindex: "-1" },
+      newfound.mark(row.side),
+      " ",
+      el("bdi", {}, row.word),
+    );
+    const forms = row.forms.filter((form) => form !== row.word);
+    dialog.replaceChildren(
+      el(
+        "div",
+        { class: "card-bar" },
+        el(
+          "button",
+          {
+            type: "button",
+            class: "quiet",
+            disabled: number === 0,
+            onclick: () => step(-1),
+            "aria-label": "The word before",
+          },
+          "←",
+        ),
+        el(
+          "button",
+          {
+            type: "button",
+            class: "quiet",
+            disabled: number === newfound.words.length - 1,
+            onclick: () => step(1),
+            "aria-label": "The next word",
+          },
+          "→",
+        ),
+        el(
+          "span",
+          { class: "rank" },
+          `word ${format.count(number + 1)} of ${format.count(newfound.words.length)} by novelty`,
+        ),
+        el(
+          "button",
+          {
+            type: "button",
+            class: "quiet close",
+            onclick: () => dialog.close(),
+            "aria-label": "Close the card",
+          },
+          "✕",
+        ),
+      ),
+      el(
+        "div",
+        { class: "card-body" },
+        heading,
+        el(
+          "p",
+          { class: "forms" },
+          row.side === "neither" ? "Not surely novel or known" : `Speaks for ${row.side}`,
+          forms.length
+            ? [" · forms: ", row.forms.flatMap((form, i) => [i ? ", " : "", el("bdi", {}, form)])]
+            : null,
+        ),
+        facts(row),
+        body(row),
+      ),
+    );
+    if (!dialog.open) dialog.showModal();
+    dialog.scrollTop = 0;
+    heading.focus();
+  };
+
+  dialog.addEventListener("click", (event) => {
+    if (event.target === dialog) dialog.close();
+  });
+  dialog.addEventListener("keydown", (event) => {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    if (event.key === "ArrowLeft") step(-1);
+    if (event.key === "ArrowRight") step(1);
+  });
+})();

@@ -1,0 +1,83 @@
+// Parameters, versions, times, and what was read.
+"use strict";
+
+newfound.section("made", "How it was made", () => {
+  const { el, data, format } = newfound;
+  const { made } = data;
+  const written = (value) =>
+    value === null
+      ? "none"
+      : Array.isArray(value)
+        ? value.join(" to ")
+        : typeof value === "boolean"
+          ? value
+            ? "yes"
+            : "no"
+          : String(value);
+  const list = (title, entries) =>
+    el(
+      "div",
+      {},
+      el("h3", {}, title),
+      el(
+        "dl",
+        { class: "settings" },
+        Object.entries(entries).map(([name, value]) =>
+          el("div", {}, el("dt", {}, name.replaceAll("_", " ")), el("dd", {}, written(value))),
+        ),
+      ),
+    );
+  const piles = Object.entries(made.piles).map(([side, pile]) =>
+    el("li", {}, newfound.sideLabel(side), " ", el("bdi", {}, pile.summary)),
+  );
+  const seconds = Object.fromEntries(
+    Object.entries(made.seconds ?? {}).map(([name, value]) => [name, `${value} s`]),
+  );
+  const n = data.n_documents;
+  return [
+    data.detection
+      ? el(
+          "p",
+          { class: "lead" },
+          "A detector learned from known documents only; those that were held back say how new a known document can look by chance. What it called novel was then described against the known.",
+        )
+      : null,
+    data.words
+      ? el(
+          "p",
+          { class: "lead" },
+          `Known and novel documents were turned into words, ${newfound.plural(made.n_words, "word")} in all. Tsetlin Machines learned ${newfound.plural(made.n_rules, "rule")} that tell the two apart: they give scores, phrases and company. How sure it is that a word is novel, its documents say. Everything is counted in words as the model saw them: forms of a word count as one.`,
+        )
+      : null,
+    piles.length || n
+      ? [
+          el("h3", {}, "Documents"),
+          el(
+            "ul",
+            { class: "piles" },
+            piles.length
+              ? piles
+              : ["known", "novel"].map((side) =>
+                  el("li", {}, newfound.sideLabel(side), ` ${newfound.plural(n[side], "document")}`),
+                ),
+          ),
+        ]
+      : null,
+    el(
+      "div",
+      { class: "columns" },
+      el(
+        "div",
+        {},
+        made.detector ? list("Detector", made.detector) : null,
+        data.words ? list(made.detector ? "Description" : "Parameters", made.parameters) : null,
+      ),
+      el("div", {}, list("Versions", made.versions), list("Times", { ...seconds, written: made.at })),
+    ),
+    el(
+      "p",
+      { class: "source" },
+      "Charts: d3 and Observable Plot (ISC licence), inside this file. This page loads nothing and sends nothing.",
+    ),
+  ];
+});

@@ -1,0 +1,203 @@
+// The pieces that every section is made of. Text is only ever placed as text.
+"use strict";
+
+const newfound = { sections: [] };
+
+newfound.data = JSON.parse(document.getElementById("data").textContent);
+
+// An element with attributes, listeners (on*) and children; strings become text.
+newfound.el = (tag, attributes = {}, ...children) => {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "class") element.className = value;
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  for (const child of children.flat(Infinity)) {
+    if (child !== null && child !== undefined && child !== false) element.append(child);
+  }
+  return element;
+};
+
+// A section of the page, shown only if there is something in it.
+newfound.section = (id, label, build) => newfound.sections.push({ id, label, build });
+
+newfound.format = {
+  count: (value) => (value === null || value === undefined ? "–" : value.toLocaleString("en")),
+  number: (value, digits = 3) => {
+    if (value === null || value === undefined) return "–";
+    const size = Math.abs(value);
+    if (size >= 1e6 || (size > 0 && size < 1e-4)) return value.toExponential(1).replace("e", "×10^");
+    return value.toLocaleString("en", { maximumSignificantDigits: digits }).replace("-", "−");
+  },
+  signed: (value) => {
+    if (value === null || value === undefined) return "–";
+    return (value > 0 ? "+" : value < 0 ? "−" : "") + Math.abs(value).toFixed(2);
+  },
+  share: (value) => {
+    if (value === null || value === undefined) return "–";
+    const percent = 100 * value;
+    return `${percent > 0 && percent < 1 ? "<1" : percent > 99 && percent < 100 ? ">99" : Math.round(percent)} %`;
+  },
+  chance: (value) => {
+    if (value === null || value === undefined) return "–";
+    return value < 0.001 ? "<0.001" : value.toFixed(3);
+  },
+};
+
+newfound.novelty = "In standard deviations: above 0 speaks for novel, below for known.";
+
+newfound.plural = (n, one, many) => `${newfound.format.count(n)} ${n === 1 ? one : (many ?? `${one}s`)}`;
+
+// What stands for each side besides its colour.
+newfound.marks = { novel: "▲", known: "■", neither: "○" };
+newfound.mark = (side) =>
+  newfound.el("span", { class: `mark ${side}`, "aria-hidden": "true" }, newfound.marks[side] ?? "");
+newfound.sideLabel = (side) =>
+  newfound.el(
+    "span",
+    { class: `side ${side}` },
+    newfound.mark(side),
+    ` ${side === "neither" ? "unsure" : side}`,
+  );
+
+// Rows of the words of the page, and their numbers by name.
+newfound.words = [];
+newfound.numbers = new Map();
+if (newfound.data.words) {
+  const columns = newfound.data.words.columns;
+  newfound.words = columns.word.map((word, number) => {
+    const row = { number };
+    for (const name of Object.keys(columns)) row[name] = columns[name][number];
+    row.documents = row.documents_known + row.documents_novel;
+    newfound.numbers.set(word, number);
+    return row;
+  });
+}
+
+// A word that opens its card, or plain text where the page has none.
+newfound.word = (word, options = {}) => {
+  const number = newfound.numbers.get(word);
+  const name = newfound.el("bdi", {}, options.name ?? word);
+  if (number === undefined) return newfound.el("span", { class: "word" }, name);
+  const side = options.plain ? "" : newfound.words[number].side;
+  return newfound.el(
+    "button",
+    {
+      type: "button",
+      class: `word ${side}`,
+      "aria-haspopup": "dialog",
+      onclick: () => newfound.openCard(number),
+    },
+    options.mark ? [newfound.mark(newfound.words[number].side), " "] : null,
+    name,
+  );
+};
+
+// The pieces of an excerpt; `wanted` are the words to bring out, else all are marked by their weight.
+newfound.pieces = (excerpt, wanted = null) => {
+  const shown = excerpt.pieces.map((piece) => {
+    if (typeof piece === "string") return piece.replace(/\n\s*\n/g, "\n");
+    const [surface, number, own] = piece;
+    const row = newfound.words[number];
+    if (wanted !== null)
+      return [wanted].flat().includes(number)
+        ? newfound.el("strong", { class: `hit ${row.side}` }, surface)
+        : surface;
+    // A weight of its own, as a detector gives it, or that of the word.
+    if (own === undefined && row.side === "neither") return surface;
+    const side = own === undefined ? row.side : own > 0 ? "novel" : "known";
+    const weight = own ?? row.novelty;
+    const share = Math.min(
+      Math.abs(weight) / (own === undefined ? newfound.fullest : excerpt.fullest || 1),
+      1,
+    );
+    const element = newfound.el(
+      "mark",
+      {
+        class: `${side}${share > 0.5 ? " strong" : ""}`,
+        title: `${row ? row.word : surface}: ${newfound.format.signed(weight)}`,
+      },
+      surface,
+    );
+    element.style.setProperty("--weight", `${Math.round(4 + 30 * share)}%`);
+    return element;
+  });
+  return [excerpt.before ? "… " : null, shown, excerpt.after ? " …" : null];
+};
+newfound.fullest = newfound.words.reduce((most, row) => Math.max(most, Math.abs(row.novelty ?? 0)), 1e-9);
+
+// A passage of the original text, in its own language and direction.
+newfound.original = (excerpt, wanted = null) =>
+  newfound.el(
+    "p",
+    { class: "original", dir: "auto", lang: newfound.data.made?.parameters?.language },
+    newfound.pieces(excerpt, wanted),
+  );
+
+// Tell those who listen instead of look.
+newfound.say = (text) => {
+  document.getElementById("said").textContent = text;
+};
+
+newfound.notice = (text) => newfound.el("p", { class: "notice" }, text);
+newfound.legend = (...items) =>
+  newfound.el(
+    "p",
+    { class: "legend" },
+    items.filter(Boolean).map(([mark, text]) => newfound.el("span", { class: "key" }, mark, " ", text)),
+  );
+
+// A line as the charts draw it.
+newfound.strokes = {
+  novel: ["var(--novel)", null],
+  known: ["var(--known)", "6 4"],
+  shared: ["var(--ink)", "1.5 4"],
+  "shared, in known": ["var(--known)", "1.5 4"],
+  "shared, in novel": ["var(--novel)", "9 3 1.5 3"],
+  newfound: ["var(--novel)", null],
+  "TF-IDF": ["var(--soft)", "6 4"],
+};
+newfound.line = (name) => {
+  const [colour, dashes] = newfound.strokes[name];
+  const svg = d3.create("svg").attr("width", 34).attr("height", 8).attr("aria-hidden", "true");
+  svg
+    .append("line")
+    .attr("x1", 0)
+    .attr("x2", 34)
+    .attr("y1", 4)
+    .attr("y2", 4)
+    .attr("stroke", colour)
+    .attr("stroke-width", 2.5)
+    .attr("stroke-dasharray", dashes);
+  return svg.node();
+};
+
+// A chart is one picture to those who listen: its parts keep their names, but not as labels.
+newfound.picture = (chart) => {
+  chart.setAttribute("role", "img");
+  for (const part of chart.querySelectorAll("g[aria-label]")) {
+    part.dataset.part = part.getAttribute("aria-label");
+    part.removeAttribute("aria-label");
+    part.removeAttribute("aria-description");
+  }
+  return chart;
+};
+
+// Draw now, and again whenever there is another width to draw for.
+newfound.responsive = (holder, draw) => {
+  let width = 0;
+  const redraw = () => {
+    const now = Math.floor(holder.clientWidth);
+    if (now > 0 && Math.abs(now - width) > 4) {
+      width = now;
+      holder.replaceChildren(draw(width));
+    }
+  };
+  new ResizeObserver(() => requestAnimationFrame(redraw)).observe(holder);
+  return () => {
+    width = 0;
+    redraw();
+  };
+};

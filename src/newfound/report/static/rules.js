@@ -1,0 +1,274 @@
+// Phrases and rules; senses of words that both sides use.
+"use strict";
+
+// A rule as a person reads it.
+newfound.rule = (rule) => {
+  const { el } = newfound;
+  const and = () => el("span", { class: "and" }, " and ");
+  const negated = rule.negated.map((word) => [
+    el("span", { class: "not" }, "not "),
+    newfound.word(word, { plain: true }),
+  ]);
+  const parts = rule.plain.map((word) => [newfound.word(word)]);
+  const beyond = rule.more
+    ? [el("span", { class: "not" }, `not ${newfound.plural(rule.more, "other word")}`)]
+    : null;
+  // What a rule has beats what it must not have; the long tail unfolds on demand.
+  const short = parts.length ? 2 : 4;
+  const hidden = negated.length > short + 1 ? negated.splice(short) : [];
+  parts.push(...negated);
+  if (hidden.length) {
+    const rest = el("span", {});
+    const show = () =>
+      rest.replaceChildren(
+        ...[...hidden, beyond].filter(Boolean).flatMap((part, i) => (i ? [and(), ...part] : part)),
+      );
+    rest.append(
+      el(
+        "button",
+        { type: "button", class: "more", onclick: show },
+        `not ${newfound.plural(hidden.length + rule.more, "other")}`,
+      ),
+    );
+    parts.push(rest);
+  } else if (beyond) parts.push(beyond);
+  return el(
+    "span",
+    { class: "rule" },
+    parts.flatMap((part, i) => (i ? [and(), part] : [part])),
+    el("span", { class: "then" }, " → "),
+    newfound.sideLabel(rule.side),
+  );
+};
+
+newfound.support = (rule) => {
+  const precision = rule.precision === null ? "" : `, right in ${newfound.format.share(rule.precision)}`;
+  return `${newfound.plural(rule.documents_novel, "novel document")}, ${newfound.plural(rule.documents_known, "known document")}${precision}`;
+};
+
+newfound.section("rules", "Rules", () => {
+  const { el, data, format } = newfound;
+  if (!data.rules || !data.rules.rows.length) return null;
+  const sides = (rows) =>
+    el(
+      "select",
+      {},
+      [
+        ["", "both sides"],
+        ["novel", "novel"],
+        ["known", "known"],
+      ].map(([value, label]) => el("option", { value }, label)),
+    );
+  const filtered = (table, id, text) => {
+    const search = el("input", {
+      type: "search",
+      id: `${id}-search`,
+      autocomplete: "off",
+      spellcheck: "false",
+    });
+    const side = sides();
+    side.id = `${id}-side`;
+    const apply = () =>
+      table.filter(
+        (row) =>
+          (!side.value || row.side === side.value) && text(row).includes(search.value.trim().toLowerCase()),
+      );
+    for (const input of [search, side]) input.addEventListener("input", apply);
+    return el(
+      "div",
+      { class: "filters", role: "search", "aria-label": `Filter the ${id}` },
+      el("label", { for: search.id }, "Search"),
+      search,
+      el("label", { for: side.id }, "Side"),
+      side,
+    );
+  };
+  const counts = [
+    { key: "documents_novel", label: "Novel documents" },
+    { key: "documents_known", label: "Known documents" },
+    {
+      key: "precision",
+      label: "Right",
+      help: "The share of the matched documents that are of its side.",
+      show: (row) => format.share(row.precision),
+    },
+    {
+      key: "held_out_precision",
+      label: "Right when held out",
+      help: "The same among documents that it was not learned from.",
+      show: (row) => format.share(row.held_out_precision),
+    },
+    { key: "count", label: "Learned", help: "How many times it was learned." },
+  ];
+  const known = (rows) =>
+    counts.filter(
+      (column) => column.key !== "held_out_precision" || rows.some((row) => row.held_out_precision != null),
+    );
+  const written = (row) => [...row.plain, ...row.negated.map((word) => `NOT ${word}`)].join(" AND ");
+  const rules = newfound.table({
+    name: "rules",
+    what: "the rules",
+    rows: data.rules.rows,
+    sort: "gain",
+    page: 12,
+    note:
+      data.rules.rows.length < data.rules.total
+        ? `: those that tell the sides apart best, of ${newfound.plural(data.rules.total, "rule")}`
+        : "",
+    columns: [
+      { key: "rule", label: "Rule", text: true, value: written, show: newfound.rule },
+      {
+        key: "gain",
+        label: "Gain",
+        help: "The share of its own side's documents it matches, less that of the other side's.",
+        value: newfound.gain,
+        show: (row) => format.share(newfound.gain(row)),
+      },
+      ...known(data.rules.rows),
+    ],
+    record: ({
+      more,
+      side,
+      documents_novel,
+      documents_known,
+      precision,
+      held_out_precision,
+      count,
+      ...row
+    }) => ({
+      rule: written(row),
+      words_left_out: more,
+      side,
+      documents_novel,
+      documents_known,
+      precision,
+      held_out_precision,
+      count,
+    }),
+  });
+  const shown = [
+    el(
+      "p",
+      { class: "lead" },
+      "A rule holds for a document that has its words and none of those behind “not”. Rules are what was learned; everything else on this page follows from them.",
+    ),
+  ];
+  if (data.phrases && data.phrases.rows.length) {
+    const phrases = newfound.table({
+      name: "phrases",
+      what: "the phrases",
+      rows: data.phrases.rows,
+      sort: "strength",
+      page: 12,
+      note: data.phrases.rows.length < data.phrases.total ? ` of ${format.count(data.phrases.total)}` : "",
+      columns: [
+        {
+          key: "phrase",
+          label: "Phrase",
+          text: true,
+          show: (row) => [
+            newfound.mark(row.side),
+            " ",
+            row.words.flatMap((word, i) => [
+              i ? el("span", { class: "and" }, " and ") : null,
+              newfound.word(word),
+            ]),
+          ],
+        },
+        { key: "side", label: "Side", text: true, show: (row) => row.side },
+        {
+          key: "strength",
+          label: "Strength",
+          help: "The weaker of two: how sure the documents with all the words are of its side, and how much more often the words meet there than by chance.",
+          show: (row) => format.number(row.strength),
+        },
+        {
+          key: "novelty",
+          label: "Novelty",
+          help: newfound.novelty,
+          show: (row) => format.signed(row.novelty),
+        },
+        ...known(data.phrases.rows),
+      ],
+      record: (row) => row,
+    });
+    shown.push(
+      el("h3", {}, "Words that go together"),
+      filtered(phrases, "phrases", (row) => row.phrase.toLowerCase()),
+      phrases.element,
+    );
+  }
+  shown.push(
+    el("h3", {}, "Rules"),
+    filtered(rules, "rules", (row) => written(row).toLowerCase()),
+    rules.element,
+  );
+  return shown;
+});
+
+newfound.gain = (rule) => {
+  const n = newfound.data.n_documents;
+  const difference =
+    rule.documents_novel / Math.max(n.novel, 1) - rule.documents_known / Math.max(n.known, 1);
+  return rule.side === "novel" ? difference : -difference;
+};
+
+newfound.section("senses", "Senses", () => {
+  const { el, data, format } = newfound;
+  if (!data.senses || !data.senses.length) return null;
+  const use = (sense, name) =>
+    el(
+      "div",
+      {},
+      el("h4", {}, newfound.sideLabel(name), " use"),
+      el(
+        "ul",
+        { class: "senses" },
+        sense[name].map((row) => {
+          const both = [sense.word, row.word].map((word) => newfound.numbers.get(word));
+          return el(
+            "li",
+            {},
+            el("span", { class: "with" }, "with "),
+            newfound.word(row.word),
+            " ",
+            el(
+              "small",
+              {},
+              `together in ${format.count(row.documents_novel)} novel and ${newfound.plural(row.documents_known, "known document")}`,
+            ),
+            row.example ? newfound.original(row.example, both) : null,
+          );
+        }),
+      ),
+    );
+  const list = el("div", {});
+  let shown = 4;
+  const more = el("button", { type: "button", onclick: () => draw((shown = data.senses.length)) });
+  const draw = () => {
+    list.replaceChildren(
+      ...data.senses
+        .slice(0, shown)
+        .map((sense) =>
+          el(
+            "article",
+            { class: "sense" },
+            el("h3", {}, newfound.word(sense.word, { plain: true })),
+            el("div", { class: "pair" }, use(sense, "novel"), use(sense, "known")),
+          ),
+        ),
+    );
+    more.hidden = shown >= data.senses.length;
+    more.textContent = `Show ${format.count(data.senses.length - shown)} more`;
+  };
+  draw();
+  return [
+    el(
+      "p",
+      { class: "lead" },
+      "Words that both sides use, each in its own company: those that differ most first.",
+    ),
+    list,
+    el("div", { class: "foot" }, more),
+  ];
+});

@@ -1,0 +1,384 @@
+// The words: a dozen on top, the scatter, the table.
+"use strict";
+
+newfound.section("new", null, () => {
+  const { el, data, format } = newfound;
+  if (!data.words || !data.summary.words.length) return data.notes.map(newfound.notice);
+  const n = data.n_documents;
+  return [
+    el(
+      "ol",
+      { class: "dozen", "aria-label": "The words that are new" },
+      data.summary.words.map((number, i) => {
+        const row = newfound.words[number];
+        const bar = (side) => {
+          const element = el("span", { class: `part ${side}`, "aria-hidden": "true" });
+          element.style.width = `${(100 * row[`documents_${side}`]) / n[side]}%`;
+          return el("span", { class: "track" }, element);
+        };
+        const shares = ["novel", "known"].map((side) =>
+          el(
+            "span",
+            {},
+            newfound.mark(side),
+            ` ${format.share(row[`documents_${side}`] / n[side])} `,
+            el("span", { class: "unseen" }, `of the ${side} documents `),
+          ),
+        );
+        return el(
+          "li",
+          {},
+          newfound.word(row.word, { name: data.summary.names[i] }),
+          bar("novel"),
+          bar("known"),
+          el("small", {}, shares),
+        );
+      }),
+    ),
+    newfound.legend(
+      [newfound.mark("novel"), "share of the novel documents that have the word"],
+      [newfound.mark("known"), "share of the known ones"],
+    ),
+    data.notes.map(newfound.notice),
+  ];
+});
+
+newfound.section("words", "Words", () => {
+  const { el, data, format, words } = newfound;
+  if (!words.length) return null;
+  const columns = [
+    {
+      key: "word",
+      label: "Word",
+      text: true,
+      show: (row) => [
+        newfound.word(row.word, { mark: true }),
+        row.forms.length > 1
+          ? el(
+              "small",
+              { class: "forms" },
+              " ",
+              el(
+                "bdi",
+                {},
+                row.forms
+                  .filter((form) => form !== row.word)
+                  .slice(0, 3)
+                  .join(", "),
+              ),
+            )
+          : null,
+      ],
+    },
+    {
+      key: "side",
+      label: "Side",
+      text: true,
+      help: "What the word speaks for, if that is sure: its whole interval says so, and with at most 5 % false discoveries the count of its documents.",
+      show: (row) => (row.side === "neither" ? "unsure" : row.side),
+    },
+    { key: "novelty", label: "Novelty", help: newfound.novelty, show: (row) => format.signed(row.novelty) },
+    {
+      key: "low",
+      label: "90 % interval",
+      help: "Where the novelty would lie, with 90 % certainty, if as many fresh documents were read.",
+      show: (row) => `${format.signed(row.low)} to ${format.signed(row.high)}`,
+    },
+    {
+      key: "q",
+      label: "q",
+      help: "Of the words with a q up to this one, the share that is expected not to be novel.",
+      show: (row) => format.chance(row.q),
+    },
+    data.words.several_machines && {
+      key: "stability",
+      label: "Agree",
+      help: "Of the machines whose rules use the word, the share that put it on the side of its score.",
+      show: (row) => format.share(row.stability),
+    },
+    {
+      key: "score",
+      label: "Score",
+      help: "How many times as frequent in the reasons for novel as in those for known: the score of the paper.",
+      show: (row) => format.number(row.score),
+    },
+    { key: "F_N", label: "In rules for novel", help: "How many rules have it as a reason for novel." },
+    { key: "F_K", label: "In rules for known", help: "How many rules have it as a reason for known." },
+    {
+      key: "documents_novel",
+      label: "Novel documents",
+      help: "How many novel documents have the word, in any form.",
+    },
+    { key: "documents_known", label: "Known documents", help: "How many known documents have it." },
+  ].filter(Boolean);
+  const part =
+    words.length < data.words.total
+      ? `: those that matter most of ${newfound.plural(data.words.total, "word")}`
+      : "";
+  const table = newfound.table({
+    name: "words",
+    what: "the words",
+    columns,
+    rows: words,
+    sort: "novelty",
+    note: part,
+    record: ({
+      word,
+      side,
+      novelty,
+      low,
+      high,
+      q,
+      stability,
+      score,
+      F_N,
+      F_K,
+      documents_novel,
+      documents_known,
+      group,
+      forms,
+    }) => ({
+      word,
+      side,
+      novelty,
+      low,
+      high,
+      q,
+      stability,
+      score,
+      F_N,
+      F_K,
+      documents_novel,
+      documents_known,
+      group,
+      forms,
+    }),
+  });
+  const search = el("input", {
+    type: "search",
+    id: "words-search",
+    autocomplete: "off",
+    spellcheck: "false",
+  });
+  const side = el(
+    "select",
+    { id: "words-side" },
+    [
+      ["", "all"],
+      ["novel", "novel"],
+      ["known", "known"],
+      ["neither", "unsure"],
+    ].map(([value, label]) => el("option", { value }, label)),
+  );
+  const least = el("input", { type: "number", id: "words-least", min: "1", value: "1" });
+  const holder = el("div", { class: "figure" });
+  let kept = words;
+  const redraw = newfound.responsive(holder, (width) =>
+    newfound.scatter(words, new Set(kept), width, kept.length < words.length),
+  );
+  const apply = () => {
+    const wanted = search.value.trim().toLowerCase();
+    const documents = Number(least.value) || 1;
+    kept = table.filter(
+      (row) =>
+        (!side.value || row.side === side.value) &&
+        row.documents >= documents &&
+        (!wanted || row.word.includes(wanted) || row.forms.some((form) => form.includes(wanted))),
+    );
+    redraw();
+  };
+  for (const input of [search, side, least]) input.addEventListener("input", apply);
+  search.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && kept.length) newfound.openCard(kept[0].number);
+  });
+  return [
+    el(
+      "p",
+      { class: "lead" },
+      `Each mark is a word: the further up, the more surely it speaks for the novel documents; the further right, the more documents have it. Choose a word to see where it comes from.`,
+    ),
+    el(
+      "div",
+      { class: "filters", role: "search", "aria-label": "Filter the words" },
+      el("label", { for: "words-search" }, "Search"),
+      search,
+      el("label", { for: "words-side" }, "Side"),
+      side,
+      el("label", { for: "words-least" }, "In at least"),
+      el("span", {}, least, " documents"),
+    ),
+    newfound.legend(
+      ...["novel", "known", "neither"].map((name) => [
+        newfound.mark(name),
+        name === "neither" ? "unsure: chance could explain it" : `speaks for ${name}`,
+      ]),
+    ),
+    holder,
+    table.element,
+  ];
+});
+
+// Frequency against novelty, with as many labels as do not overlap.
+newfound.scatter = (words, kept, width, filtered) => {
+  const { el, format } = newfound;
+  const narrow = width < 560;
+  const height = Math.round(Math.min(Math.max(width * 0.6, 320), 560));
+  const margin = { top: 24, right: narrow ? 16 : 40, bottom: 38, left: 44 };
+  const rows = words.filter((row) => row.novelty !== null && row.documents > 0);
+  // Words of equally many documents would hide each other: they are spread a little, by their letters.
+  const spread = (row) => {
+    let hash = 7;
+    for (const letter of row.word) hash = (hash * 31 + letter.codePointAt(0)) % 9973;
+    return row.documents * (0.88 + (0.24 * hash) / 9973);
+  };
+  const points = rows.map((row) => ({ row, x: spread(row), y: row.novelty }));
+  const most = d3.max(points, (point) => point.x) ?? 1;
+  const far = 1.08 * Math.max(d3.max(points, (point) => Math.abs(point.y)) ?? 1, 0.1);
+  const low = (d3.min(points, (point) => point.y) ?? 0) < 0 ? -far : -0.08 * far;
+  const x = d3.scaleLog(
+    [0.8 * (d3.min(points, (point) => point.x) ?? 1), 1.25 * most],
+    [margin.left, width - margin.right],
+  );
+  const y = d3.scaleLinear(
+    [
+      Math.max(low, 1.1 * (d3.min(points, (point) => point.y) ?? 0) - 0.06 * far),
+      1.1 * (d3.max(points, (point) => point.y) ?? 1) + 0.02 * far,
+    ],
+    [height - margin.bottom, margin.top],
+  );
+  const dots = (side, symbol, options) =>
+    Plot.dot(
+      points.filter((point) => point.row.side === side),
+      {
+        x: "x",
+        y: "y",
+        symbol,
+        r: 3.2,
+        strokeWidth: 1,
+        opacity: (point) => (kept.has(point.row) ? 0.85 : 0.12),
+        ...options,
+      },
+    );
+  const chart = Plot.plot({
+    className: "chart",
+    width,
+    height,
+    marginTop: margin.top,
+    marginRight: margin.right,
+    marginBottom: margin.bottom,
+    marginLeft: margin.left,
+    ariaLabel: "Scatter of words: documents that have the word against novelty",
+    x: {
+      type: "log",
+      domain: x.domain(),
+      range: x.range(),
+      label: "documents with the word →",
+      ticks: narrow ? 4 : 8,
+      tickFormat: (value) => format.count(value),
+    },
+    y: { domain: y.domain(), range: y.range(), label: "↑ novelty", grid: true, ticks: 6 },
+    marks: [
+      Plot.ruleY([0], { stroke: "var(--soft)" }),
+      dots("neither", "circle", { stroke: "var(--soft)", fill: "none", r: 2.4 }),
+      dots("known", "square", { fill: "var(--known)" }),
+      dots("novel", "triangle", { fill: "var(--novel)", r: 3.6 }),
+      Plot.tip(
+        points.filter((point) => kept.has(point.row)),
+        Plot.pointer({
+          x: "x",
+          y: "y",
+          fill: "var(--panel)",
+          stroke: "var(--line)",
+          maxRadius: 30,
+          title: ({ row }) =>
+            `${row.word}\nnovelty ${format.signed(row.novelty)}${row.low === null ? "" : ` (${format.signed(row.low)} to ${format.signed(row.high)})`}\n${newfound.plural(row.documents_novel, "novel document")}\n${newfound.plural(row.documents_known, "known document")}`,
+        }),
+      ),
+    ],
+  });
+  newfound.picture(chart);
+  newfound.labels(
+    chart,
+    points.filter((point) => kept.has(point.row) && (filtered || point.row.side !== "neither")),
+    points,
+    x,
+    y,
+    { width, height, margin, most: filtered ? 120 : Math.round(width / 9) },
+  );
+  chart.addEventListener("click", () => {
+    if (chart.value) newfound.openCard(chart.value.row.number);
+  });
+  return el(
+    "figure",
+    {},
+    chart,
+    el(
+      "figcaption",
+      {},
+      "Hover for counts, choose a mark for its card; the table below holds the same words. Marks are spread a little sideways.",
+    ),
+  );
+};
+
+// Put names beside points, those farthest from 0 first, wherever there is room.
+newfound.labels = (chart, points, all, x, y, { width, height, margin, most }) => {
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = "12px system-ui, sans-serif";
+  const boxes = [];
+  const marks = all.map((point) => [x(point.x), y(point.y)]);
+  const covers = (box, px, py) =>
+    marks.some(
+      ([mx, my]) =>
+        mx > box.left - 3 &&
+        mx < box.right + 3 &&
+        my > box.top - 2 &&
+        my < box.bottom + 2 &&
+        (mx !== px || my !== py),
+    );
+  const free = (box) =>
+    box.left > margin.left &&
+    box.right < width - 2 &&
+    box.top > 8 &&
+    box.bottom < height - margin.bottom &&
+    boxes.every(
+      (other) =>
+        box.right < other.left || box.left > other.right || box.bottom < other.top || box.top > other.bottom,
+    );
+  const ordered = [...points].sort(
+    (a, b) => Math.abs(b.y) - Math.abs(a.y) || b.row.documents - a.row.documents,
+  );
+  // The words of either side take turns, so that both are told.
+  const novel = ordered.filter((point) => point.y > 0);
+  const known = ordered.filter((point) => point.y <= 0);
+  const turns = [];
+  while (novel.length || known.length) turns.push(...novel.splice(0, 2), ...known.splice(0, 1));
+  const layer = d3.select(chart).append("g").attr("class", "labels").attr("aria-hidden", "true");
+  let placed = 0;
+  for (const { row, x: at, y: value } of turns) {
+    if (placed >= most) break;
+    const name = row.word.length > 24 ? `${row.word.slice(0, 23)}…` : row.word;
+    const long = pen.measureText(name).width + 3;
+    const px = x(at);
+    const py = y(value);
+    for (const [anchor, dx, dy] of [
+      ["start", 7, 4],
+      ["end", -7, 4],
+      ["middle", 0, -8],
+      ["middle", 0, 16],
+    ]) {
+      const left = px + dx - (anchor === "end" ? long : anchor === "middle" ? long / 2 : 0);
+      const box = { left, right: left + long, top: py + dy - 11, bottom: py + dy + 3 };
+      if (!free(box) || covers(box, px, py)) continue;
+      boxes.push(box, { left: px - 3, right: px + 3, top: py - 3, bottom: py + 3 });
+      layer
+        .append("text")
+        .attr("x", px + dx)
+        .attr("y", py + dy)
+        .attr("text-anchor", anchor)
+        .attr("class", row.side)
+        .text(name);
+      placed += 1;
+      break;
+    }
+  }
+};

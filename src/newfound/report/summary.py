@@ -1,0 +1,156 @@
+"""What is new, in one sentence for someone who knows nothing of how it was found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+__all__ = ["detection_summary", "summary"]
+
+_NAMED = 5
+_SHOWN = 12
+
+
+def summary(
+    words: dict[str, Any] | None,
+    n_known: int,
+    n_novel: int,
+    name: Callable[[str], str] = str,
+) -> dict[str, Any]:
+    """Say what is new.
+
+    Parameters
+    ----------
+    words : dict or None
+        The words of the page; None where nothing was described.
+    n_known, n_novel : int
+        How many documents there are.
+    name : callable
+        How to write a word.
+
+    Returns
+    -------
+    dict
+        ``sentence`` and ``detail``, lists of parts with ``text`` and, for a word, ``word``;
+        ``words`` and ``names``, the numbers of a dozen words and how they are written.
+
+    Examples
+    --------
+    >>> columns = {"word": ["rugby", "ball"], "new": [True, False]}
+    >>> columns |= {"documents_novel": [8, 3], "documents_known": [0, 3]}
+    >>> made = summary({"columns": columns, "new": 1}, 20, 10)
+    >>> "".join(part["text"] for part in made["sentence"])
+    'One word sets the 10 novel documents apart from the 20 known ones: rugby.'
+    >>> "".join(part["text"] for part in made["detail"])
+    '“rugby” is in 8 of the 10 novel documents and in none of the 20 known ones.'
+    """
+    columns = words["columns"] if words else {"word": [], "new": []}
+    new = [i for i, found in enumerate(columns["new"]) if found][:_SHOWN]
+    names = [name(columns["word"][i]) for i in new]
+    novel, known = _documents(n_novel, "novel"), f"the {n_known:,} known one{_s(n_known)}"
+    if not names:
+        sentence = [
+            _part(
+                f"Nothing stands out in {novel}: no word is used so differently from {known} that "
+                "chance could not explain it."
+            )
+        ]
+        return {"sentence": sentence, "detail": [], "words": [], "names": []}
+    if len(names) == 1:
+        sentence = [_part(f"One word sets {novel} apart from {known}: "), _word(names[0])]
+    else:
+        total = words["new"] if words else 0
+        several = f"{total:,} words" if total > _NAMED else f"{len(names)} words"
+        such = ", above all " if total > _NAMED else ": "
+        sentence = [_part(f"{several} set {novel} apart from {known}{such}".capitalize())]
+        sentence += _listed(names[:_NAMED])
+    first = new[0]
+    detail = [
+        _part("“"),
+        _word(names[0]),
+        _part(
+            f"” is in {_share(columns['documents_novel'][first], n_novel)} of {novel} and in "
+            f"{_share(columns['documents_known'][first], n_known)} of {known}."
+        ),
+    ]
+    return {"sentence": [*sentence, _part(".")], "detail": detail, "words": new, "names": names}
+
+
+def detection_summary(detection: dict[str, Any], described: dict[str, Any]) -> dict[str, Any]:
+    """Say which share of incoming documents is new, and by which words.
+
+    Parameters
+    ----------
+    detection : dict
+        ``n``, ``n_novel``, ``alpha`` and ``share`` of a detection.
+    described : dict
+        The summary of the description of the novel documents.
+
+    Examples
+    --------
+    >>> share = {"share": 0.2, "low": 0.1, "high": 0.3}
+    >>> found = {"n": 50, "n_novel": 12, "alpha": 0.05, "share": share}
+    >>> made = detection_summary(found, {"words": [3], "names": ["Rugby"]})
+    >>> "".join(part["text"] for part in made["sentence"])
+    '12 of the 50 incoming documents are new, and Rugby makes them so.'
+    """
+    n, novel = detection["n"], detection["n_novel"]
+    names = described["names"][:_NAMED]
+    who = f"{novel:,} of the {n:,} incoming documents {'is' if novel == 1 else 'are'} new"
+    sentence = [_part(f"None of the {n:,} incoming documents is new" if not novel else who)]
+    if novel and names:
+        sentence += [_part(", and "), *_listed(names)]
+        them = "it" if novel == 1 else "them"
+        sentence += [_part(f" make{'s' if len(names) == 1 else ''} {them} so")]
+    share = {name: f"{100 * value:.0f} %" for name, value in detection["share"].items()}
+    detail = (
+        f"Of known documents, {100 * detection['alpha']:g} % would be called new by mistake. That "
+        f"allowed for, an estimated {share['share']} of the incoming ones are new ({share['low']} "
+        f"to {share['high']})."
+    )
+    return {
+        "sentence": [*sentence, _part(".")],
+        "detail": [_part(detail)],
+        "words": described["words"],
+        "names": described["names"],
+    }
+
+
+def _documents(n: int, side: str) -> str:
+    return f"the {n:,} {side} document{_s(n)}"
+
+
+def _s(n: int) -> str:
+    return "" if n == 1 else "s"
+
+
+def _share(n: int, of: int) -> str:
+    """Say a share in the way that is read most easily.
+
+    Examples
+    --------
+    >>> _share(3, 10), _share(55, 100), _share(1, 5000), _share(0, 9)
+    ('3', '55 %', '1', 'none')
+    """
+    if not n:
+        return "none"
+    percent = 100 * n / of
+    return f"{n:,}" if of < 50 or percent < 1 else f"{percent:.0f} %"
+
+
+def _listed(names: Sequence[str]) -> list[dict[str, Any]]:
+    """Put commas and an "and" between words."""
+    parts: list[dict[str, Any]] = []
+    for i, name in enumerate(names):
+        if i:
+            parts.append(_part(" and " if i == len(names) - 1 else ", "))
+        parts.append(_word(name))
+    return parts
+
+
+def _part(text: str) -> dict[str, Any]:
+    return {"text": text, "word": False}
+
+
+def _word(text: str) -> dict[str, Any]:
+    return {"text": text, "word": True}

@@ -1,0 +1,86 @@
+"""The words of a page: which ones, and what is known of each."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.report.limits import Limits
+from newfound.report.measures import Measures
+
+if TYPE_CHECKING:
+    from newfound.describer import NoveltyDescriber
+
+__all__ = ["choose", "rounded", "words"]
+
+
+def choose(measures: Measures, frequency: NDArray[np.int64], most: int) -> NDArray[np.intp]:
+    """Choose rows of the table of words: the most novel, the most known and the most frequent.
+
+    Of more than `most` words with evidence a good half are the most novel, a quarter the most
+    known, and the rest the most frequent. They keep the order of the table, by novelty.
+
+    Examples
+    --------
+    >>> novelty = np.array([3.0, 2.5, 2.0, 1.5, 1.0, 0.5, -1.0, -2.0, np.nan])
+    >>> nothing = np.full(9, np.nan)
+    >>> measures = Measures(novelty, nothing, nothing, nothing, nothing, nothing)
+    >>> choose(measures, np.array([1, 1, 1, 1, 1, 9, 1, 1, 9]), 6).tolist()
+    [0, 1, 2, 3, 5, 7]
+    """
+    ranked = np.flatnonzero(~np.isnan(measures.novelty))
+    ranked = ranked[np.argsort(-measures.novelty[ranked], kind="stable")]
+    if len(ranked) <= most:
+        return ranked
+    n_novel, n_known = -(-most * 5 // 9), most // 4
+    taken = np.zeros(len(measures.novelty), bool)
+    taken[ranked[:n_novel]] = True
+    taken[ranked[len(ranked) - n_known :]] = True
+    frequent = ranked[np.argsort(-frequency[ranked], kind="stable")]
+    rest = frequent[~taken[frequent]][: most - int(taken.sum())]
+    taken[rest] = True
+    return ranked[taken[ranked]]
+
+
+def words(
+    describer: NoveltyDescriber, measures: Measures, rows: NDArray[np.intp], limits: Limits
+) -> dict[str, Any]:
+    """Give the columns of the words of a page, in the order of `rows`."""
+    table = describer.words_.take(rows)
+    columns = {
+        "word": table["word"].tolist(),
+        "side": measures.sides[rows].tolist(),
+        "new": measures.new[rows].tolist(),
+        **{
+            name: [rounded(value) for value in getattr(measures, name)[rows].tolist()]
+            for name in ("novelty", "low", "high", "q", "stability")
+        },
+        "score": [rounded(value) for value in table["score"].tolist()],
+        **{
+            name: table[name].tolist()
+            for name in ("F_N", "F_K", "documents_novel", "documents_known", "group")
+        },
+        "forms": [list(forms[: limits.forms]) for forms in table["forms"]],
+    }
+    return {
+        "columns": columns,
+        "total": len(describer.words_),
+        "new": int(measures.new.sum()),
+        "several_machines": describer.n_machines_ > 1,
+    }
+
+
+def rounded(value: float | None, digits: int = 4) -> float | None:
+    """Keep the first digits that count; what is not a number is None.
+
+    Examples
+    --------
+    >>> rounded(123.456), rounded(0.0012345678), rounded(float("nan"))
+    (123.5, 0.001235, None)
+    """
+    if value is None or not math.isfinite(value):
+        return None
+    return float(f"{value:.{digits}g}")

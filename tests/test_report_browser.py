@@ -1,0 +1,537 @@
+"""The report in a real browser: it answers, asks the network nothing, and obeys no document.
+
+Needs Chromium (Debian: ``apt-get install chromium``) and Playwright; skipped, visibly, without.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import newfound
+from newfound.documents import as_documents
+from newfound.report import MAX_BYTES, write_report
+
+BROWSER = os.environ.get("NEWFOUND_BROWSER") or next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+try:
+    from playwright.sync_api import Page, sync_playwright
+except ImportError:
+    sync_playwright = None  # type: ignore[assignment]
+
+REQUIRED = os.environ.get("NEWFOUND_REQUIRE_BROWSER") == "1"
+pytestmark = pytest.mark.skipif(
+    (BROWSER is None or sync_playwright is None) and not REQUIRED,
+    reason="needs Chromium and playwright",
+)
+
+AXE = Path(__file__).parent / "vendor" / "axe.min.js"
+KNOWN = [
+    "The batsman hit six in England.",
+    "A cricket match against England, and spin bowling.",
+    "Six wickets fell in the match; the umpire waited.",
+    "The bowler took a wicket with spin.",
+] * 8
+NOVEL = [
+    "The scrum won the ball, and the fly-half kicked.",
+    "A rugby match in England with a late try.",
+    "Old rugby try by the flanker, no wicket.",
+    "The scrum-half fed the scrum before the try.",
+] * 8
+SMALL: dict[str, Any] = {
+    "n_machines": 3, "n_clauses": 60, "epochs": 10, "min_df": 1, "random_state": 1,
+}  # fmt: skip
+# Each would do something if a browser ever read it as anything but text.
+HOSTILE = [
+    "<script>window.hacked = 1</script> rugby scrum",
+    "</script><script>window.hacked = 2</script> rugby try",
+    "<img src=x onerror='window.hacked = 3'> rugby scrum",
+    "<a href='javascript:window.hacked=4'>rugby</a> try",
+    "<svg onload=window.hacked=5> rugby <style>body{display:none}</style> scrum",
+    "<iframe srcdoc='<script>parent.hacked=6</script>'></iframe> rugby try <!-- ",
+    "\u202ertl rugby\u202d scrum \u2066isolate\u2067 try \u200frugby",
+    "=HYPERLINK(1) rugby scrum",
+    "+cmd|' /C calc'!A0 rugby try",
+    '@SUM(A1) rugby, "quoted"\nscrum',
+    "-2+3 rugby \t=1+1 try",
+    "x" * 100_000 + " rugby scrum",
+    "rugby " + "y" * 100_000 + " try",
+    "{{ 7*7 }} ${window.hacked = 7} {% x %} rugby 😀 scrum \u2028\u2029 try",
+]
+
+Open = Callable[..., "Page"]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    assert sync_playwright is not None, "playwright is not installed"
+    assert BROWSER is not None, "there is no Chromium"
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+class Watched:
+    """A page opened from disk without a network; in the end nothing went wrong on it."""
+
+    def __init__(self) -> None:
+        self.contexts: list[Any] = []
+        self.requests: list[str] = []
+        self.messages: list[str] = []
+
+    def watch(self, page: Page) -> None:
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.on("console", lambda message: self.messages.append(message.text))
+        page.on("pageerror", lambda error: self.messages.append(str(error)))
+        page.on("dialog", lambda dialog: self.messages.append(f"dialog: {dialog.message}"))
+
+
+@pytest.fixture
+def watched() -> Watched:
+    return Watched()
+
+
+@pytest.fixture
+def open_page(browser: Any, watched: Watched) -> Iterator[Open]:
+    """Open a report; in the end it has asked for nothing but itself and said nothing."""
+    opened: list[Path] = []
+
+    def open_it(path: Path, *, width: int = 1280, height: int = 900, **options: Any) -> Page:
+        context = browser.new_context(
+            offline=True,
+            viewport={"width": width, "height": height},
+            reduced_motion="reduce",
+            **options,
+        )
+        context.set_default_timeout(10_000)
+        watched.contexts.append(context)
+        page: Page = context.new_page()
+        watched.watch(page)
+        page.goto(path.as_uri())
+        page.wait_for_selector("html[data-ready]")
+        opened.append(path)
+        return page
+
+    yield open_it
+    for context in watched.contexts:
+        context.close()
+    assert set(watched.requests) <= {path.as_uri() for path in opened} | {"about:srcdoc"}
+    assert watched.messages == []
+
+
+@pytest.fixture(scope="module")
+def described() -> newfound.NoveltyDescriber:
+    return newfound.describe(KNOWN, NOVEL, **SMALL)
+
+
+@pytest.fixture(scope="module")
+def report(described: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    described.report(path, known=KNOWN, novel=NOVEL, title="Rugby against cricket")
+    return path
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the report of the bundled sample, with words and documents enough for every section."""
+    known, novel = newfound.load_sample()
+    describer = newfound.describe(
+        known, novel, n_machines=3, n_clauses=200, epochs=4, random_state=1
+    )
+    path = tmp_path_factory.mktemp("sample") / "sample.html"
+    write_report(path, describer, known=known, novel=novel, title="Travel against banking")
+    return path
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    novel = replace(
+        as_documents([*NOVEL, *HOSTILE]),
+        ids=tuple(f"<b onclick=hacked=8>{i}</b>\u202e" for i in range(len(NOVEL + HOSTILE))),
+        source="<script>window.hacked = 9</script>",
+    )
+    known = replace(as_documents(KNOWN), ids=tuple(f"=old{i}" for i in range(len(KNOWN))))
+    describer = newfound.describe(known, novel, **SMALL)
+    path = tmp_path_factory.mktemp("hostile") / "hostile.html"
+    title = "<script>window.hacked = 10</script>\u202e"
+    write_report(path, describer, known=known, novel=novel, title=title)
+    return path
+
+
+def rows(page: Page, table: str = "words") -> list[str]:
+    """Give the first cells of a table, without marks and forms."""
+    words: list[str] = page.eval_on_selector_all(
+        f"#{table}-table tbody tr", "rows => rows.map(row => row.querySelector('bdi').textContent)"
+    )
+    return words
+
+
+def column(page: Page, number: int, table: str = "words") -> list[float]:
+    cells: list[str] = page.eval_on_selector_all(
+        f"#{table}-table tbody tr", f"rows => rows.map(row => row.cells[{number}].textContent)"
+    )
+    return [float(cell.replace("−", "-").replace(",", "").replace("+", "")) for cell in cells]
+
+
+class TestReading:
+    def test_from_the_file_to_the_card_of_a_word(
+        self, open_page: Open, report: Path, described: Any
+    ) -> None:
+        page = open_page(report)
+        word = page.locator(".dozen button").first.inner_text().lower()
+        assert word in page.inner_text(".sentence").lower()
+        page.click(".dozen button")
+        card = page.locator("#card")
+        assert card.locator("h3 bdi").inner_text() == word
+        row = described.words_.row(word)
+        share = round(100 * row["documents_novel"] / len(NOVEL))
+        assert f"{row['documents_novel']} ({share} %)" in card.locator(".facts").inner_text()
+        sentences = card.locator(".original").all_inner_texts()
+        assert sentences
+        assert all(any(shown in text for text in KNOWN + NOVEL) for shown in sentences)
+        hits = card.locator(".hit").all_inner_texts()
+        assert {hit.lower() for hit in hits} <= set(row["forms"])
+        assert len(hits) >= len(sentences)
+
+    def test_every_section_is_there(self, open_page: Open, sample: Path) -> None:
+        page = open_page(sample)
+        shown = page.eval_on_selector_all(
+            "main > section:not([hidden])", "sections => sections.map(section => section.id)"
+        )
+        wanted = ["new", "words", "rules", "context", "documents", "certainty", "made"]
+        assert [name for name in shown if name != "senses"] == wanted
+        links = page.locator("nav a").all_inner_texts()
+        assert len(links) == len(shown) - 1
+        assert page.locator("svg.chart").count() >= 4
+
+    def test_search_filters_table_and_scatter(self, open_page: Open, report: Path) -> None:
+        page = open_page(report)
+        everything = rows(page)
+        page.fill("#words-search", "scrum")
+        assert sorted(rows(page)) == ["scrum", "scrum-half"]
+        assert page.locator("#words .count").inner_text().startswith("2 of ")
+        labels = page.locator("#words .labels text").all_text_contents()
+        assert set(labels) <= {"scrum", "scrum-half"}
+        page.fill("#words-search", "wickets")  # a form finds its word
+        assert rows(page) == ["wicket"]
+        page.fill("#words-search", "")
+        page.select_option("#words-side", "known")
+        sides = page.locator("#words-table tbody td:nth-child(2)").all_inner_texts()
+        assert set(sides) == {"known"}
+        page.select_option("#words-side", "")
+        page.fill("#words-least", "10")
+        assert 0 < len(rows(page)) < len(everything)
+
+    def test_nothing_found_is_said(self, open_page: Open, report: Path) -> None:
+        page = open_page(report)
+        page.fill("#words-search", "qqqq")
+        assert rows(page) == []
+        assert page.locator("#words .count").inner_text().startswith("0 of ")
+
+    def test_sorting_by_each_column(self, open_page: Open, report: Path) -> None:
+        page = open_page(report)
+        heads = page.locator("#words-table thead th")
+        for number in range(2, heads.count()):
+            if (
+                "interval" in heads.nth(number).inner_text()
+                or "%"
+                in page.locator("#words-table tbody tr")
+                .first.locator("td")
+                .nth(number - 1)
+                .inner_text()
+            ):
+                continue
+            button = heads.nth(number).locator("button")
+            already = heads.nth(number).get_attribute("aria-sort") == "descending"
+            if not already:
+                button.click()
+            assert heads.nth(number).get_attribute("aria-sort") == "descending"
+            if "<" not in page.inner_text("#words-table tbody"):
+                values = column(page, number)
+                assert values == sorted(values, reverse=True)
+            button.click()
+            assert heads.nth(number).get_attribute("aria-sort") == "ascending"
+        heads.first.locator("button").click()
+        assert rows(page) == sorted(rows(page))
+
+    def test_by_keyboard_alone(self, open_page: Open, report: Path) -> None:
+        page = open_page(report)
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.className") == "skip"
+        page.focus("#words-search")
+        page.keyboard.type("flanker")
+        page.keyboard.press("Enter")
+        assert page.locator("#card h3").inner_text().endswith("flanker")
+        assert page.evaluate("document.activeElement.id") == "card-word"
+        page.keyboard.press("ArrowLeft")
+        other = page.locator("#card h3").inner_text()
+        assert not other.endswith("flanker")
+        page.keyboard.press("ArrowRight")
+        assert page.locator("#card h3").inner_text().endswith("flanker")
+        page.keyboard.press("Escape")
+        assert page.locator("#card[open]").count() == 0
+        assert page.evaluate("document.activeElement.id") == "words-search"
+        page.focus("#words-table thead th:nth-child(3) button")
+        page.keyboard.press("Enter")
+        assert page.get_attribute("#words-table thead th:nth-child(3)", "aria-sort") == "ascending"
+
+    def test_hover_and_click_in_the_scatter(self, open_page: Open, sample: Path) -> None:
+        page = open_page(sample)
+        mark = page.locator("#words svg [data-part=dot] path").last
+        mark.scroll_into_view_if_needed()
+        box = mark.bounding_box()
+        assert box is not None
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.wait_for_selector("#words svg [aria-label=tip] text")
+        tip = page.locator("#words svg [aria-label=tip]").text_content() or ""
+        page.mouse.down()
+        page.mouse.up()
+        word = page.locator("#card h3 bdi").inner_text()
+        assert word in tip
+
+    def test_labels_do_not_overlap(self, open_page: Open, sample: Path) -> None:
+        for width in (1280, 390):
+            page = open_page(sample, width=width)
+            for picture in ("#words .labels text", "#context .network rect"):
+                boxes = page.eval_on_selector_all(
+                    picture,
+                    "texts => texts.map(text => { const b = text.getBoundingClientRect();"
+                    " return [b.left, b.top, b.right, b.bottom]; })",
+                )
+                assert len(boxes) >= 5
+                for i, a in enumerate(boxes):
+                    for b in boxes[i + 1 :]:
+                        apart = a[2] <= b[0] + 1 or b[2] <= a[0] + 1
+                        assert apart or a[3] <= b[1] + 4 or b[3] <= a[1] + 4
+
+    def test_words_of_rules_and_documents_open_their_card(
+        self, open_page: Open, report: Path
+    ) -> None:
+        page = open_page(report)
+        for place in ("#rules-table tbody button.word", "#documents .why button.word"):
+            button = page.locator(place).first
+            word = button.inner_text()
+            button.click()
+            assert page.locator("#card h3 bdi").inner_text() == word
+            page.click("#card .close")
+
+    def test_documents_are_searched_and_filtered(self, open_page: Open, report: Path) -> None:
+        page = open_page(report)
+        page.fill("#documents-search", "umpire")
+        texts = page.locator("#documents .original").all_inner_texts()
+        assert texts
+        assert all("umpire" in text for text in texts)
+        page.fill("#documents-search", "")
+        page.select_option("#documents-side", "known")
+        sides = page.locator("#documents header .side").all_inner_texts()
+        assert {side.split()[-1] for side in sides} == {"known"}
+
+
+class TestDownloads:
+    def saved(self, page: Page, label: str) -> str:
+        with page.expect_download() as waiting:
+            page.click(f"button[aria-label='{label}']")
+        return Path(waiting.value.path()).read_text(encoding="utf-8-sig")
+
+    def test_tables_are_saved_as_csv_and_json(
+        self, open_page: Open, report: Path, described: Any
+    ) -> None:
+        page = open_page(report)
+        records = json.loads(self.saved(page, "Download the words as JSON"))
+        table = list(csv.DictReader(io.StringIO(self.saved(page, "Download the words as CSV"))))
+        assert [row["word"] for row in table] == [row["word"] for row in records]
+        for row in records:
+            source = described.words_.row(row["word"])
+            assert row["documents_novel"] == source["documents_novel"]
+            assert row["F_N"] == source["F_N"]
+        for what in ("rules", "documents", "context matrix", "strongest pairs"):
+            page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true; })")
+            assert json.loads(self.saved(page, f"Download the {what} as JSON"))
+            assert len(self.saved(page, f"Download the {what} as CSV").splitlines()) > 1
+
+    def test_a_filtered_table_is_saved_filtered(self, open_page: Open, report: Path) -> None:
+        page = open_page(report)
+        page.fill("#words-search", "scrum")
+        records = json.loads(self.saved(page, "Download the words as JSON"))
+        assert sorted(row["word"] for row in records) == ["scrum", "scrum-half"]
+
+
+class TestHostile:
+    def test_documents_do_nothing_and_break_nothing(self, open_page: Open, hostile: Path) -> None:
+        page = open_page(hostile, width=390)
+        while page.locator("#documents .foot > button:visible").count():
+            page.click("#documents .foot > button")
+        texts = "\n".join(page.locator("#documents .original").all_inner_texts())
+        assert "<script>window.hacked = 1</script>" in texts
+        assert "onerror" in texts
+        for word in ("rugby", "try", "scrum"):
+            page.fill("#words-search", word)
+            page.press("#words-search", "Enter")
+            page.keyboard.press("Escape")
+        assert page.evaluate("window.hacked") is None
+        assert page.locator("main :is(img, iframe, script, a, :not(svg) > style)").count() == 0
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        title = page.locator("h1").inner_text()
+        assert "<script>window.hacked = 10</script>" in title
+
+    def test_downloads_hold_no_formula(self, open_page: Open, hostile: Path) -> None:
+        page = open_page(hostile)
+        text = TestDownloads().saved(page, "Download the documents as CSV")
+        table = list(csv.DictReader(io.StringIO(text)))
+        assert any("HYPERLINK" in row["text"] for row in table)
+        assert any(row["document"].startswith("'=old") for row in table)
+        for row in table:
+            for name, cell in row.items():
+                if name not in ("novelty", "rank"):
+                    assert cell.strip("\u202e\u200f \t")[:1] not in tuple("=+-@"), cell
+        records = json.loads(TestDownloads().saved(page, "Download the documents as JSON"))
+        assert any(row["text"].startswith("=HYPERLINK") for row in records)
+
+    def test_the_policy_stops_what_is_not_of_the_page(self, browser: Any, hostile: Path) -> None:
+        context = browser.new_context(offline=True)
+        page = context.new_page()
+        page.goto(hostile.as_uri())
+        page.wait_for_selector("html[data-ready]")
+        page.evaluate(
+            """() => {
+                const script = document.createElement("script");
+                script.textContent = "window.hacked = 11";
+                document.body.append(script);
+                const image = document.createElement("img");
+                image.setAttribute("onerror", "window.hacked = 12");
+                image.src = "https://example.org/x.png";
+                document.body.append(image);
+            }"""
+        )
+        page.wait_for_timeout(200)
+        assert page.evaluate("window.hacked") is None
+        context.close()
+
+
+class TestForEveryone:
+    def violations(self, page: Page) -> list[str]:
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+        found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        return [
+            f"{rule['id']}: {node['target']} {node['failureSummary']}"
+            for rule in found["violations"]
+            for node in rule["nodes"]
+        ]
+
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    def test_axe_finds_no_violation(self, open_page: Open, sample: Path, scheme: Any) -> None:
+        page = open_page(sample, color_scheme=scheme)
+        page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true; })")
+        assert self.violations(page) == []
+        page.locator("#words-table button.word").first.click()
+        assert self.violations(page) == []
+
+    def test_axe_finds_no_violation_on_a_phone(self, open_page: Open, sample: Path) -> None:
+        assert self.violations(open_page(sample, width=360, height=740)) == []
+
+    @pytest.mark.parametrize("width", [320, 390, 768, 1280, 1920])
+    def test_nothing_sticks_out_sideways(self, open_page: Open, sample: Path, width: int) -> None:
+        page = open_page(sample, width=width)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.locator("#words-table button.word").first.click()
+        assert page.evaluate("document.getElementById('card').scrollWidth") <= width
+
+    def test_dark_follows_the_system_or_the_button(self, open_page: Open, report: Path) -> None:
+        ground = "getComputedStyle(document.body).backgroundColor"
+        page = open_page(report, color_scheme="light")
+        light = page.evaluate(ground)
+        page.click("#theme")
+        assert page.evaluate(ground) == light
+        page.click("#theme")
+        dark = page.evaluate(ground)
+        assert dark != light
+        assert open_page(report, color_scheme="dark").evaluate(ground) == dark
+
+    def test_paper_is_light_and_without_controls(self, open_page: Open, report: Path) -> None:
+        page = open_page(report, color_scheme="dark")
+        page.emulate_media(media="print", color_scheme="dark")
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == (
+            "rgb(255, 255, 255)"
+        )
+        assert page.locator(".bar").is_hidden()
+        assert page.locator("#words .filters").is_hidden()
+        assert page.locator("#words-table").is_visible()
+
+    def test_without_scripts_the_sentence_is_there(self, browser: Any, report: Path) -> None:
+        context = browser.new_context(java_script_enabled=False, offline=True)
+        page = context.new_page()
+        page.goto(report.as_uri())
+        assert "novel documents" in page.inner_text(".sentence")
+        assert "allow them to see it" in page.inner_text("noscript")
+        context.close()
+
+
+class TestSizes:
+    def test_one_novel_word(self, open_page: Open, tmp_path: Path) -> None:
+        known = ["A wicket fell", "An over of spin", "The bat and ball", "A late spin over"] * 10
+        novel = [f"{text} scrum" for text in known]
+        describer = newfound.describe(known, novel, **SMALL)
+        path = tmp_path / "one.html"
+        write_report(path, describer, known=known, novel=novel)
+        page = open_page(path)
+        assert page.inner_text(".sentence").startswith("One word sets the 40 novel documents")
+        page.click(".dozen button:has-text('scrum')")
+        assert page.locator("#card h3").inner_text().endswith("scrum")
+        assert page.locator("#card .none", has_text="No known document has it").count() == 1
+
+    def test_no_novel_word(self, open_page: Open, tmp_path: Path) -> None:
+        generator = np.random.default_rng(3)
+        words = np.array(["bat", "ball", "spin", "wicket", "umpire", "innings", "pitch", "stump"])
+        texts = [" ".join(generator.choice(words, 4)) for _ in range(80)]
+        known, novel = texts[:40], texts[40:]
+        describer = newfound.describe(known, novel, n_clauses=4, epochs=1, random_state=1)
+        path = tmp_path / "none.html"
+        write_report(path, describer, known=known, novel=novel)
+        page = open_page(path)
+        assert "Nothing stands out" in page.inner_text(".sentence")
+        assert page.locator(".dozen").count() == 0
+        assert page.locator("#words-table tbody tr").count()
+        assert page.locator("#documents .original").count()
+
+    def test_without_texts(self, open_page: Open, described: Any, tmp_path: Path) -> None:
+        described.save(tmp_path / "model")
+        path = tmp_path / "x.html"
+        newfound.load(tmp_path / "model").report(path)
+        page = open_page(path)
+        assert "need the texts" in page.inner_text("#documents")
+        page.click(".dozen button")
+        assert "Sentences need the texts" in page.inner_text("#card")
+
+    def test_200_000_documents(self, open_page: Open, tmp_path: Path) -> None:
+        generator = np.random.default_rng(1)
+        words = np.array([f"word{i}" for i in range(400)])
+        places = generator.zipf(1.3, size=(200_000, 6)) % len(words)
+        texts = [" ".join(row) for row in words[places]]
+        known = texts[:150_000]
+        novel = [
+            f"{text} scrum{i % 50} rugby" if i % 2 else text
+            for i, text in enumerate(texts[150_000:])
+        ]
+        describer = newfound.describe(
+            known, novel, n_machines=2, n_clauses=20, epochs=1, random_state=1
+        )
+        path = tmp_path / "large.html"
+        write_report(path, describer, known=known, novel=novel)
+        assert path.stat().st_size <= MAX_BYTES
+        page = open_page(path)
+        assert "50,000 novel documents" in page.inner_text(".sentence")
+        page.fill("#words-search", "rugby")
+        page.press("#words-search", "Enter")
+        assert "25,000 (50 %)" in page.inner_text("#card .facts")

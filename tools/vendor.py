@@ -1,0 +1,61 @@
+"""Fetch the JavaScript that the report and its tests carry: exact versions, checked, with licences.
+
+``python tools/vendor.py`` reads ``vendor.json`` beside it, packs each package with npm, compares
+the archive with its checksum and copies the files named there. ``--check`` fetches nothing: it
+says whether every file is there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import hashlib
+import json
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+
+
+def main() -> None:
+    """Fetch, or check."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="only look whether all are there")
+    asked = parser.parse_args()
+    packages = json.loads((HERE / "vendor.json").read_text(encoding="utf-8"))
+    if asked.check:
+        targets = [target for package in packages for target in package["files"].values()]
+        missing = [target for target in targets if not (ROOT / target).is_file()]
+        sys.exit(f"missing: {', '.join(missing)}; run make vendor" if missing else 0)
+    for package in packages:
+        fetch(package)
+
+
+def fetch(package: dict[str, Any]) -> None:
+    """Copy the files of one package to their places."""
+    name = f"{package['package']}@{package['version']}"
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["npm", "pack", "--silent", "--pack-destination", folder, name]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        (archive,) = Path(folder).glob("*.tgz")
+        digest = base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()
+        if f"sha512-{digest}" != package["integrity"]:
+            sys.exit(f"{name} is not what vendor.json says: its checksum is sha512-{digest}.")
+        with tarfile.open(archive) as members:
+            for inside, target in package["files"].items():
+                file = members.extractfile(inside)
+                if file is None:
+                    sys.exit(f"{name} has no {inside}.")
+                path = ROOT / target
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(file.read())
+                print(f"{name}: {target}")
+
+
+if __name__ == "__main__":
+    main()
