@@ -35,7 +35,7 @@ def how_many_groups(matrix: Any, most: int, seed: int) -> NDArray[np.int64]:
     Examples
     --------
     >>> bags = sparse.csr_matrix(np.array([[1, 1, 0, 0], [0, 0, 1, 1]] * 3 + [[1, 1, 0, 0]]) > 0)
-    >>> how_many_groups(bags, 4, seed=0).max() + 1
+    >>> int(how_many_groups(bags, 4, seed=0).max()) + 1
     2
     """
     from sklearn.metrics import silhouette_score
