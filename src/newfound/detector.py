@@ -13,8 +13,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from newfound.bags import BagReader, Bags
-from newfound.conformal import Calibration, check_alpha
 from newfound.class_evidence import Evidence
+from newfound.conformal import Calibration, check_alpha
 from newfound.known import hold_back, known_texts, made_classes, sizes_aside, split_given
 from newfound.machine import TsetlinMachineClassifier
 from newfound.rulebank import RuleBank, learn_rules

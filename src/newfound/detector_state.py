@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from newfound.bags import BagReader
-from newfound.conformal import Calibration, check_alpha
 from newfound.class_evidence import PARTS, Evidence
+from newfound.conformal import Calibration, check_alpha
 from newfound.machine import Clauses
 from newfound.rulebank import RuleBank
 from newfound.state import (
