@@ -6,7 +6,8 @@ Four parts, each a sum over the words and pairs of the text:
 *surprise*: how much rarer the words are in that class than in all known documents; a word never
 seen is the rarest. Weighted by rarity, so that function words say little.
 *neighbours*: how much the text shares with the five nearest documents of that class.
-*pairs*: which share of its neighbouring words were never neighbours before.
+*pairs*: which share of its neighbouring words were never neighbours before; half counts a pair
+that other classes have.
 
 High is novel, for all of them. The fifth part, the votes of the rules, is the detector's.
 """
@@ -28,6 +29,7 @@ PARTS = ("margin", "surprise", "neighbours", "pairs")
 
 _NEIGHBOURS = 5
 _PAIR_WEIGHT = 0.5  # a pair weighs half of a word of the same rarity
+_ELSEWHERE = 0.5  # how new a pair is that only other classes have; 1 is one never seen
 _PRIOR = 0.5  # documents by which a class's rate of a word is drawn to that of all documents
 
 
@@ -115,7 +117,9 @@ class Evidence:
         unseen = bags.unseen_words * (self.unseen_rarity * self.unseen_surprise)
         surprise = np.bincount(r, rarity * self.surprise(c, k), n) + unseen
         surprise = surprise / np.where(total > 0, total, 1.0)
-        pairs = bags.unseen_pairs / np.maximum(bags.n_pairs, 1)
+        elsewhere = ~word & (self.counts[classes, columns] == 0)
+        pairs = bags.unseen_pairs + _ELSEWHERE * np.bincount(rows[elsewhere], minlength=n)
+        pairs = pairs / np.maximum(bags.n_pairs, 1)
         return np.column_stack((-margin, surprise, -self._nearness(bags, nearest), pairs))
 
     def surprise(self, columns: NDArray[Any], classes: NDArray[Any] | int) -> NDArray[np.float64]:
@@ -160,7 +164,7 @@ class Evidence:
         by_term : (n_terms, 4) array
             What each term adds to each part.
         by_unseen : (4,) array
-            What each unseen word adds.
+            What each unseen word adds to the first three, and each unseen pair to the last.
         rest : (4,) array
             What no word adds: the intercept of the linear rule.
         neighbours : ndarray of int
@@ -182,6 +186,9 @@ class Evidence:
         square += unseen_words * self.unseen_rarity**2
         shared, rows = self._shared(columns, rarity / (np.sqrt(square) if square else 1.0), nearest)
         by_term[:, 2] = -shared
+        each = 1 / max(int(pair.sum()) + unseen_pairs, 1)
+        by_term[pair, 3] = each * _ELSEWHERE * (self.counts[nearest, columns[pair]] == 0)
+        by_unseen[3] = each
         return by_term, by_unseen, rest, rows
 
     def _shared(
@@ -225,7 +232,7 @@ def _linear_rule(
         return rule
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # near enough is good enough here
-        learned = LinearSVC(C=0.5, random_state=seed).fit(documents, codes)
+        learned = LinearSVC(C=3.0, random_state=seed).fit(documents, codes)
     found = np.column_stack((learned.coef_, learned.intercept_))
     rule[present] = np.concatenate((-found, found)) if len(present) == 2 else found
     return rule

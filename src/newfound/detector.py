@@ -15,7 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 from newfound.bags import BagReader, Bags
 from newfound.class_evidence import Evidence
 from newfound.conformal import Calibration, check_alpha
-from newfound.known import hold_back, known_texts, made_classes, sizes_aside, split_given
+from newfound.known import (
+    check_given,
+    hold_back,
+    known_texts,
+    made_classes,
+    sample_for_scales,
+    size_aside,
+)
 from newfound.machine import TsetlinMachineClassifier
 from newfound.rulebank import RuleBank, learn_rules
 from newfound.text import TextVectorizer
@@ -29,7 +36,7 @@ __all__ = ["NOVEL", "WEIGHTS", "NoveltyDetector"]
 NOVEL = "novel"
 # How much each part counts, in units of its spread over known documents. Chosen on the validation
 # split of CLINC150 and on training posts of 20 Newsgroups; see docs/detect.md.
-WEIGHTS = {"margin": 1.0, "surprise": 1.0, "neighbours": 1.0, "pairs": 0.5, "rules": 0.5}
+WEIGHTS = {"margin": 1.0, "surprise": 1.0, "neighbours": 1.0, "pairs": 1.0, "rules": 0.5}
 
 _SHORT = 20  # documents with a median of fewer words keep their function words
 _BATCH = 20_000
@@ -51,7 +58,7 @@ class NoveltyDetector(BaseEstimator):
         The rate of false alarms: which share of known documents may be called novel.
     held_back : float, default=0.2
         Which share of the known documents is held back for p-values, or more where `alpha` needs
-        more; another 5 % sets the scales of the parts.
+        more.
     classwise : bool, default=True
         Let a class that is nearest to many held-back documents (5/alpha) have its own threshold;
         the others share one.
@@ -97,7 +104,6 @@ class NoveltyDetector(BaseEstimator):
     evidence_: Evidence
     banks_: list[RuleBank]
     _held_back: list[str]  # texts, as the scores of held-back documents change with what is learned
-    _scale_texts: list[str]
     _centre: NDArray[np.float64]
     _scale: NDArray[np.float64]
     _reader: BagReader
@@ -162,29 +168,26 @@ class NoveltyDetector(BaseEstimator):
         -------
         self
         """
-        alpha, machine = check_alpha(self.alpha), self._new_machine()
-        machine._check_parameters()
+        alpha = check_alpha(self.alpha)
+        self._new_machine()._check_parameters()
         self._seed = self._draw_seed()
         texts, labels = known_texts(X, y)
-        if held_back is None:
-            sizes_aside(len(texts), alpha, self.held_back)
+        given = None if held_back is None else known_texts(held_back, None)[0]
+        if given is None:
+            size_aside(len(texts), alpha, self.held_back)
+        else:
+            check_given(given, alpha)
         if labels is None:
             labels = made_classes(texts, self.n_groups, self._new_vectorizer(texts), self._seed)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        if held_back is not None:
-            aside, scale = split_given(known_texts(held_back, None)[0], alpha, self._seed)
-            train = np.arange(len(texts))
-        else:
-            split = hold_back(codes.astype(np.int64), alpha, self.held_back, self._seed)
-            train, (aside, scale) = split[0], ([texts[i] for i in part] for part in split[1:])
-        self._held_back, self._scale_texts = aside, scale
-        learned = [texts[i] for i in train.tolist()]
-        self.vectorizer_ = self._new_vectorizer(texts)
-        matrix = self.vectorizer_.fit_transform(learned)
-        self.banks_ = []
-        self._learn(matrix, codes[train].astype(np.int64))
-        bank = learn_rules(machine, matrix, self.evidence_.codes, self._usable())
-        self.banks_ = [] if bank is None else [bank]
+        self.classes_, every = np.unique(labels, return_inverse=True)
+        codes = every.astype(np.int64)
+        if given is None:
+            train, aside = hold_back(codes, alpha, self.held_back, self._seed)
+            given = [texts[i] for i in aside.tolist()]
+            texts, codes = [texts[i] for i in train.tolist()], codes[train]
+        self._held_back = given
+        self._set_scales(texts, codes)
+        self._start(texts, codes)
         self._calibrate()
         return self
 
@@ -301,26 +304,41 @@ class NoveltyDetector(BaseEstimator):
             raise ValueError(f"{path} holds a {type(loaded).__name__}, not a {cls.__name__}.")
         return loaded
 
+    def _start(self, texts: list[str], codes: NDArray[np.int64]) -> None:
+        """Learn from texts: words, the linear rule, and the rules of the machine."""
+        self.vectorizer_ = self._new_vectorizer(texts)
+        matrix = self.vectorizer_.fit_transform(texts)
+        self._learn(matrix, codes)
+        bank = learn_rules(self._new_machine(), matrix, codes, self._usable())
+        self.banks_ = [] if bank is None else [bank]
+
     def _learn(self, matrix: Any, codes: NDArray[np.int64]) -> None:
-        """Take in bags of known documents: all that is not rules."""
-        terms = self.vectorizer_.vocabulary_
-        is_pair = np.fromiter((" " in term for term in terms), bool, len(terms))
+        """Take in bags of known documents: all that is not rules of the machine."""
+        self._terms = list(self.vectorizer_.vocabulary_)
+        is_pair = np.fromiter((" " in term for term in self._terms), bool, len(self._terms))
         self.evidence_ = Evidence(matrix, codes, len(self.classes_), is_pair, seed=self._seed)
+        self._reader = BagReader(self.vectorizer_)
+
+    def _set_scales(self, texts: list[str], codes: NDArray[np.int64]) -> None:
+        """Measure how the parts vary over documents that were not learned from.
+
+        A sample is left out, the others are learned from, and then forgotten: the scales have to
+        be fixed before held-back documents are looked at, or p-values would not be exact.
+        """
+        sample = sample_for_scales(codes, self._seed)
+        rest = np.setdiff1d(np.arange(len(texts)), sample)
+        self._start([texts[i] for i in rest.tolist()], codes[rest])
+        parts, _ = self._parts(self._reader.read([texts[i] for i in sample.tolist()]))
+        spread, weights = parts.std(axis=0), np.array(list(WEIGHTS.values()))
+        self._centre = parts.mean(axis=0)
+        self._scale = np.where(spread > 1e-9, weights / np.maximum(spread, 1e-9), 0.0)
 
     def _calibrate(self) -> None:
-        """Set the scales of the parts, then the scores of the held-back documents."""
-        self._reader = BagReader(self.vectorizer_)
-        self._terms = list(self.vectorizer_.vocabulary_)
+        """Score the held-back documents."""
         self.n_documents_ = {
             "learned": self.evidence_.n_documents,
             "held_back": len(self._held_back),
-            "scale": len(self._scale_texts),
         }
-        parts, _ = self._parts(self._reader.read(self._scale_texts))
-        self._centre = parts.mean(axis=0)
-        spread = parts.std(axis=0)
-        self._scale = np.array(list(WEIGHTS.values())) / np.where(spread > 1e-9, spread, 1.0)
-        self._scale[spread <= 1e-9] = 0.0
         novelty, nearest, _ = self._scored(self._held_back, fitted=True)
         self.calibration_ = Calibration(
             novelty, nearest, float(self.alpha), classwise=self.classwise

@@ -63,7 +63,6 @@ def detector_state(
         "classes": classes,
         "keeps_function_words": not vectorizer.stop_words_,
         "held_back": [_storable(text) for text in detector._held_back],
-        "scale_texts": [_storable(text) for text in detector._scale_texts],
         "banks": [],
     }
     meta["vectorizer"], arrays = vectorizer_state(vectorizer)
@@ -106,11 +105,10 @@ def detector_from_state(
     banks = meta["banks"]
     _expect(isinstance(banks, list), "rules are a list")
     detector.banks_ = [_bank(detector, bank, arrays, i) for i, bank in enumerate(banks)]
-    for name in ("held_back", "scale_texts"):
-        texts = meta[name]
-        _expect(isinstance(texts, list), f"{name} is a list")
-        _expect(all(isinstance(text, str) for text in texts), f"{name} holds texts")
-    detector._held_back, detector._scale_texts = meta["held_back"], meta["scale_texts"]
+    texts = meta["held_back"]
+    _expect(isinstance(texts, list), "held-back documents are a list")
+    _expect(all(isinstance(text, str) for text in texts), "held-back documents are texts")
+    detector._held_back = texts
     detector._centre = _numbers(arrays, "centre", (len(PARTS) + 1,))
     detector._scale = _numbers(arrays, "scale", (len(PARTS) + 1,))
     n = len(detector._held_back)
@@ -125,7 +123,6 @@ def detector_from_state(
     detector.n_documents_ = {
         "learned": detector.evidence_.n_documents,
         "held_back": n,
-        "scale": len(detector._scale_texts),
     }
     return detector
 

@@ -12,9 +12,18 @@ from newfound.conformal import held_back_needed
 from newfound.documents import with_text
 from newfound.text import TextVectorizer
 
-__all__ = ["hold_back", "known_texts", "made_classes", "sizes_aside", "split_given", "take_aside"]
+__all__ = [
+    "check_given",
+    "hold_back",
+    "known_texts",
+    "made_classes",
+    "sample_for_scales",
+    "size_aside",
+    "take_aside",
+]
 
-_SCALE_SHARE, _LEAST_SCALE, _MOST_SCALE = 0.05, 5, 300
+_SCALE_SHARE, _LEAST_SCALE, _MOST_SCALE = 0.2, 5, 300
+_LEAST_LEARNED = 5
 _MOST_GROUPS = 50
 _GROUP_SIZE = 10
 
@@ -50,23 +59,30 @@ def _is_missing(label: object) -> bool:
 
 def hold_back(
     codes: NDArray[np.int64], alpha: float, share: float, seed: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Split known documents in those to learn from, those for p-values, and those for scales.
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Split known documents in those to learn from and those for p-values.
 
     Each class gives its share; the last document of a class is never taken.
 
     Examples
     --------
     >>> [len(part) for part in hold_back(np.zeros(100, int), 0.05, 0.2, seed=0)]
-    [75, 20, 5]
+    [80, 20]
     """
-    aside, scale = sizes_aside(len(codes), alpha, share)
+    aside = size_aside(len(codes), alpha, share)
     order = _spread(codes, np.random.RandomState(seed))
-    return np.sort(order[aside + scale :]), order[:aside], order[aside : aside + scale]
+    return np.sort(order[aside:]), order[:aside]
 
 
-def sizes_aside(n: int, alpha: float, share: float) -> tuple[int, int]:
-    """Give how many of n documents are for p-values and for scales, or say how many are needed."""
+def sample_for_scales(codes: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+    """Choose some documents to learn from for measuring how the parts of the score vary."""
+    size = min(max(round(_SCALE_SHARE * len(codes)), _LEAST_SCALE), _MOST_SCALE)
+    _, compact = np.unique(codes, return_inverse=True)
+    return _spread(compact, np.random.RandomState(seed + 1))[: min(size, len(codes) // 2)]
+
+
+def size_aside(n: int, alpha: float, share: float) -> int:
+    """Give how many of n documents are for p-values, or say how many are needed."""
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share < 1:
         raise ValueError(f"held_back={share!r}: expected a share between 0 and 1, such as 0.2.")
     needed = held_back_needed(alpha)
@@ -78,19 +94,17 @@ def sizes_aside(n: int, alpha: float, share: float) -> tuple[int, int]:
             f"alpha={alpha:g} needs {needed} or more held back, and with held_back={share:g} some "
             f"to learn from: {advice}."
         )
-    return max(round(share * n), needed), _scale_size(n)
+    return max(round(share * n), needed)
 
 
-def split_given(texts: list[str], alpha: float, seed: int) -> tuple[list[str], list[str]]:
-    """Split documents that were held back by hand in those for p-values and those for scales."""
-    needed, scale = held_back_needed(alpha), _scale_size(len(texts))
-    if len(texts) < needed + scale:
+def check_given(texts: list[str], alpha: float) -> None:
+    """Refuse documents that were held back by hand, if they are too few."""
+    needed = held_back_needed(alpha)
+    if len(texts) < needed:
         raise ValueError(
-            f"alpha={alpha:g} needs {needed} held-back known documents and {scale} more for "
-            f"scales; {len(texts)} with text were given."
+            f"alpha={alpha:g} needs at least {needed} held-back known documents; {len(texts)} with "
+            "text were given."
         )
-    order = np.random.RandomState(seed).permutation(len(texts)).tolist()
-    return [texts[i] for i in order[scale:]], [texts[i] for i in order[:scale]]
 
 
 def take_aside(
@@ -108,12 +122,8 @@ def take_aside(
     return np.setdiff1d(np.arange(len(codes)), aside), aside
 
 
-def _scale_size(n: int) -> int:
-    return min(max(round(_SCALE_SHARE * n), _LEAST_SCALE), _MOST_SCALE)
-
-
 def _is_enough(n: int, share: float, needed: int) -> bool:
-    return n - max(round(share * n), needed) - _scale_size(n) >= max(2, needed // 2)
+    return n - max(round(share * n), needed) >= max(_LEAST_LEARNED, needed // 2)
 
 
 def _spread(codes: NDArray[np.int64], random: np.random.RandomState) -> NDArray[np.int64]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -133,6 +133,15 @@ class Verdict:
         if self.verdict != "novel":
             return ()
         return _counterfactual(self) if len(self.text) <= _MOST_TRIED else None
+
+    def without(self, words: Sequence[str]) -> str:
+        """Give the text without some of its words."""
+        cuts = sorted(span for word in self.words if word.word in words for span in word.spans)
+        pieces, position = [], 0
+        for start, end in cuts:
+            pieces.append(self.text[position:start])
+            position = max(end, position)
+        return "".join((*pieces, self.text[position:]))
 
     def reasons(self, n: int = 3) -> str:
         """Say in a few words why."""
@@ -325,8 +334,8 @@ def explain(detector: NoveltyDetector, text: str) -> Verdict:
         else:
             singles.setdefault(token.term, []).append(token)
     index = {term: found[0].index for term, found in singles.items()}
-    terms = [term for term in (*index, *pairs) if {**index, **pairs}[term] >= 0]
-    columns = np.array([{**index, **pairs}[term] for term in terms], dtype=np.int64)
+    seen = {term: column for term, column in {**index, **pairs}.items() if column >= 0}
+    columns = np.array(list(seen.values()), dtype=np.int64)
     unseen_words = sum(column < 0 for column in index.values())
     unseen_pairs = [pair for pair, column in pairs.items() if column < 0]
     nearest = _nearest(detector, columns)
@@ -335,20 +344,19 @@ def explain(detector: NoveltyDetector, text: str) -> Verdict:
     )
     scale = detector._scale
     adds = dict.fromkeys(index, 0.0)
-    for term, value in zip(terms, (by_term @ scale[:4]).tolist(), strict=True):
+    for term, value in zip(seen, (by_term @ scale[:4]).tolist(), strict=True):
         _share(adds, term, value)
     for term, column in index.items():
         if column < 0:
-            adds[term] += float(by_unseen @ scale[:4])
-    each = float(scale[3]) / max(len(pairs), 1)
+            adds[term] += float(by_unseen[:3] @ scale[:3])
     for pair in unseen_pairs:
-        _share(adds, pair, each)
+        _share(adds, pair, float(by_unseen[3] * scale[3]))
     present = {column for column in index.values() if column >= 0}
     fired, nearly, votes, unplaced = _rules(detector, nearest, present, adds, index)
     centre = detector._centre
     base = float(rest @ scale[:4] - centre @ scale - unplaced * scale[4])
-    sums = by_term.sum(axis=0) + unseen_words * by_unseen + rest
-    sums[3] = len(unseen_pairs) / max(len(pairs), 1)
+    many = np.array([unseen_words] * 3 + [len(unseen_pairs)])
+    sums = by_term.sum(axis=0) + many * by_unseen + rest
     parts = (np.append(sums, -votes) - centre) * scale
     novelty = base + sum(adds.values())
     words = tuple(
@@ -470,12 +478,11 @@ def _named(rule: ClassRule, names: list[str], missing: str | None = None) -> Fir
 
 def _counterfactual(verdict: Verdict) -> tuple[str, ...] | None:
     detector = verdict._detector
-    spans = {word.word: word.spans for word in verdict.words}
     order = [word.word for word in verdict.words]
 
     def margins(removals: list[list[str]]) -> Any:
         """Give how far above its threshold the text is without some words."""
-        texts = [_without(verdict.text, spans, gone) for gone in removals]
+        texts = [verdict.without(gone) for gone in removals]
         novelty, nearest, bags = detector._scored(texts)
         limits = np.array([detector.calibration_.threshold(k) for k in nearest.tolist()])
         return np.where(bags.n_words > 0, novelty - limits, np.inf)
@@ -495,13 +502,3 @@ def _counterfactual(verdict: Verdict) -> tuple[str, ...] | None:
         if margins([fewer])[0] <= 0:
             gone = fewer
     return tuple(gone)
-
-
-def _without(text: str, spans: dict[str, tuple[tuple[int, int], ...]], gone: list[str]) -> str:
-    """Give the text without some words."""
-    cuts = sorted(span for word in gone for span in spans[word])
-    pieces, position = [], 0
-    for start, end in cuts:
-        pieces.append(text[position:start])
-        position = max(end, position)
-    return "".join((*pieces, text[position:]))
