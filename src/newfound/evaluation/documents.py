@@ -221,7 +221,7 @@ def deletions(setting: Setting) -> Table:
 
 
 def speed(setting: Setting) -> Table:
-    """Messages of CLINC150 on one core, by processor time: in a batch, and one by one, explained."""
+    """Messages of CLINC150 on one core, by processor time: in a batch, and one by one."""
     train, held, test, strange = _clinc(setting)
     detector = NoveltyDetector(ALPHA, n_jobs=1, random_state=0)
     fit = _seconds(lambda texts: detector.fit(texts, train[1], held_back=held[0]), train[0])
