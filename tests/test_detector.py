@@ -263,6 +263,18 @@ def test_the_share_of_new_documents_is_estimated(sample):
         share_of_new([2.0])
 
 
+def test_a_mixture_is_described_by_its_new_documents(sample):
+    texts, _, novel = sample
+    mixed = texts[1:400:4] + novel[:100]
+    settings = {"n_clauses": 40, "T": 20, "epochs": 2, "random_state": 1}
+    described = newfound.describe(texts[::2], mixed, mixture=True, **settings)
+    assert 0.25 < described.mixture_.share.share < 0.65
+    assert described.n_documents_["novel"] == described.mixture_.novel.sum()
+    assert described.mixture_.novel[100:].mean() > described.mixture_.novel[:100].mean() + 0.5
+    with pytest.raises(ValueError, match="too few to describe"):
+        newfound.describe(texts[::2], texts[1::2][:40], mixture=True, **settings)
+
+
 def test_bags_count_what_was_never_seen():
     vectorizer = TextVectorizer(stop_words=None, ngram_range=(1, 2)).fit(["pay my bill", "my card"])
     texts = ["Pay my card, zyxw zyxw!", "", "pay pay my my bill", "it's naïve — my-bill 3.5"]
@@ -322,6 +334,9 @@ def test_a_language_unlike_the_models_is_said(detector):
     verdict = detector.explain(text)
     assert verdict.verdict == "novel"
     assert "few of its words are known" in verdict.summary()
+    with pytest.warns(UserWarning, match="in another language"):
+        found = detector.detect([text] * 3)
+    assert found["novel"].all()
 
 
 def test_a_message_of_ten_megabytes_is_scored_and_its_explanation_refused(detector):

@@ -28,6 +28,7 @@ _LEAST_DESCRIBED = 5
 _MOST_GROUPS = 8
 _MOST_GROUPED = 5000
 _KNOWN_DESCRIBED = 3000
+_UNLIKE = 0.6  # share of unseen words from which the texts are unlike the known ones
 
 
 @dataclass(frozen=True)
@@ -147,6 +148,13 @@ def detect(
     """
     documents = texts if isinstance(texts, Documents) else as_documents(texts)
     novelty, nearest, bags = detector._scored(documents.texts)
+    unseen, words = int(bags.unseen_words.sum()), int(bags.n_words.sum())
+    if unseen > _UNLIKE * words:
+        warnings.warn(
+            f"{unseen / words:.0%} of the words of the texts are in no known document; are they "
+            "in another language?",
+            stacklevel=2,
+        )
     p_values = detector._p_values(novelty, nearest, bags)
     novel = detector._is_novel(p_values)
     labels = detector.classes_[nearest]

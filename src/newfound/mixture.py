@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from itertools import compress
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Mixture", "ShareOfNew", "share_of_new", "split_mixture"]
+__all__ = ["Mixture", "ShareOfNew", "describe_mixture", "share_of_new", "split_mixture"]
 
 _CUT = 0.5  # p-values above it are taken for those of known documents
 _Z = 1.645  # 90 %
+_LEAST_NOVEL = 2
+
+Describer = TypeVar("Describer", bound=Any)  # a NoveltyDescriber, which imports this module
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,29 @@ class Mixture:
     novel: NDArray[np.bool_]
     novelty: NDArray[np.float64]
     p_values: NDArray[np.float64]
+
+
+def describe_mixture(
+    describer: Describer, texts: list[str], labels: list[str], **options: Any
+) -> Describer:
+    """Fit a describer on known documents and on those of a mixture that look new.
+
+    Gives it the attribute ``mixture_``. The options are those of its `fit`.
+    """
+    n = labels.count("known")
+    shared = {name: getattr(describer, name) for name in ("n_jobs", "random_state")}
+    if describer.language is not None:
+        shared["language"] = describer.language
+    found = split_mixture(texts[:n], texts[n:], **shared)
+    if found.novel.sum() < _LEAST_NOVEL:
+        raise ValueError(
+            f"Of the {len(found.novel):,} documents of the second pile an estimated "
+            f"{found.share.share:.0%} are new, too few to describe."
+        )
+    kept = [True] * n + found.novel.tolist()
+    describer.fit(*(list(compress(column, kept)) for column in (texts, labels)), **options)
+    describer.mixture_ = found
+    return describer
 
 
 def split_mixture(known: list[str], unlabelled: list[str], **parameters: Any) -> Mixture:
