@@ -1,14 +1,17 @@
 """The benchmarks of detection: baselines, deletion, and the suites that are quick."""
 
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 import newfound
 from newfound import NoveltyDetector
+from newfound.cli.evaluate_documents import SUITE_NAMES
 from newfound.evaluation.deletion import deletion
-from newfound.evaluation.documents import Setting, false_alarms, run_suites
+from newfound.evaluation.documents import SUITES, Setting, false_alarms
 from newfound.evaluation.metrics import auroc
 from newfound.evaluation.rivals import RIVALS, Rival
 
@@ -57,10 +60,12 @@ def test_false_alarms_are_counted_on_fresh_documents():
     assert (np.abs(table["rate"] - table["alpha"]) < 0.06).all()
 
 
-@needs_data
-def test_suites_are_run_and_timed():
-    said = []
-    found = run_suites(Setting(say=said.append), ["clinc150-unlabelled"])
-    table, seconds = found["clinc150-unlabelled"]
-    assert len(table) == 2 and seconds > 0 and said
-    assert (table["AUROC"] > 0.8).all()
+def test_a_suite_that_is_not_there_is_refused():
+    code = "from newfound.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "evaluate", "documents", "nothing"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "is none of clinc150" in " ".join(done.stderr.replace("│", " ").split())
+    assert tuple(SUITES) == SUITE_NAMES

@@ -63,6 +63,7 @@ class RuleBank:
     ) -> None:
         self.machine, self.columns, self.classes = machine, columns, classes
         self._rules: dict[int, list[ClassRule]] = {}
+        self.told: dict[int, list[Any]] = {}  # rules as explanations tell them, by class
 
     def features(self, matrix: Any) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Give the rows of a matrix of all terms as the machine wants them."""
@@ -108,7 +109,7 @@ class RuleBank:
         """Go on learning from documents of classes of this bank."""
         self.machine.partial_fit(matrix[:, self.columns], codes, epochs=epochs)
         self.__dict__.pop("_clauses", None)
-        self._rules = {}
+        self._rules, self.told = {}, {}
 
 
 def learn_rules(

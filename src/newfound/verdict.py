@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -450,10 +450,13 @@ def _rules(
     for bank in detector.banks_:
         if nearest not in bank.classes:
             continue
-        for rule in bank.rules(nearest):
+        rules = bank.rules(nearest)
+        if nearest not in bank.told:
+            bank.told[nearest] = [_named(rule, names) for rule in rules]
+        for rule, told in zip(rules, bank.told[nearest], strict=True):
             if rule.fires(present):
                 votes += rule.polarity
-                fired[_named(rule, names)] = None
+                fired[told] = None
                 if not rule.plain:
                     unplaced += rule.polarity
                 for column in rule.plain:
@@ -461,7 +464,7 @@ def _rules(
             elif rule.polarity > 0 and len(rule.plain) > 1:
                 lacking = rule.lacks(present)
                 if lacking is not None:
-                    nearly[_named(rule, names, names[lacking])] = None
+                    nearly[replace(told, missing=names[lacking])] = None
 
     def strength(rule: FiredRule) -> tuple[bool, bool, int]:
         return not rule.speaks_for, not rule.words, -rule.agrees
@@ -469,11 +472,9 @@ def _rules(
     return tuple(sorted(fired, key=strength)), tuple(sorted(nearly, key=strength)), votes, unplaced
 
 
-def _named(rule: ClassRule, names: list[str], missing: str | None = None) -> FiredRule:
-    plain, negated = ([names[j] for j in part] for part in (rule.plain, rule.negated))
-    return FiredRule(
-        tuple(plain), tuple(negated), rule.polarity > 0, rule.matches, rule.agrees, missing
-    )
+def _named(rule: ClassRule, names: list[str]) -> FiredRule:
+    plain, negated = (tuple(names[j] for j in part) for part in (rule.plain, rule.negated))
+    return FiredRule(plain, negated, rule.polarity > 0, rule.matches, rule.agrees)
 
 
 def _counterfactual(verdict: Verdict) -> tuple[str, ...] | None:
