@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["NOVEL", "WEIGHTS", "NoveltyDetector"]
 
 NOVEL = "novel"
-# How much each part counts, in units of its spread over known documents. Chosen on the validation
-# split of CLINC150 and on training posts of 20 Newsgroups; see docs/detect.md.
+# How much each part counts, in units of its spread over known documents; docs/detect.md says what
+# they were chosen on.
 WEIGHTS = {"margin": 1.0, "surprise": 1.0, "neighbours": 1.0, "pairs": 1.0, "rules": 0.5}
 
 _SHORT = 20  # documents with a median of fewer words keep their function words

@@ -95,8 +95,8 @@ def _page(results: dict[str, Any], tables: dict[str, Table]) -> str:
     """Write the tables as Markdown."""
     lines = [
         "# The quality of detection",
-        f"`{results['command']}`, newfound {results['newfound']}. Trained on known documents only; "
-        "no document of a test was used to choose anything.",
+        f"`{results['command']}`, newfound {results['newfound']}. Trained on known documents only. "
+        "What the settings were chosen on is said in docs/detect.md.",
     ]
     for name, table in tables.items():
         lines += ["", f"## {name} ({results['suites'][name]['seconds']:,.0f} s)", ""]
