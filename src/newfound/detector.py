@@ -272,7 +272,7 @@ class NoveltyDetector(BaseEstimator):
             With the nearest class and its rules, the words that speak for new and for known, and
             the smallest set of words without which the text would be known.
         """
-        from newfound.verdict import explain
+        from newfound.explaining import explain
 
         check_is_fitted(self, "calibration_")
         return explain(self, text)

@@ -250,7 +250,7 @@ def _show(detection: Detection, incoming: Documents, top: int) -> None:
     n = len(incoming)
     lines = Text(
         f"{detection.n_novel:,} of {n:,} incoming documents are novel at alpha = {alpha:g}; "
-        f"an estimated {share.share:.0%} of them are new ({share.low:.0%} to {share.high:.0%}).\n"
+        f"an estimated {share.share:.0%} of all are new ({share.low:.0%} to {share.high:.0%}).\n"
     )
     table = Table(
         title="The newest documents", title_justify="left", title_style="bold", box=SIMPLE_HEAD
