@@ -15,6 +15,8 @@ if TYPE_CHECKING:
         load_sample,
     )
     from newfound.describer import NoveltyDescriber, describe
+    from newfound.detection import Detection
+    from newfound.detector import NoveltyDetector
     from newfound.documents import DocumentError, Documents, as_documents, read_documents
     from newfound.explanation import Explanation
     from newfound.machine import Clauses, EpochInfo, TsetlinMachineClassifier
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from newfound.plots import plot_context, plot_curves, plot_words
     from newfound.scoring import context_scores, word_scores
     from newfound.text import TextVectorizer
+    from newfound.verdict import Verdict
     from newfound.words import WordTable
 
 __version__ = version("newfound")
@@ -33,6 +36,8 @@ _HOMES = {
     "Clauses": "machine",
     "Context": "context",
     "ContextMatrix": "context",
+    "Corpus": "datasets",
+    "Detection": "detection",
     "DocumentError": "documents",
     "Documents": "documents",
     "EpochInfo": "machine",
@@ -40,8 +45,10 @@ _HOMES = {
     "LabelledDocuments": "datasets",
     "ModelFileError": "persistence",
     "NoveltyDescriber": "describer",
+    "NoveltyDetector": "detector",
     "TextVectorizer": "text",
     "TsetlinMachineClassifier": "machine",
+    "Verdict": "verdict",
     "WordTable": "words",
     "as_documents": "documents",
     "context_scores": "scoring",
@@ -65,6 +72,8 @@ __all__ = [
     "Clauses",
     "Context",
     "ContextMatrix",
+    "Corpus",
+    "Detection",
     "DocumentError",
     "Documents",
     "EpochInfo",
@@ -72,8 +81,10 @@ __all__ = [
     "LabelledDocuments",
     "ModelFileError",
     "NoveltyDescriber",
+    "NoveltyDetector",
     "TextVectorizer",
     "TsetlinMachineClassifier",
+    "Verdict",
     "WordTable",
     "__version__",
     "as_documents",

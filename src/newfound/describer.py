@@ -582,6 +582,7 @@ def describe(
     known: object,
     novel: object,
     *,
+    mixture: bool = False,
     callback: Callable[[EpochInfo], bool | None] | None = None,
     **parameters: Any,
 ) -> NoveltyDescriber:
@@ -591,6 +592,10 @@ def describe(
     ----------
     known, novel : iterable of str, series, frame or Documents
         The documents of each side; what `newfound.documents.as_documents` takes.
+    mixture : bool, default=False
+        The second pile is a mixture of known and novel documents: those that a
+        `NoveltyDetector` takes for known are left out, and ``mixture_`` of the describer says
+        which these are and which share of the pile is new.
     callback : callable, optional
         Called with an `EpochInfo` after each epoch; a true result ends training.
     **parameters
@@ -611,7 +616,11 @@ def describe(
     """
     describer = NoveltyDescriber(**parameters)
     texts, labels = _piles(known, novel)
-    return describer.fit(texts, labels, callback=callback)
+    if not mixture:
+        return describer.fit(texts, labels, callback=callback)
+    from newfound.mixture import describe_mixture
+
+    return describe_mixture(describer, texts, labels, callback=callback)
 
 
 def _piles(known: object, novel: object) -> tuple[list[str], list[str]]:

@@ -7,7 +7,7 @@ import io
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from newfound.clauses import ClauseTable
 from newfound.tables import jsonable
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Group
     from rich.text import Text
 
-__all__ = ["Explanation", "Mention", "visible"]
+__all__ = ["Explanation", "Mention", "cut_up", "visible"]
 
 # Scores, or their inverses, from which a word has a colour, a bold one, and the fullest one.
 _FAINT, _STRONG, _FULL = math.log(2), math.log(4), math.log(16)
@@ -149,26 +149,7 @@ class Explanation:
             )
 
     def _parts(self) -> Iterator[tuple[str, Mention | None]]:
-        """Cut the text into marked and plain parts; of words that overlap the strongest is marked.
-
-        A pair of words spans both of them, so only marks can collide, never the data.
-        """
-        taken: list[Mention] = []
-        end_of_all = len(self.text)
-        free = [True] * end_of_all
-        strongest = sorted(
-            (*self.words, *self.unknown), key=lambda word: (-abs(word.leaning), word.start)
-        )
-        for word in strongest:
-            if all(free[word.start : word.end]):
-                free[word.start : word.end] = [False] * (word.end - word.start)
-                taken.append(word)
-        position = 0
-        for word in sorted(taken, key=lambda word: word.start):
-            yield self.text[position : word.start], None
-            yield self.text[word.start : word.end], word
-            position = word.end
-        yield self.text[position:], None
+        return cut_up(self.text, (*self.words, *self.unknown))
 
     def _rich_text(self) -> Text:
         from rich.text import Text
@@ -183,6 +164,37 @@ class Explanation:
                 style = ("bold " if strong else "") + _RICH[_side(word)]
             text.append(visible(part), style=style)
         return text
+
+
+class _Marked(Protocol):
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+    @property
+    def leaning(self) -> float: ...
+
+
+Marked = TypeVar("Marked", bound=_Marked)
+
+
+def cut_up(text: str, words: Iterable[Marked]) -> Iterator[tuple[str, Marked | None]]:
+    """Cut a text into marked and plain parts; of words that overlap the strongest is marked.
+
+    A pair of words spans both of them, so only marks can collide, never the data.
+    """
+    taken: list[Marked] = []
+    free = [True] * len(text)
+    for word in sorted(words, key=lambda word: (-abs(word.leaning), word.start)):
+        if all(free[word.start : word.end]):
+            free[word.start : word.end] = [False] * (word.end - word.start)
+            taken.append(word)
+    position = 0
+    for word in sorted(taken, key=lambda word: word.start):
+        yield text[position : word.start], None
+        yield text[word.start : word.end], word
+        position = word.end
+    yield text[position:], None
 
 
 def _side(word: Mention) -> str:

@@ -58,7 +58,10 @@ _PADDING = "padding"
 _INTEGERS = ("|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8")
 _DTYPES = frozenset((*_INTEGERS, "|b1", "<f4", "<f8"))
 # The classes that a file can hold; a file names the kind, never a module.
-_KINDS = {"describer": ("newfound.describer", "NoveltyDescriber")}
+_KINDS = {
+    "describer": ("newfound.describer", "NoveltyDescriber"),
+    "detector": ("newfound.detector", "NoveltyDetector"),
+}
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -87,7 +90,7 @@ def save(
 
     Parameters
     ----------
-    model : NoveltyDescriber
+    model : NoveltyDescriber or NoveltyDetector
         The fitted model.
     path : path
         The file; any name will do.
@@ -125,7 +128,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    NoveltyDescriber
+    NoveltyDescriber or NoveltyDetector
         The model; it gives the same results as the one that was saved.
 
     Raises

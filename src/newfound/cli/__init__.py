@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from newfound.cli import describe, evaluate, explain, reproduce
+from newfound.cli import describe, detect, evaluate, explain, reproduce
 from newfound.console import outcome
 
 __all__ = ["app", "main"]
@@ -54,6 +54,7 @@ def _options(
 
 app.command()(describe.describe)
 app.command()(describe.demo)
+app.command()(detect.detect)
 app.command()(explain.explain)
 app.command()(reproduce.reproduce)
 app.add_typer(evaluate.app, name="evaluate")

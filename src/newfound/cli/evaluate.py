@@ -1,4 +1,4 @@
-"""``newfound evaluate``: the quality of words, ours and that of the baselines, in one run."""
+"""``newfound evaluate``: quality, ours and that of the baselines, in one run."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from newfound.cli.evaluate_documents import documents
 from newfound.cli.options import Jobs, Json, Quiet, refuse_paths
 from newfound.console import outcome, print_json, say
 
@@ -119,3 +120,6 @@ def _cell(row: dict[str, Any], column: str) -> str:
         return ""
     shown = f"{value:.4f}" if abs(value) < 1000 and abs(value) >= 1e-3 else f"{value:.2g}"
     return shown if spread is None else f"{shown} ± {spread:.4f}"
+
+
+app.command()(documents)

@@ -17,7 +17,7 @@ __all__ = ["explain"]
 
 
 def explain(
-    model: Annotated[Path, typer.Argument(help="A file that describe --save wrote.")],
+    model: Annotated[Path, typer.Argument(help="A file that describe or detect --save wrote.")],
     texts: Annotated[
         list[str], typer.Argument(metavar="TEXT...", help="Texts, or - for lines from a pipe.")
     ],

@@ -1,0 +1,279 @@
+"""``newfound detect``: which incoming documents are new, why, and what they are about."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from newfound.cli.options import (
+    PATH_HELP,
+    Format,
+    Jobs,
+    Json,
+    Quiet,
+    Seed,
+    language_known,
+    refuse_paths,
+    ways_to_read,
+)
+from newfound.console import outcome, print_json, say, show, training, visible, words_table
+
+if TYPE_CHECKING:
+    from newfound.detection import Detection
+    from newfound.detector import NoveltyDetector
+    from newfound.documents import Documents
+
+__all__ = ["detect"]
+
+
+def _rate(value: float | None) -> float | None:
+    if value is not None and not 0 < value < 1:
+        raise typer.BadParameter(f"{value} is no rate; use one between 0 and 1, such as 0.05.")
+    return value
+
+
+def detect(
+    incoming: Annotated[str, typer.Option(help=f"The documents to look at: {PATH_HELP}.")],
+    known: Annotated[
+        str | None, typer.Option(help="The documents that are known; or give --model.")
+    ] = None,
+    *,
+    model: Annotated[
+        Path | None, typer.Option(help="A detector that --save wrote, instead of --known.")
+    ] = None,
+    labels_column: Annotated[
+        str | None,
+        typer.Option(
+            help="The column with the classes of the known documents; in a folder the subfolders "
+            "are the classes; without any, similar documents are grouped."
+        ),
+    ] = None,
+    alpha: Annotated[
+        float | None,
+        typer.Option(callback=_rate, help="The rate of false alarms.  [default: 0.05]"),
+    ] = None,
+    text_column: Annotated[
+        str | None, typer.Option(help="The column with the texts, of each side that is a table.")
+    ] = None,
+    known_column: Annotated[
+        str | None, typer.Option(help="The column of the known side, where the two differ.")
+    ] = None,
+    incoming_column: Annotated[
+        str | None, typer.Option(help="The column of the incoming side, where the two differ.")
+    ] = None,
+    format: Annotated[
+        Format | None, typer.Option(help="The format, where the name does not say, as for -.")
+    ] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="The encoding; by default UTF-8 or else Windows-1252.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write a row a document to .csv, .json or .parquet."),
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Write the detector to a file, for --model and explain.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    top: Annotated[int, typer.Option(min=1, help="How many documents and words to print.")] = 20,
+    language: Annotated[
+        str | None,
+        typer.Option(callback=language_known, help="The language of the texts, such as en."),
+    ] = None,
+    no_description: Annotated[
+        bool, typer.Option("--no-description", help="Only say which are novel, not what is new.")
+    ] = False,
+    seed: Seed = 0,
+    jobs: Jobs = -1,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find the incoming documents that are new, learning from known ones only.
+
+    Prints the novel documents with their p-values and reasons, the groups among them, and the
+    words that are new. Known documents that were held back set the threshold, so that of known
+    documents a share of alpha is called novel, and no more.
+    """
+    if (known is None) == (model is None):
+        raise typer.BadParameter("give either --known or --model, one of the two.")
+    if known is not None and known == incoming:
+        what = "standard input" if known == "-" else known
+        raise typer.BadParameter(f"--known and --incoming are the same: {what}.")
+    if model is not None and alpha is not None:
+        raise typer.BadParameter("--alpha is part of the model; detect anew with --known.")
+    if model is not None and labels_column is not None:
+        raise typer.BadParameter("--labels-column is for --known; the model has its classes.")
+    if output is not None and output == save:
+        raise typer.BadParameter(f"--output and --save are the same: {output}.")
+    if output is not None and output.suffix.lower() not in (".csv", ".json", ".parquet"):
+        raise typer.BadParameter(f"--output {output} must end in .csv, .json or .parquet.")
+    paths = [incoming] if known is None else [known, incoming]
+    columns = [incoming_column] if known is None else [known_column, incoming_column]
+    ways = ways_to_read(paths, columns, text_column, format)
+    with outcome():
+        from newfound.documents import read_documents
+
+        refuse_paths(output, save, force=force)
+        if known is not None:
+            ways[0]["label_column"] = labels_column
+        read = [
+            read_documents(path, **way, encoding=encoding)
+            for path, way in zip(paths, ways, strict=True)
+        ]
+        if not quiet:
+            for documents in read:
+                say(documents.summary())
+        with training(quiet=quiet):
+            if known is not None:
+                given: dict[str, Any] = {"alpha": alpha, "language": language}
+                given = {name: value for name, value in given.items() if value is not None}
+                detector = _fit(read[0], given, seed, jobs)
+            else:
+                detector = _load(model, jobs)
+            detection = detector.detect(
+                read[-1],
+                known=None if known is None else read[0].texts,
+                describe=not no_description,
+            )
+        _write(detection, detector, output, save, force=force, quiet=quiet)
+        if json:
+            print_json(_data(detection, read[-1], top))
+        else:
+            _show(detection, read[-1], top)
+
+
+def _fit(known: Documents, given: dict[str, Any], seed: int, jobs: int) -> NoveltyDetector:
+    from newfound.detector import NoveltyDetector
+
+    detector = NoveltyDetector(random_state=seed, n_jobs=jobs, **given)
+    return detector.fit(known.texts, known.labels)
+
+
+def _load(model: Path | None, jobs: int) -> NoveltyDetector:
+    from newfound.detector import NoveltyDetector
+
+    assert model is not None
+    detector = NoveltyDetector.load(model)
+    detector.n_jobs = jobs
+    return detector
+
+
+def _write(
+    detection: Detection,
+    detector: NoveltyDetector,
+    output: Path | None,
+    save: Path | None,
+    *,
+    force: bool,
+    quiet: bool,
+) -> None:
+    from newfound.files import written_aside
+    from newfound.persistence import save as save_model
+
+    if output is not None:
+        with written_aside(output, force=force) as aside:
+            _write_rows(detection, aside)
+    if save is not None:
+        save_model(detector, save, force=force)
+    for what, path in (("documents", output), ("detector", save)):
+        if path is not None and not quiet:
+            say(f"wrote the {what} to {path}.")
+
+
+def _write_rows(detection: Detection, path: Path) -> None:
+    suffix = path.suffix.lower()
+    if suffix == ".csv":
+        _harmless(detection).to_csv(path)
+    elif suffix == ".json":
+        detection.to_json(path)
+    else:
+        pyarrow = import_module("pyarrow")
+        rows = pyarrow.Table.from_pylist(detection.to_records())
+        import_module("pyarrow.parquet").write_table(rows, path)
+
+
+def _harmless(detection: Detection) -> Any:
+    """Keep a spreadsheet from taking a text for a formula: an apostrophe goes before it."""
+    import numpy as np
+
+    from newfound.tables import Table
+
+    def cell(value: Any) -> Any:
+        risky = isinstance(value, str) and value.lstrip()[:1] in ("=", "+", "-", "@")
+        return f"'{value}" if risky else value
+
+    columns = {}
+    for name in detection.columns:
+        column = detection[name]
+        if column.dtype == object:
+            made = np.empty(len(column), dtype=object)
+            made[:] = [cell(value) for value in column.tolist()]
+            column = made
+        columns[name] = column
+    return Table(columns)
+
+
+def _data(detection: Detection, incoming: Documents, top: int) -> dict[str, Any]:
+    detector, share = detection.detector, detection.share
+    described = detection.description
+    return {
+        "newfound": version("newfound"),
+        "incoming": {"source": incoming.source, "documents": len(incoming)},
+        "alpha": detector.calibration_.alpha,
+        "known": dict(detector.n_documents_),
+        "classes": len(detector.classes_),
+        "novel": detection.n_novel,
+        "share_new": {"share": share.share, "low": share.low, "high": share.high},
+        "documents": detection.to_records(),
+        "groups": [
+            {
+                "size": group.size,
+                "documents": [str(detection["document"][i]) for i in group.documents.tolist()],
+                "words": group.words.take(slice(top)).to_records(),
+            }
+            for group in detection.groups
+        ],
+        "novel_words": [] if described is None else described.words_.top(top).to_records(),
+    }
+
+
+def _show(detection: Detection, incoming: Documents, top: int) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    share, alpha = detection.share, detection.detector.calibration_.alpha
+    n = len(incoming)
+    lines = Text(
+        f"{detection.n_novel:,} of {n:,} incoming documents are novel at alpha = {alpha:g}; "
+        f"an estimated {share.share:.0%} of all are new ({share.low:.0%} to {share.high:.0%}).\n"
+    )
+    table = Table(
+        title="The newest documents", title_justify="left", title_style="bold", box=SIMPLE_HEAD
+    )
+    table.add_column("p", justify="right", no_wrap=True)
+    table.add_column("novelty", justify="right", no_wrap=True)
+    table.add_column("text", max_width=60)
+    table.add_column("nearest", max_width=24)
+    table.add_column("why")
+    for row in detection.novel().take(slice(top)):
+        text = " ".join(row["text"][:400].split())
+        table.add_row(
+            f"{row['p_value']:.4f}",
+            f"{row['novelty']:.1f}",
+            visible(text if len(text) <= 120 else text[:119] + "…"),
+            visible(str(row["nearest"])),
+            visible(row["reasons"]),
+        )
+    shown: list[Any] = [lines, table] if detection.n_novel else [lines]
+    for number, group in enumerate(detection.groups, 1):
+        words = ", ".join(group.words["word"][:10].tolist())
+        shown.append(Text(f"Group {number}, {group.size:,} documents: {visible(words)}"))
+    if detection.description is not None:
+        rows = detection.description.words_.top(top).to_records()
+        shown += [Text(), words_table(rows, "novel", "New: the words of the novel documents")]
+    show(*shown)

@@ -1,0 +1,172 @@
+"""Known documents: their checks, groups where they have no classes, and which are held back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from newfound.conformal import held_back_needed
+from newfound.documents import with_text
+from newfound.text import TextVectorizer
+
+__all__ = [
+    "check_given",
+    "hold_back",
+    "known_texts",
+    "made_classes",
+    "sample_for_scales",
+    "size_aside",
+    "take_aside",
+]
+
+_SCALE_SHARE, _LEAST_SCALE, _MOST_SCALE = 0.2, 5, 300
+_LEAST_LEARNED = 5
+_MOST_GROUPS = 50
+_GROUP_SIZE = 10
+
+
+def known_texts(X: Iterable[str], y: ArrayLike | None) -> tuple[list[str], NDArray[Any] | None]:
+    """Give the texts that are not blank, and their labels.
+
+    Examples
+    --------
+    >>> known_texts(["pay", " ", "check"], ["a", "b", "c"])[1].tolist()
+    ['a', 'c']
+    """
+    if hasattr(X, "columns"):
+        raise ValueError("X is a frame; pass the one column that holds the texts.")
+    if isinstance(X, str | bytes) or not isinstance(X, Iterable):
+        raise ValueError(f"X is a single {type(X).__name__}; pass several texts in a list.")
+    texts = list(X)
+    labels = None if y is None else np.asarray(y)
+    if labels is not None and labels.shape != (len(texts),):
+        raise ValueError(
+            f"y has the shape {labels.shape} for {len(texts)} known documents; pass one label for "
+            "each, or none."
+        )
+    if labels is not None and any(_is_missing(label) for label in labels.tolist()):
+        raise ValueError("y has a missing label; leave that document out, or name its class.")
+    kept = dict(with_text(texts))
+    return list(kept.values()), None if labels is None else labels[list(kept)]
+
+
+def _is_missing(label: object) -> bool:
+    return label is None or (isinstance(label, float) and label != label)
+
+
+def hold_back(
+    codes: NDArray[np.int64], alpha: float, share: float, seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Split known documents in those to learn from and those for p-values.
+
+    Each class gives its share; the last document of a class is never taken.
+
+    Examples
+    --------
+    >>> [len(part) for part in hold_back(np.zeros(100, int), 0.05, 0.2, seed=0)]
+    [80, 20]
+    """
+    aside = size_aside(len(codes), alpha, share)
+    order = _spread(codes, np.random.RandomState(seed))
+    return np.sort(order[aside:]), order[:aside]
+
+
+def sample_for_scales(codes: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+    """Choose some documents to learn from for measuring how the parts of the score vary."""
+    size = min(max(round(_SCALE_SHARE * len(codes)), _LEAST_SCALE), _MOST_SCALE)
+    _, compact = np.unique(codes, return_inverse=True)
+    return _spread(compact, np.random.RandomState(seed + 1))[: min(size, len(codes) // 2)]
+
+
+def size_aside(n: int, alpha: float, share: float) -> int:
+    """Give how many of n documents are for p-values, or say how many are needed."""
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share < 1:
+        raise ValueError(f"held_back={share!r}: expected a share between 0 and 1, such as 0.2.")
+    needed = held_back_needed(alpha)
+    if not _is_enough(n, share, needed):
+        enough = next((m for m in range(n, 100 * needed + 100) if _is_enough(m, share, needed)), 0)
+        advice = f"pass at least {enough:,}, or a higher alpha" if enough else "hold back fewer"
+        raise ValueError(
+            f"There {'is 1 known document' if n == 1 else f'are {n:,} known documents'} with text; "
+            f"alpha={alpha:g} needs {needed} or more held back, and with held_back={share:g} some "
+            f"to learn from: {advice}."
+        )
+    return max(round(share * n), needed)
+
+
+def check_given(texts: list[str], alpha: float) -> None:
+    """Refuse documents that were held back by hand, if they are too few."""
+    needed = held_back_needed(alpha)
+    if len(texts) < needed:
+        raise ValueError(
+            f"alpha={alpha:g} needs at least {needed} held-back known documents; {len(texts)} with "
+            "text were given."
+        )
+
+
+def take_aside(
+    codes: NDArray[np.int64], share: float, n_old: int, seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Split further documents in those to learn from and those for p-values.
+
+    At least one document of each class from `n_old` on, the new ones, is learned from.
+    """
+    present, compact = np.unique(codes, return_inverse=True)
+    order = _spread(compact, np.random.RandomState(seed + len(codes)))
+    aside = order[: round(share * len(codes))]
+    last = np.array([present[k] >= n_old and (compact == k).sum() == 1 for k in compact])
+    aside = aside[~last[aside]]
+    return np.setdiff1d(np.arange(len(codes)), aside), aside
+
+
+def _is_enough(n: int, share: float, needed: int) -> bool:
+    return n - max(round(share * n), needed) >= max(_LEAST_LEARNED, needed // 2)
+
+
+def _spread(codes: NDArray[np.int64], random: np.random.RandomState) -> NDArray[np.int64]:
+    """Order documents so that any beginning has each class by its share, at random within it."""
+    order = random.permutation(len(codes))
+    sizes = np.bincount(codes)
+    rank = np.zeros(len(codes), np.int64)
+    place = np.argsort(codes[order], kind="stable")
+    starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+    rank[order[place]] = np.arange(len(codes)) - np.repeat(starts, sizes)
+    # The quantile of a document within its class; the last one of a class comes at the very end.
+    quantile = (rank + random.random_sample(len(codes))) / sizes[codes]
+    quantile[rank == sizes[codes] - 1] += 1.0
+    return np.argsort(quantile, kind="stable")
+
+
+def made_classes(
+    texts: list[str], n_groups: int | None, vectorizer: TextVectorizer, seed: int
+) -> NDArray[np.object_]:
+    """Put similar documents into groups, and name each group by its words."""
+    from newfound.grouping import group_bags
+
+    n = len(texts)
+    if n_groups is None:
+        n_groups = max(1, min(_MOST_GROUPS, round((n / 2) ** 0.5), n // _GROUP_SIZE))
+    elif isinstance(n_groups, bool) or not isinstance(n_groups, int) or not 1 <= n_groups <= n:
+        raise ValueError(f"n_groups={n_groups!r}: expected a number from 1 to the {n} documents.")
+    matrix = vectorizer.fit_transform(texts)
+    words = list(vectorizer.vocabulary_)
+    single = np.flatnonzero([" " not in word for word in words])
+    codes = group_bags(matrix[:, single], n_groups, seed)
+    labels = np.empty(n, dtype=object)
+    counts = np.stack(
+        [
+            np.asarray(matrix[codes == k][:, single].sum(axis=0)).ravel()
+            for k in range(codes.max() + 1)
+        ]
+    )
+    sizes = np.bincount(codes)[:, None]
+    typical = (
+        counts / sizes * np.log((counts + 0.5) / (sizes + 1) / (counts.sum(0) + 0.5) * (n + 1))
+    )
+    for k, scores in enumerate(typical):
+        top = [words[single[j]] for j in np.argsort(-scores, kind="stable")[:3]]
+        labels[codes == k] = f"group {k + 1}: {', '.join(top)}"
+    return labels

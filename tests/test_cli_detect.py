@@ -1,0 +1,98 @@
+"""The command ``newfound detect``, and ``explain`` with a detector."""
+
+import csv
+import gzip
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import newfound
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("detect")
+    known, novel = newfound.load_sample()
+    with gzip.open(folder / "known.csv.gz", "wt", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["text", "intent"])
+        writer.writerows(zip(known.texts[::2], known.labels[::2], strict=True))
+    incoming = [*known.texts[1:40:2], *novel.texts[:60], "=1+1 zyxw evil formula"]
+    (folder / "incoming.txt").write_text("\n".join(incoming) + "\n", encoding="utf-8")
+    return folder, incoming
+
+
+def run(*arguments, folder, stdin=None):
+    return subprocess.run(
+        [sys.executable, "-c", "from newfound.cli import main; main()", *map(str, arguments)],
+        cwd=folder, input=stdin, capture_output=True, text=True,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"}, check=False,
+    )  # fmt: skip
+
+
+KNOWN = ("--known", "known.csv.gz", "--labels-column", "intent", "--text-column", "text")
+
+
+def test_novel_documents_are_listed_with_reasons_and_written(files):
+    folder, incoming = files
+    done = run(
+        "detect", *KNOWN, "--incoming", "incoming.txt", "-o", "rows.csv", "--save", "d.nf",
+        "--jobs", 1, folder=folder,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "incoming documents are novel at alpha = 0.05" in done.stdout
+    assert "Group 1" in done.stdout and "never seen" in done.stdout
+    with open(folder / "rows.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == len(incoming)
+    assert rows[-1]["text"].startswith("'=1+1")
+    assert sum(row["novel"] == "True" for row in rows[20:]) > 40
+    again = run(
+        "detect", "--model", "d.nf", "--incoming", "incoming.txt", "--json", "--jobs", 1,
+        "--no-description", "-q", folder=folder,
+    )  # fmt: skip
+    assert again.returncode == 0, again.stderr
+    data = json.loads(again.stdout)
+    assert [row["novel"] for row in data["documents"]] == [row["novel"] == "True" for row in rows]
+    assert data["novel"] == sum(group["size"] for group in data["groups"])
+    assert 0 < data["share_new"]["low"] <= data["share_new"]["share"] <= 1
+
+
+def test_explain_understands_a_detector(files):
+    folder, _ = files
+    if not (folder / "e.nf").exists():
+        done = run(
+            "detect", *KNOWN, "--incoming", "incoming.txt", "--save", "e.nf", "--jobs", 1,
+            "--no-description", "-q", folder=folder,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    shown = run("explain", "e.nf", "book a zyxwvu flight to tokyo", folder=folder)
+    assert shown.returncode == 0, shown.stderr
+    assert "would be known without" in shown.stdout and "zyxwvu" in shown.stdout
+    data = run("explain", "e.nf", "-", "--json", folder=folder, stdin="pay my bill\n\nzyxw a b\n")
+    verdicts = [json.loads(line) for line in data.stdout.splitlines()]
+    assert [v["verdict"] for v in verdicts] == ["known", "novel"]
+    total = verdicts[0]["base"] + sum(w["contribution"] for w in verdicts[0]["words"])
+    assert total == pytest.approx(verdicts[0]["novelty"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (("--incoming", "incoming.txt"), 2, "either --known or --model"),
+        (("--incoming", "incoming.txt", "--known", "incoming.txt"), 2, "are the same"),
+        (("--incoming", "incoming.txt", *KNOWN, "--alpha", "1.5"), 2, "between 0 and 1"),
+        (("--incoming", "incoming.txt", *KNOWN, "-o", "x.xls"), 2, "must end in .csv"),
+        (("--incoming", "incoming.txt", *KNOWN, "--alpha", "0.0001"), 1, "needs 9999 or more"),
+        (("--incoming", "incoming.txt", "--model", "incoming.txt"), 1, "not a model of newfound"),
+        (("--incoming", "nothing.txt", *KNOWN), 1, "nothing.txt"),
+    ],
+)
+def test_what_is_asked_wrongly_is_said_in_a_sentence(files, arguments, status, said):
+    done = run("detect", *arguments, folder=files[0])
+    assert done.returncode == status
+    assert said in " ".join(done.stderr.replace("│", " ").split())
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,360 @@
+"""The detector: false alarms at the rate asked for, reasons that add up, growth, bad input."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import newfound
+from newfound import NoveltyDetector
+from newfound.bags import BagReader
+from newfound.conformal import Calibration, held_back_needed
+from newfound.mixture import share_of_new, split_mixture
+from newfound.text import TextVectorizer
+from newfound.tokens import tokenize
+
+
+@pytest.fixture(scope="module")
+def sample():
+    known, novel = newfound.load_sample()
+    return list(known.texts), np.array(known.labels), list(novel.texts)
+
+
+@pytest.fixture(scope="module")
+def detector(sample):
+    texts, labels, _ = sample
+    return NoveltyDetector(random_state=1).fit(texts[::2], labels[::2])
+
+
+def test_most_new_documents_are_found_and_few_known_ones_are(detector, sample):
+    texts, labels, novel = sample
+    fresh, of = texts[1::2], labels[1::2]
+    assert (detector.p_values(fresh) <= 0.05).mean() < 0.09
+    assert (detector.predict(novel) == "novel").mean() > 0.8
+    assert (detector.nearest(fresh) == of).mean() > 0.9
+    predicted = detector.predict(fresh)
+    assert set(predicted) <= {*labels, "novel"}
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.1, 0.3])
+def test_false_alarms_come_at_the_rate_asked_for_even_in_small_samples(sample, alpha):
+    texts, labels, _ = sample
+    alarms, total = 0, 0
+    for seed in range(12):
+        order = np.random.RandomState(seed).permutation(len(texts))
+        train, test = order[:200], order[200:500]
+        found = NoveltyDetector(alpha, n_clauses=4, epochs=1, random_state=seed).fit(
+            [texts[i] for i in train], labels[train]
+        )
+        p = found.p_values([texts[i] for i in test])
+        alarms, total = alarms + int((p <= alpha).sum()), total + len(p)
+    # The threshold of each split is itself random: 40 held-back documents of 200.
+    spread = math.sqrt(alpha * (1 - alpha) / 42 / 12)
+    assert alarms / total < alpha + 3 * spread
+    assert alarms / total > alpha - 1 / 41 - 3 * spread
+
+
+def test_p_values_are_ranks_among_held_back_documents_and_ties_are_cautious():
+    calibration = Calibration(np.array([1.0, 2.0, 2.0, 3.0]), np.zeros(4, int), 0.25)
+    p = calibration.p_values(np.array([0.0, 2.0, 3.0, 4.0]), np.zeros(4, int))
+    assert p.tolist() == [1.0, 0.8, 0.4, 0.2]
+    assert calibration.threshold(0) == 3.0
+
+
+def test_the_threshold_is_where_the_p_value_reaches_alpha():
+    rng = np.random.RandomState(0)
+    for n in (19, 20, 57, 100):
+        scores = rng.randn(n)
+        calibration = Calibration(scores, np.zeros(n, int), 0.05)
+        limit = calibration.threshold(0)
+        above, at = calibration.p_values(np.array([limit + 1e-9, limit]), np.zeros(2, int))
+        assert above <= 0.05 + 1e-12 < at
+
+
+def test_classes_with_many_held_back_documents_have_their_own_threshold():
+    scores = np.concatenate((np.linspace(0, 1, 100), np.linspace(10, 11, 100)))
+    nearest = np.repeat([0, 1], 100)
+    own = Calibration(scores, nearest, 0.05)
+    assert own.p_values(np.array([5.0, 5.0]), np.array([0, 1])).tolist() == [1 / 101, 1.0]
+    shared = Calibration(scores, nearest, 0.05, classwise=False)
+    assert shared.p_values(np.array([5.0, 5.0]), np.array([0, 1])).tolist() == [101 / 201] * 2
+    few = Calibration(scores[95:105], nearest[95:105], 0.2)
+    assert len(few.own) == 0
+
+
+def test_a_class_no_held_back_document_is_nearest_to_is_held_against_all():
+    calibration = Calibration(np.arange(200.0), np.zeros(200, int), 0.05)
+    assert calibration.p_values(np.array([1e9]), np.array([3]))[0] == 1 / 201
+
+
+def test_contributions_add_up_to_the_novelty_and_so_do_the_parts(detector, sample):
+    texts = sample[0][:40] + sample[2][:40] + ["", "!!!", "zyxw", "pay pay bill zyxw bill"]
+    for text, novelty, p in zip(
+        texts, detector.novelty(texts), detector.p_values(texts), strict=True
+    ):
+        verdict = detector.explain(text)
+        added = verdict.base + sum(word.contribution for word in verdict.words)
+        assert added == pytest.approx(verdict.novelty, abs=1e-9)
+        assert sum(verdict.parts.values()) == pytest.approx(verdict.novelty, abs=1e-9)
+        assert verdict.novelty == pytest.approx(novelty, abs=1e-4)
+        assert verdict.p_value == pytest.approx(p, abs=0.01)
+
+
+def test_without_the_words_of_the_counterfactual_the_text_is_known(detector, sample):
+    flipped = 0
+    novel = [text for text in sample[2][:60] if detector.predict([text])[0] == "novel"]
+    for text in novel:
+        gone = detector.explain(text).counterfactual
+        if gone is None:
+            continue
+        left = [t.surface for t in tokenize(text)]
+        terms = {t.surface: t.term for t in detector.vectorizer_.tokens(text) if " " not in t.term}
+        left = " ".join(word for word in left if terms.get(word) not in gone)
+        flipped += detector.p_values([left])[0] > 0.05
+        assert len(set(gone)) == len(gone) < len(detector.explain(text).words)
+    assert flipped >= 0.9 * len(novel)
+    known = next(text for text in sample[0] if detector.predict([text])[0] != "novel")
+    assert detector.explain(known).counterfactual == ()
+
+
+def test_an_explanation_tells_unseen_words_new_pairs_and_rules(detector):
+    verdict = detector.explain("transfer my zyxwvut account to bill the checking routing")
+    assert verdict.unseen == ("zyxwvut",)
+    assert all(word in verdict.text for pair in verdict.new_pairs for word in pair.split())
+    for rule in verdict.fired:
+        present = {word.word for word in verdict.words}
+        assert present.issuperset(rule.words) and present.isdisjoint(rule.without)
+    for rule in verdict.nearly:
+        assert rule.missing in rule.words
+        assert rule.missing not in {word.word for word in verdict.words}
+
+
+def test_empty_wordless_and_short_texts_are_told_apart(detector):
+    for text, status, said in (
+        ("", "empty", "empty"),
+        ("  \n", "empty", "empty"),
+        ("?!", "no words", "no words"),
+        ("transfer", "short", "one word"),
+        ("transfer money", "ok", ""),
+    ):
+        verdict = detector.explain(text)
+        assert verdict.status == status
+        assert said in verdict.summary()
+    assert detector.predict(["", "?!"]).tolist() == [None, None]
+    assert detector.p_values(["", "?!"]).tolist() == [1.0, 1.0]
+
+
+def test_markup_and_control_characters_of_a_text_do_nothing(detector):
+    verdict = detector.explain("<script>alert(1)</script> pay \x1b[31m my bill")
+    page = verdict._repr_html_()
+    assert "<script" not in page and "&lt;<mark" in page
+    assert "\x1b[31m" not in verdict.to_terminal(colour=False)
+    json.dumps(verdict.to_dict(), allow_nan=False)
+
+
+def test_the_same_seed_gives_the_same_detector(sample):
+    texts, labels, novel = sample
+    first, second = (
+        NoveltyDetector(random_state=3, n_jobs=jobs).fit(texts[::5], labels[::5]) for jobs in (1, 2)
+    )
+    assert np.array_equal(first.novelty(novel[:50]), second.novelty(novel[:50]))
+
+
+def test_without_labels_groups_are_made_and_named(sample):
+    texts, _, novel = sample
+    detector = NoveltyDetector(random_state=1).fit(texts[::3])
+    assert len(detector.classes_) > 3
+    assert all(name.startswith("group ") for name in detector.classes_)
+    assert detector.novelty(novel).mean() > detector.novelty(texts[1::3]).mean() + 2
+    alone = NoveltyDetector(random_state=1, n_groups=1).fit(texts[::3])
+    assert len(alone.classes_) == 1
+    assert alone.novelty(novel).mean() > alone.novelty(texts[1::3]).mean()
+
+
+def test_documents_held_back_by_hand_set_the_threshold(sample):
+    texts, labels, _ = sample
+    detector = NoveltyDetector(random_state=1).fit(texts[::2], labels[::2], held_back=texts[1::4])
+    assert detector.n_documents_["learned"] == len(texts[::2])
+    assert sum(detector.n_documents_.values()) == len(texts[::2]) + len(texts[1::4])
+    with pytest.raises(ValueError, match=r"needs at least 19 held-back known documents; 3 with"):
+        NoveltyDetector().fit(texts[::2], labels[::2], held_back=texts[:3])
+
+
+def test_new_documents_and_new_classes_are_taken_in(sample):
+    texts, labels, _ = sample
+    late = sorted(set(labels))[-2:]
+    is_late = np.isin(labels, late)
+    rows, late_rows = np.flatnonzero(~is_late), np.flatnonzero(is_late)
+    detector = NoveltyDetector(random_state=1).fit([texts[i] for i in rows], labels[rows])
+    train, test = late_rows[::2], late_rows[1::2]
+    fresh = [texts[i] for i in test]
+    before = detector.p_values(fresh)
+    n = detector.n_documents_
+    detector.partial_fit([texts[i] for i in train], labels[train])
+    assert set(late) <= set(detector.classes_)
+    assert (detector.nearest(fresh) == labels[test]).mean() > 0.8
+    assert np.median(detector.p_values(fresh)) > np.median(before) + 0.2
+    assert detector.n_documents_["learned"] > n["learned"]
+    assert detector.n_documents_["held_back"] > n["held_back"]
+    assert len(detector.banks_) == 2
+    verdict = detector.explain(fresh[0])
+    assert verdict.novelty == pytest.approx(detector.novelty(fresh[:1])[0], abs=1e-4)
+    detector.partial_fit(["what is the zyxw of my account"], [late[0]])
+    assert "zyxw" in detector.vectorizer_.vocabulary_
+    unlabelled = detector.partial_fit([texts[0], texts[1]])
+    assert unlabelled is detector
+
+
+def test_a_saved_detector_says_the_same_and_goes_on(tmp_path, sample):
+    texts, labels, novel = sample
+    detector = NoveltyDetector(random_state=1).fit(texts[::3], labels[::3])
+    detector.partial_fit(novel[:60], ["travel"] * 60)
+    path = tmp_path / "model.nf"
+    detector.save(path)
+    loaded = newfound.load(path)
+    assert np.array_equal(loaded.novelty(novel), detector.novelty(novel))
+    assert np.array_equal(loaded.p_values(texts), detector.p_values(texts))
+    assert loaded.explain(novel[0]).to_dict() == detector.explain(novel[0]).to_dict()
+    loaded.partial_fit(novel[60:80], ["travel"] * 20)
+    detector.save(path, force=True, with_automata=True)
+    whole = NoveltyDetector.load(path)
+    assert np.array_equal(whole.banks_[0].machine.states_, detector.banks_[0].machine.states_)
+    with pytest.raises(ValueError, match="NoveltyDetector, not a NoveltyDescriber"):
+        newfound.NoveltyDescriber.load(path)
+
+
+def test_detect_tells_which_why_and_groups_them(detector, sample):
+    texts, _, novel = sample
+    mixed = texts[1:41:2] + novel[:200:2]
+    found = detector.detect(mixed, n_clauses=20, T=10, epochs=2)
+    assert found.columns == (
+        "document", "text", "novel", "novelty", "p_value", "nearest", "reasons",
+    )  # fmt: skip
+    assert found["novel"][20:].mean() > 0.7 > 0.3 > found["novel"][:20].mean()
+    assert sum(group.size for group in found.groups) == found.n_novel
+    assert all(found["novel"][group.documents].all() for group in found.groups)
+    assert found.groups[0].words["word"].size > 0
+    assert found.description is not None and found.description.n_documents_["novel"] > 50
+    assert 0.6 < found.share.share <= 1.0
+    first = found.novel()
+    assert first["novel"].all() and (np.diff(first["p_value"]) >= 0).all()
+    assert found.explain(25).text == mixed[25]
+    assert all(found["reasons"])
+    none = detector.detect(texts[:3], describe=False)
+    assert none.description is None
+
+
+def test_the_share_of_new_documents_is_estimated(sample):
+    rng = np.random.RandomState(0)
+    for share in (0.0, 0.3, 0.8):
+        p = np.concatenate(
+            (rng.uniform(size=round(2000 * (1 - share))), np.full(round(2000 * share), 0.01))
+        )
+        found = share_of_new(p)
+        assert found.low <= share <= found.high
+        assert abs(found.share - share) < 0.06
+    texts, labels, novel = sample
+    mixed = texts[1:600:4] + novel[:50]
+    found = split_mixture(texts[::2], mixed, labels=labels[::2], random_state=1)
+    assert 0.1 < found.share.share < 0.45
+    assert found.novel[150:].mean() > 0.6 > found.novel[:150].mean()
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        share_of_new([2.0])
+
+
+def test_a_mixture_is_described_by_its_new_documents(sample):
+    texts, _, novel = sample
+    mixed = texts[1:400:4] + novel[:100]
+    settings = {"n_clauses": 40, "T": 20, "epochs": 2, "random_state": 1}
+    described = newfound.describe(texts[::2], mixed, mixture=True, **settings)
+    assert 0.25 < described.mixture_.share.share < 0.65
+    assert described.n_documents_["novel"] == described.mixture_.novel.sum()
+    assert described.mixture_.novel[100:].mean() > described.mixture_.novel[:100].mean() + 0.5
+    with pytest.raises(ValueError, match="too few to describe"):
+        newfound.describe(texts[::2], texts[1::2][:40], mixture=True, **settings)
+
+
+def test_bags_count_what_was_never_seen():
+    vectorizer = TextVectorizer(stop_words=None, ngram_range=(1, 2)).fit(["pay my bill", "my card"])
+    texts = ["Pay my card, zyxw zyxw!", "", "pay pay my my bill", "it's naïve — my-bill 3.5"]
+    bags = BagReader(vectorizer).read(texts)
+    assert np.array_equal(bags.matrix.toarray(), vectorizer.transform(texts).toarray())
+    for i, text in enumerate(texts):
+        terms = {token.term: token.index for token in vectorizer.tokens(text)}
+        words = [index for term, index in terms.items() if " " not in term]
+        pairs = [index for term, index in terms.items() if " " in term]
+        assert bags.n_words[i] == len(words) and bags.n_pairs[i] == len(pairs)
+        assert bags.unseen_words[i] == sum(index < 0 for index in words)
+        assert bags.unseen_pairs[i] == sum(index < 0 for index in pairs)
+
+
+def test_a_class_of_one_document_is_learned_from(sample):
+    texts, labels, _ = sample
+    detector = NoveltyDetector(random_state=0).fit(
+        [*texts[::5], "turn the zyxw lamp off"], [*labels[::5], "lamp"]
+    )
+    assert detector.nearest(["zyxw lamp off please"])[0] == "lamp"
+
+
+@pytest.mark.parametrize(
+    ("texts", "labels", "alpha", "message"),
+    [
+        (["pay my bill"], None, 0.05, r"is 1 known document with text; alpha=0.05 needs 19 .* \d+"),
+        (["pay my bill"] * 60, None, 0.01, r"60 known documents .*alpha=0.01 needs 99"),
+        (["a b", "c d"], ["a"], 0.05, r"y has the shape \(1,\) for 2 known documents"),
+        (["a b", "c d"], ["a", None], 0.05, "missing label"),
+        ("pay my bill", None, 0.05, "single str"),
+        ([], None, 0.05, "are 0 known documents"),
+        (["  ", ""], None, 0.05, "are 0 known documents"),
+        (["a b"] * 100, None, 0.0, "between 0 and 1"),
+        (["a b"] * 100, None, "5 %", "such as 0.05"),
+        (["?!"] * 100, None, 0.05, "Nothing is left after cleaning"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_learned_from_is_refused_in_a_sentence(texts, labels, alpha, message):
+    with pytest.raises(ValueError, match=message):
+        NoveltyDetector(alpha).fit(texts, labels)
+
+
+def test_the_number_of_documents_it_asks_for_is_enough():
+    texts = [f"pay bill {i}" for i in range(400)]
+    for alpha in (0.01, 0.05, 0.2):
+        with pytest.raises(ValueError, match="pass at least") as caught:
+            NoveltyDetector(alpha).fit(texts[:3])
+        enough = int(str(caught.value).split("at least ")[1].split(",")[0])
+        NoveltyDetector(alpha, n_clauses=2, epochs=1).fit(texts[:enough])
+        with pytest.raises(ValueError, match="pass at least"):
+            NoveltyDetector(alpha).fit(texts[: enough - 1])
+        assert held_back_needed(alpha) == math.ceil(1 / alpha) - 1
+
+
+def test_a_language_unlike_the_models_is_said(detector):
+    text = "wo ist der nächste bahnhof und wie komme ich dorthin"
+    verdict = detector.explain(text)
+    assert verdict.verdict == "novel"
+    assert "few of its words are known" in verdict.summary()
+    with pytest.warns(UserWarning, match="in another language"):
+        found = detector.detect([text] * 3)
+    assert found["novel"].all()
+
+
+def test_a_message_of_ten_megabytes_is_scored_and_its_explanation_refused(detector):
+    text = "please transfer money from checking to savings zyxw " * 200_000
+    assert len(text) > 10_000_000
+    assert np.isfinite(detector.novelty([text])[0])
+    with pytest.raises(ValueError, match=r"The text has 10,400,000 characters, and up to"):
+        detector.explain(text)
+    verdict = detector.explain(text[:150_000])
+    assert verdict.novelty == pytest.approx(detector.novelty([text[:150_000]])[0], abs=1e-4)
+    assert len(verdict._repr_html_()) < 1_000_000
+
+
+def test_not_fitted_is_said():
+    with pytest.raises(ValueError, match="not fitted"):
+        NoveltyDetector().predict(["a"])
+
+
+def test_a_single_text_is_refused(detector):
+    with pytest.raises(ValueError, match="wrap it in a list"):
+        detector.novelty("pay my bill")
