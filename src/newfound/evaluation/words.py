@@ -31,7 +31,7 @@ from newfound.scoring import word_scores
 from newfound.tables import Table
 from newfound.text import TextVectorizer
 
-__all__ = ["SUITES", "Setting", "fitted_words", "run_suites"]
+__all__ = ["SUITES", "Corpus", "Setting", "fitted_words", "planted_pairs_corpus", "run_suites"]
 
 NOVELTY, SCORE = "newfound: novelty", "newfound: score of the committee"
 SINGLE = "newfound: score of one machine"
@@ -143,7 +143,7 @@ def planted_pairs(setting: Setting) -> Table:
     rows: dict[str, dict[str, list[float]]] = {}
     for seed in range(setting.seeds):
         setting.say(f"planted pairs, seed {seed}")
-        matrix, novel, pairs = _planted_pairs(setting, seed)
+        matrix, novel, pairs = planted_pairs_corpus(setting, seed)
         table, _ = fitted_words(setting, matrix, novel, seed)
         phrases = find_phrases(table, matrix, document_weights(matrix, novel))
         found = [{int(word) for word in words} for words in phrases["words"][:20]]
@@ -333,7 +333,7 @@ def _planted_words(
     return _with(matrix, words, there, novel)
 
 
-def _planted_pairs(
+def planted_pairs_corpus(
     setting: Setting, seed: int
 ) -> tuple[Matrix, NDArray[np.bool_], list[tuple[int, int]]]:
     """Plant three pairs: in known documents either word alone, in novel ones both, 10 % each."""
