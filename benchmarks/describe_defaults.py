@@ -21,13 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from newfound.committee import RULE_MIN_DF, read, rule_columns
-from newfound.describer import NoveltyDescriber
 from newfound.evaluation.metrics import auroc
 from newfound.evaluation.words import (
     Corpus,
     Setting,
     fitted_words,
+    learned_rules,
     planted_pairs_corpus,
 )
 from newfound.evidence import document_weights
@@ -54,18 +53,12 @@ SETTINGS: dict[str, dict[str, Any]] = {
 PAIR_SEEDS = 2
 
 
-def votes(corpus: Corpus, setting: dict[str, Any]) -> tuple[float, float, float]:
+def votes(shared: Setting, corpus: Corpus, setting: dict[str, Any]) -> tuple[float, float, float]:
     """Give the AUROC of held-out votes, the words a rule and the seconds of the processor."""
-    kept = np.asarray(corpus.matrix.sum(axis=0)).ravel()
-    least = setting.get("rule_min_df") or max(2, min(RULE_MIN_DF, len(corpus.novel) // 200))
-    matrix = corpus.matrix[:, rule_columns(kept, max(2, least))]
-    describer = NoveltyDescriber(**setting, random_state=1)
-    chosen = describer._resolved()
-    machines = describer._new_machines(chosen)
+    often = np.asarray(corpus.matrix.sum(axis=0)).ravel() >= 2
     began = time.process_time()
-    rows = describer._learn(machines, matrix, corpus.novel, chosen["epochs"], None)
+    learned = learned_rules(shared, corpus.matrix[:, often], corpus.novel, 1, **setting)
     seconds = time.process_time() - began
-    learned = read(machines, rows, matrix, corpus.novel)
     judged = ~np.isnan(learned.votes)
     area = auroc(corpus.novel[judged], learned.votes[judged])
     return area, float(learned.clauses.lengths.mean()), seconds
@@ -99,7 +92,7 @@ def main() -> None:
     for name, setting in SETTINGS.items():
         cells, length = [], 0.0
         for corpus in (shared.bbcsport, shared.newsgroups, shared.requests):
-            area, words, seconds = votes(corpus, setting)
+            area, words, seconds = votes(shared, corpus, setting)
             length = length or words
             cells.append(f"{area:.4f} ({seconds:.1f})")
         found, seconds = pairs(shared, setting)

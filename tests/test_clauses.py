@@ -14,7 +14,8 @@ from sklearn.utils import check_random_state  # type: ignore[import-untyped,unus
 
 from newfound.clauses import SIDES, Clause, ClauseTable, bags, roles
 from newfound.context import ContextIndex
-from newfound.machine import Clauses, TsetlinMachineClassifier
+from newfound.learned import Clauses
+from newfound.machine import TsetlinMachineClassifier
 
 WORDS = ("ball", "rugby", "scrum", "try", "wicket")
 

@@ -20,7 +20,8 @@ from sklearn.exceptions import NotFittedError
 
 from newfound.committee import member_rows, member_seeds
 from newfound.describer import NoveltyDescriber
-from newfound.machine import EpochInfo, TsetlinMachineClassifier
+from newfound.learned import EpochInfo
+from newfound.machine import TsetlinMachineClassifier
 
 
 def made_texts(n: int = 60, seed: int = 0) -> tuple[list[str], list[str]]:

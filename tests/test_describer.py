@@ -28,7 +28,7 @@ from newfound.context import ContextIndex
 from newfound.describer import NoveltyDescriber, describe
 from newfound.documents import as_documents
 from newfound.evidence import Evidence, word_evidence
-from newfound.machine import EpochInfo
+from newfound.learned import EpochInfo
 from newfound.presets import PRESETS
 from newfound.words import WordTable
 

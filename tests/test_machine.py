@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import validate_data
 
 from newfound import EpochInfo, TsetlinMachineClassifier
-from newfound.machine import Clauses
+from newfound.learned import Clauses
 
 
 def make_documents(

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from newfound.detector import NoveltyDetector
     from newfound.documents import DocumentError, Documents, as_documents, read_documents
     from newfound.explanation import Explanation
-    from newfound.machine import Clauses, EpochInfo, TsetlinMachineClassifier
+    from newfound.learned import Clauses, EpochInfo
+    from newfound.machine import TsetlinMachineClassifier
     from newfound.persistence import ModelFileError, load, save
     from newfound.plots import plot_context, plot_curves, plot_words
     from newfound.scoring import context_scores, word_scores
@@ -33,14 +34,14 @@ __version__ = version("newfound")
 _HOMES = {
     "Clause": "clauses",
     "ClauseTable": "clauses",
-    "Clauses": "machine",
+    "Clauses": "learned",
     "Context": "context",
     "ContextMatrix": "context",
     "Corpus": "datasets",
     "Detection": "detection",
     "DocumentError": "documents",
     "Documents": "documents",
-    "EpochInfo": "machine",
+    "EpochInfo": "learned",
     "Explanation": "explanation",
     "LabelledDocuments": "datasets",
     "ModelFileError": "persistence",

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse  # type: ignore[import-untyped,unused-ignore]
 
-from newfound.machine import Clauses
+from newfound.learned import Clauses
 
 __all__ = ["SIDES", "Clause", "ClauseTable", "bags", "roles"]
 

@@ -8,17 +8,19 @@ and the others tell how right its clauses are.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state  # type: ignore[import-untyped,unused-ignore]
 
+from newfound._checks import whole
 from newfound.clauses import SIDES
-from newfound.machine import Clauses, EpochInfo, TsetlinMachineClassifier
+from newfound.learned import Clauses, EpochInfo
+from newfound.machine import TsetlinMachineClassifier
 
 __all__ = [
     "MOST_MACHINES",
@@ -27,13 +29,17 @@ __all__ = [
     "learn",
     "member_rows",
     "member_seeds",
+    "new_machines",
     "read",
     "rule_columns",
+    "rule_min_df",
+    "train",
 ]
 
 MOST_MACHINES = 1_000
 RULE_MIN_DF = 8
 SHARE = 0.7  # of the documents of each side, for each machine
+_MACHINE = ("n_clauses", "T", "s", "epochs", "boost_true_positive", "max_literals")
 Callback = Callable[[EpochInfo], bool | None]
 
 
@@ -103,6 +109,108 @@ def member_rows(novel: NDArray[np.bool_], seed: int, n_machines: int) -> NDArray
         n = min(len(rows), max(2, int(np.ceil(SHARE * len(rows)))))
         chosen.append(draw.permutation(rows)[:n])
     return np.sort(np.concatenate(chosen))
+
+
+def new_machines(
+    parameters: Mapping[str, Any],
+    random_state: Any,
+    *,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> list[TsetlinMachineClassifier]:
+    """Make the machines of a committee, unfitted.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Those of a describer, with what the preset says: ``n_machines`` and those of a machine.
+    random_state : int, RandomState or None
+        The seed.
+    n_jobs, verbose
+        Those of a machine.
+
+    Returns
+    -------
+    list of TsetlinMachineClassifier
+    """
+    n = parameters["n_machines"]
+    whole("n_machines", n, 1)
+    if n > MOST_MACHINES:
+        raise ValueError(f"n_machines={n}: more than {MOST_MACHINES:,} have no use.")
+    machines = [
+        TsetlinMachineClassifier(
+            **{name: parameters[name] for name in _MACHINE},
+            n_jobs=n_jobs,
+            random_state=seed,
+            verbose=verbose,
+        )
+        for seed in member_seeds(random_state, int(n))
+    ]
+    machines[0]._check_parameters()
+    return machines
+
+
+def train(
+    machines: Sequence[TsetlinMachineClassifier],
+    matrix: Any,
+    novel: NDArray[np.bool_],
+    epochs: int,
+    *,
+    n_jobs: int | None = None,
+    callback: Callback | None = None,
+    first: bool = True,
+) -> list[NDArray[np.intp]]:
+    """Let each machine of a committee learn from its own documents.
+
+    Parameters
+    ----------
+    machines : sequence of TsetlinMachineClassifier
+        The machines, each with a seed.
+    matrix : (n_documents, n_words) CSR matrix
+        The documents.
+    novel : (n_documents,) array of bool
+        Which of them are novel.
+    epochs : int
+        How many passes.
+    n_jobs : int, optional
+        Threads in all, as for a machine.
+    callback : callable, optional
+        As in `learn`.
+    first : bool, default=True
+        Start anew; else go on.
+
+    Returns
+    -------
+    list of array of int
+        The documents of each machine, none if training ended before it began.
+    """
+    labels = np.array(SIDES)[novel.astype(int)]
+    rows = [
+        member_rows(novel, int(cast("int", machine.random_state)), len(machines))
+        for machine in machines
+    ]
+
+    def work(machine: TsetlinMachineClassifier, number: int, after_epoch: Callback) -> None:
+        mine = rows[number]
+        if first:
+            machine.fit(matrix[mine], labels[mine], callback=after_epoch)
+        else:
+            machine.partial_fit(matrix[mine], labels[mine], epochs=epochs, callback=after_epoch)
+
+    machines[0].n_jobs = n_jobs
+    begun = learn(machines, work, epochs=epochs, threads=machines[0]._threads(), callback=callback)
+    return [mine if number in begun else mine[:0] for number, mine in enumerate(rows)]
+
+
+def rule_min_df(asked: int, n_documents: int) -> int:
+    """Give the number of documents from which on a word may be in rules; 0 asks for the default.
+
+    Examples
+    --------
+    >>> rule_min_df(0, 536), rule_min_df(0, 3000), rule_min_df(5, 10)
+    (2, 8, 5)
+    """
+    return asked or max(1, min(RULE_MIN_DF, n_documents // 200))
 
 
 def rule_columns(frequencies: NDArray[np.int64], least: int) -> NDArray[np.intp]:

@@ -20,7 +20,7 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from newfound.clauses import Clause
-    from newfound.machine import EpochInfo
+    from newfound.learned import EpochInfo
 
 __all__ = [
     "SIDE_STYLES",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,22 +16,15 @@ from sklearn.utils.validation import (  # type: ignore[import-untyped,unused-ign
 
 from newfound._checks import whole
 from newfound.clauses import SIDES, ClauseTable
-from newfound.committee import (
-    MOST_MACHINES,
-    RULE_MIN_DF,
-    learn,
-    member_rows,
-    member_seeds,
-    read,
-    rule_columns,
-)
+from newfound.committee import new_machines, read, rule_columns, rule_min_df, train
 from newfound.context import Context, ContextIndex, ContextMatrix
 from newfound.corpus import LearnedCorpus
 from newfound.documents import DocumentError, as_documents
 from newfound.evidence import Evidence, document_weights, word_evidence
 from newfound.explanation import Explanation, Mention
 from newfound.labelled import check_matrix, labelled_texts
-from newfound.machine import EpochInfo, TsetlinMachineClassifier
+from newfound.learned import EpochInfo
+from newfound.machine import TsetlinMachineClassifier
 from newfound.phrases import find_phrases
 from newfound.presets import resolve
 from newfound.scoring import shared_role, stability
@@ -42,7 +35,6 @@ from newfound.words import WordTable
 
 __all__ = ["NoveltyDescriber", "describe"]
 
-_MACHINE = ("n_clauses", "T", "s", "epochs", "boost_true_positive", "max_literals")
 _VECTORIZER = (
     "language", "stop_words", "lemmatize", "min_df", "max_df", "max_features", "ngram_range",
 )  # fmt: skip
@@ -212,10 +204,16 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         vectorizer = TextVectorizer(**self._vectorizer_parameters(chosen))
         matrix = vectorizer.fit_transform(texts)
         check_matrix(matrix, novel)
-        if chosen["rule_min_df"] == 0:
-            chosen["rule_min_df"] = max(1, min(RULE_MIN_DF, len(texts) // 200))
+        chosen["rule_min_df"] = rule_min_df(chosen["rule_min_df"], len(texts))
         columns = rule_columns(vectorizer.document_frequencies_, chosen["rule_min_df"])
-        rows = self._learn(machines, matrix[:, columns], novel, chosen["epochs"], callback)
+        rows = train(
+            machines,
+            matrix[:, columns],
+            novel,
+            chosen["epochs"],
+            n_jobs=self.n_jobs,
+            callback=callback,
+        )
         self.vectorizer_, self._chosen = vectorizer, chosen
         begun = [number for number, mine in enumerate(rows) if len(mine)]
         return self._describe(
@@ -265,7 +263,15 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         for machine in self.machines_:
             machine.verbose = self.verbose
         narrow = matrix[:, self._rule_columns]
-        rows = self._learn(self.machines_, narrow, novel, epochs, callback, first=False)
+        rows = train(
+            self.machines_,
+            narrow,
+            novel,
+            epochs,
+            n_jobs=self.n_jobs,
+            callback=callback,
+            first=False,
+        )
         return self._describe(self.machines_, rows, texts, matrix, novel)
 
     def context(self, word: str, other: str | None = None, n: int = 200) -> Context:
@@ -446,52 +452,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         return {name: (chosen or self._chosen)[name] for name in _VECTORIZER}
 
     def _new_machines(self, chosen: Mapping[str, Any]) -> list[TsetlinMachineClassifier]:
-        whole("n_machines", chosen["n_machines"], 1)
-        if chosen["n_machines"] > MOST_MACHINES:
-            raise ValueError(
-                f"n_machines={chosen['n_machines']}: more than {MOST_MACHINES:,} have no use."
-            )
-        machines = [
-            TsetlinMachineClassifier(
-                **{name: chosen[name] for name in _MACHINE},
-                n_jobs=self.n_jobs,
-                random_state=seed,
-                verbose=self.verbose,
-            )
-            for seed in member_seeds(self.random_state, int(chosen["n_machines"]))
-        ]
-        machines[0]._check_parameters()
-        return machines
-
-    def _learn(
-        self,
-        machines: Sequence[TsetlinMachineClassifier],
-        matrix: Any,
-        novel: NDArray[np.bool_],
-        epochs: int,
-        callback: Callable[[EpochInfo], bool | None] | None,
-        *,
-        first: bool = True,
-    ) -> list[NDArray[np.intp]]:
-        """Let the machines learn; give the documents of each, none if it did not begin."""
-        labels = np.array(SIDES)[novel.astype(int)]
-        rows = [
-            member_rows(novel, int(cast("int", machine.random_state)), len(machines))
-            for machine in machines
-        ]
-
-        def work(machine: TsetlinMachineClassifier, number: int, after_epoch: Any) -> None:
-            mine = rows[number]
-            if first:
-                machine.fit(matrix[mine], labels[mine], callback=after_epoch)
-            else:
-                machine.partial_fit(matrix[mine], labels[mine], epochs=epochs, callback=after_epoch)
-
-        machines[0].n_jobs = self.n_jobs
-        begun = learn(
-            machines, work, epochs=epochs, threads=machines[0]._threads(), callback=callback
-        )
-        return [mine if number in begun else mine[:0] for number, mine in enumerate(rows)]
+        return new_machines(chosen, self.random_state, n_jobs=self.n_jobs, verbose=self.verbose)
 
     def _describe(
         self,

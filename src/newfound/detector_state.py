@@ -12,7 +12,7 @@ from scipy import sparse
 from newfound.bags import BagReader
 from newfound.class_evidence import PARTS, Evidence
 from newfound.conformal import Calibration, check_alpha
-from newfound.machine import Clauses
+from newfound.learned import Clauses
 from newfound.rulebank import RuleBank
 from newfound.state import (
     array_from_state,

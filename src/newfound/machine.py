@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -19,143 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from newfound import _core
 from newfound._checks import boolean_csr, encode, refuse, whole
+from newfound.learned import Clauses, EpochInfo
 
 __all__ = ["Clauses", "EpochInfo", "TsetlinMachineClassifier"]
-
-
-@dataclass(frozen=True)
-class EpochInfo:
-    """What a callback is told after each epoch.
-
-    Attributes
-    ----------
-    epoch, epochs
-        The epochs done and the epochs asked for.
-    type_ia, type_ib, type_ii
-        Feedback events of each type; Type II only where it had an effect.
-    documents_at_target, documents
-        How many documents had all their votes at T, and how many documents there are.
-    """
-
-    epoch: int
-    epochs: int
-    type_ia: int
-    type_ib: int
-    type_ii: int
-    documents_at_target: int
-    documents: int
-
-
-@dataclass(frozen=True)
-class Clauses:
-    """The clauses of a machine, as arrays with one entry for each clause.
-
-    Attributes
-    ----------
-    class_index : ndarray of int32
-        The class that the clause belongs to, as an index into ``classes_``.
-    polarity : ndarray of int8
-        1 for a clause that votes for its class, -1 for one that votes against it.
-    indptr, literals : ndarray
-        ``literals[indptr[j]:indptr[j + 1]]`` is the AND of clause j, sorted: a feature's number, or
-        ``n_features`` plus that number if the feature is negated.
-    matches : ndarray of int64
-        How many training documents the clause matches.
-    agrees : ndarray of int64
-        How many of those are on the clause's side: of its class for a positive clause, of another
-        class for a negative one.
-    n_features : int
-        The number of features of the machine.
-    """
-
-    class_index: NDArray[np.int32]
-    polarity: NDArray[np.int8]
-    indptr: NDArray[np.int64]
-    literals: NDArray[np.int32]
-    matches: NDArray[np.int64]
-    agrees: NDArray[np.int64]
-    n_features: int
-
-    def __len__(self) -> int:
-        return len(self.class_index)
-
-    def take(self, rows: NDArray[np.intp]) -> Clauses:
-        """Give the clauses with these numbers, in their order."""
-        lengths = self.lengths[rows]
-        indptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
-        shift = np.repeat(self.indptr[rows] - indptr[:-1], lengths)
-        return Clauses(
-            class_index=self.class_index[rows],
-            polarity=self.polarity[rows],
-            indptr=indptr,
-            literals=self.literals[np.arange(indptr[-1]) + shift],
-            matches=self.matches[rows],
-            agrees=self.agrees[rows],
-            n_features=self.n_features,
-        )
-
-    def spread(self, columns: NDArray[np.intp], n_features: int) -> Clauses:
-        """Give clauses over some columns of a larger table as clauses over all of it.
-
-        Parameters
-        ----------
-        columns : (n_features,) array of int
-            The number in the larger table of each feature, ascending.
-        n_features : int
-            The number of features of the larger table.
-
-        Returns
-        -------
-        Clauses
-        """
-        both = np.concatenate((columns, columns + n_features)).astype(np.int32)
-        return replace(self, literals=both[self.literals], n_features=n_features)
-
-    def narrowed(self, columns: NDArray[np.intp]) -> Clauses:
-        """Take back `spread`; a feature that is not among the columns is a ValueError."""
-        both = np.concatenate((columns, columns + self.n_features))
-        places = np.searchsorted(both, self.literals)
-        if (both.take(places, mode="clip") != self.literals).any():
-            raise ValueError("The clauses use features that are not among these columns.")
-        return replace(self, literals=places.astype(np.int32), n_features=len(columns))
-
-    @staticmethod
-    def joined(parts: Sequence[Clauses]) -> Clauses:
-        """Put the clauses of several machines over the same features into one table."""
-        starts = np.cumsum([0, *(len(part.literals) for part in parts)])
-        ends = [part.indptr[1:] + start for part, start in zip(parts, starts, strict=False)]
-        return Clauses(
-            class_index=np.concatenate([part.class_index for part in parts]),
-            polarity=np.concatenate([part.polarity for part in parts]),
-            indptr=np.concatenate([np.zeros(1, np.int64), *ends]),
-            literals=np.concatenate([part.literals for part in parts]),
-            matches=np.concatenate([part.matches for part in parts]),
-            agrees=np.concatenate([part.agrees for part in parts]),
-            n_features=parts[0].n_features,
-        )
-
-    @property
-    def lengths(self) -> NDArray[np.int64]:
-        """The number of literals in each clause."""
-        return np.diff(self.indptr)
-
-    @property
-    def plain(self) -> sp.csr_array:
-        """Boolean (clauses, features) matrix of the features that a clause asks for."""
-        return self._part(self.literals < self.n_features, 0)
-
-    @property
-    def negated(self) -> sp.csr_array:
-        """Boolean (clauses, features) matrix of the features that a clause rules out."""
-        return self._part(self.literals >= self.n_features, self.n_features)
-
-    def _part(self, chosen: NDArray[np.bool_], offset: int) -> sp.csr_array:
-        before = np.concatenate(([0], np.cumsum(chosen)))
-        indices = self.literals[chosen] - offset
-        return sp.csr_array(
-            (np.ones(len(indices), bool), indices, before[self.indptr]),
-            shape=(len(self), self.n_features),
-        )
 
 
 class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from newfound import _core
-from newfound.machine import Clauses, TsetlinMachineClassifier
+from newfound.learned import Clauses
+from newfound.machine import TsetlinMachineClassifier
 from newfound.text import TextVectorizer
 
 __all__ = [

@@ -19,7 +19,7 @@ from newfound.cli.options import Jobs, Json, Preset, Quiet, Seed, even
 from newfound.console import outcome, print_json, say, show, training
 
 if TYPE_CHECKING:
-    from newfound.machine import EpochInfo
+    from newfound.learned import EpochInfo
 
 __all__ = ["reproduce"]
 

@@ -20,18 +20,26 @@ from scipy import sparse, stats
 
 from newfound.baselines import BASELINES
 from newfound.clauses import ClauseTable
-from newfound.committee import RULE_MIN_DF, read, rule_columns
+from newfound.committee import Learned, new_machines, read, rule_columns, rule_min_df, train
 from newfound.datasets import load_20newsgroups, load_bbcsport, load_clinc150
-from newfound.describer import NoveltyDescriber
 from newfound.evaluation.faithfulness import faithfulness
 from newfound.evaluation.metrics import auroc, average_precision, document_scores, folds
 from newfound.evidence import document_weights, q_values, word_evidence
 from newfound.phrases import find_phrases
+from newfound.presets import resolve
 from newfound.scoring import word_scores
 from newfound.tables import Table
 from newfound.text import TextVectorizer
 
-__all__ = ["SUITES", "Corpus", "Setting", "fitted_words", "planted_pairs_corpus", "run_suites"]
+__all__ = [
+    "SUITES",
+    "Corpus",
+    "Setting",
+    "fitted_words",
+    "learned_rules",
+    "planted_pairs_corpus",
+    "run_suites",
+]
 
 NOVELTY, SCORE = "newfound: novelty", "newfound: score of the committee"
 SINGLE = "newfound: score of one machine"
@@ -104,24 +112,31 @@ class Setting:
         return known, novel
 
 
+def learned_rules(
+    setting: Setting, matrix: Matrix, novel: NDArray[np.bool_], seed: int, **parameters: Any
+) -> Learned:
+    """Learn from bags of words as a describer does."""
+    given = {**setting.parameters, **parameters}
+    chosen = resolve(given.get("preset"), given)
+    chosen["max_literals"] = chosen["max_literals"] or None
+    columns = rule_columns(
+        np.asarray(matrix.sum(axis=0)).ravel(), rule_min_df(chosen["rule_min_df"], len(novel))
+    )
+    machines = new_machines(chosen, seed)
+    narrow = matrix[:, columns]
+    rows = train(machines, narrow, novel, chosen["epochs"], n_jobs=setting.n_jobs)
+    learned = read(machines, rows, narrow, novel)
+    return learned._replace(clauses=learned.clauses.spread(columns, matrix.shape[1]))
+
+
 def fitted_words(
     setting: Setting, matrix: Matrix, novel: NDArray[np.bool_], seed: int, **parameters: Any
 ) -> tuple[ClauseTable, NDArray[np.float64]]:
-    """Learn from bags of words as a describer does; give all clauses and the log scores."""
-    describer = NoveltyDescriber(
-        **{**setting.parameters, **parameters}, n_jobs=setting.n_jobs, random_state=seed
-    )
-    chosen = describer._resolved()
-    machines = describer._new_machines(chosen)
-    least = chosen["rule_min_df"] or max(1, min(RULE_MIN_DF, len(novel) // 200))
-    columns = rule_columns(np.asarray(matrix.sum(axis=0)).ravel(), least)
-    narrow = matrix[:, columns]
-    rows = describer._learn(machines, narrow, novel, chosen["epochs"], None)
-    learned = read(machines, rows, narrow, novel)
+    """Give all clauses of a committee, and the log scores of the words."""
+    learned = learned_rules(setting, matrix, novel, seed, **parameters)
     names = [str(number) for number in range(matrix.shape[1])]
     sizes = (int((~novel).sum()), int(novel.sum()))
-    clauses = learned.clauses.spread(columns, matrix.shape[1])
-    table = ClauseTable(clauses, names, n_documents=sizes, held_out=learned.held_out)
+    table = ClauseTable(learned.clauses, names, n_documents=sizes, held_out=learned.held_out)
     return table, np.nan_to_num(word_scores(*table.bags()).log_score)
 
 
@@ -171,11 +186,11 @@ def documents_from_words(setting: Setting) -> Table:
             ("20 Newsgroups", setting.newsgroups),
         ):
             setting.say(f"documents from words, {corpus_name}, seed {seed}")
-            for train, test in _splits(corpus, seed):
-                seen = corpus.matrix[train]
+            for learned, test in _splits(corpus, seed):
+                seen = corpus.matrix[learned]
                 kept = np.flatnonzero(np.asarray(seen.sum(axis=0)).ravel() >= 2)
                 seen, rest = seen[:, kept], corpus.matrix[test][:, kept]
-                for name, scores in _scorers(setting, seen, corpus.novel[train], seed):
+                for name, scores in _scorers(setting, seen, corpus.novel[learned], seed):
                     of = rows.setdefault(name, {})
                     for title, weights in (("all", scores), *_tops(scores)):
                         value = auroc(corpus.novel[test], document_scores(rest, weights))
