@@ -92,6 +92,19 @@ class TestSenses:
                 assert "Weather" not in example
                 assert len(example) <= 500
 
+    def test_a_sentence_with_both_words_goes_before_any_other(
+        self, described: NoveltyDescriber
+    ) -> None:
+        copy = NoveltyDescriber._from_state(*described._state())
+        apart = ["An apple fell. A phone rang.", "My phone. Then apples, many apples."]
+        together = "An apple rots. Their apple phone rings! The apple is gone."
+        copy.remember([*apart, together], ["An apple fruit."])
+        (row,) = (row for row in copy.senses("apple").known.to_records() if row["word"] == "phone")
+        assert (row["documents_known"], row["example"]) == (3, "Their apple phone rings!")
+        copy.remember(apart, ["An apple fruit."])
+        (row,) = (row for row in copy.senses("apple").known.to_records() if row["word"] == "phone")
+        assert row["example"] == "An apple fell."  # else one with the word itself
+
     def test_hostile_text_is_data(self) -> None:
         known = [f"Buy an apple phone {HOSTILE} now."] * 5
         novel = ["Eat an apple fruit today."] * 5
