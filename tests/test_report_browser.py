@@ -170,6 +170,21 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def detected(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the report of a detection: 100 requests about banking, then 40 about travel."""
+    known, novel = newfound.load_sample()
+    order = np.random.default_rng(1).permutation(1500)
+    texts, labels = np.array(known.texts)[order], np.array(known.labels)[order]
+    incoming = [*texts[1000:1100].tolist(), *np.array(novel.texts)[order[:40]].tolist()]
+    detector = newfound.NoveltyDetector(random_state=1).fit(texts[:1000].tolist(), labels[:1000])
+    small = {"n_machines": 2, "n_clauses": 40, "epochs": 3}
+    detection = detector.detect(incoming, known=texts[:1000].tolist(), **small)
+    path = tmp_path_factory.mktemp("detected") / "detected.html"
+    detection.report(path)
+    return path
+
+
 def rows(page: Page, table: str = "words") -> list[str]:
     """Give the first cells of a table, without marks and forms."""
     words: list[str] = page.eval_on_selector_all(
@@ -476,6 +491,42 @@ class TestForEveryone:
         assert "novel documents" in page.inner_text(".sentence")
         assert "allow them to see it" in page.inner_text("noscript")
         context.close()
+
+
+class TestDetection:
+    @pytest.fixture
+    def page(self, open_page: Open, detected: Path) -> Page:
+        return open_page(detected)
+
+    def test_documents_come_with_p_values_reasons_and_groups(self, page: Page) -> None:
+        assert "of the 140 incoming documents are new" in page.inner_text(".sentence")
+        first = page.locator("#documents article").first
+        assert "p 0.0" in first.inner_text()
+        assert "nearest: " in first.inner_text()
+        assert "never seen" in first.locator(".reasons").inner_text()
+        assert first.locator("mark.novel").count()
+        assert page.locator("#documents svg.chart").count() == 1
+        assert page.locator(".groups li").count() >= 1
+
+    def test_documents_are_filtered_by_group(self, page: Page) -> None:
+        name = page.locator(".groups b").first.inner_text()
+        page.select_option("#documents-group", name)
+        shown = page.locator("#documents article").all_inner_texts()
+        assert shown
+        assert all(f"group: {name}" in text for text in shown)
+        page.select_option("#documents-group", "")
+        page.select_option("#documents-side", "known")
+        sides = page.locator("#documents header .side").all_inner_texts()
+        assert {side.split()[-1] for side in sides} == {"known"}
+
+    def test_the_table_of_documents_is_saved(self, page: Page) -> None:
+        text = TestDownloads().saved(page, "Download the documents as CSV")
+        table = list(csv.DictReader(io.StringIO(text)))
+        assert {"document", "novel", "p_value", "nearest", "group", "text"} <= set(table[0])
+        assert float(table[0]["p_value"]) <= 0.05
+
+    def test_axe_finds_no_violation(self, page: Page) -> None:
+        assert TestForEveryone().violations(page) == []
 
 
 class TestSizes:

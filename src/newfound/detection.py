@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -105,6 +106,32 @@ class Detection(Table):
         """Explain the text of row i."""
         return self.detector.explain(str(self["text"][i]))
 
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        known: Documents | None = None,
+        incoming: Documents | None = None,
+        title: str | None = None,
+        force: bool = False,
+    ) -> None:
+        """Write one HTML page that shows what is new; it works offline, however many there are.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        known, incoming : Documents, optional
+            What was read, for the section on how it was made.
+        title : str, optional
+            What stands on top.
+        force : bool, default=False
+            Replace a file that is there.
+        """
+        from newfound.report import write_detection_report
+
+        write_detection_report(path, self, known=known, incoming=incoming, title=title, force=force)
+
     def novel(self) -> Detection:
         """Give the novel rows, the newest first."""
         rows = np.flatnonzero(self["novel"])
@@ -184,6 +211,7 @@ def _describe(
 ) -> NoveltyDescriber | None:
     from newfound.describer import describe
 
+    only_words = known is None
     if known is None:
         known = _known_words(detector)
     if len(known) > _KNOWN_DESCRIBED:
@@ -194,10 +222,16 @@ def _describe(
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "(?s).*have no words left")
-            return describe(list(known), new, **settings)
+            described = describe(list(known), new, **settings)
     except ValueError as error:
         warnings.warn(f"The novel documents could not be described: {error}", stacklevel=2)
         return None
+    if only_words and described.corpus_ is not None:
+        # Words without their order are no sentences to show.
+        corpus = described.corpus_
+        texts = [text if new else "" for text, new in zip(corpus.texts, corpus.novel, strict=True)]
+        described.corpus_ = replace(corpus, texts=texts)
+    return described
 
 
 def _known_words(detector: NoveltyDetector) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,9 +16,11 @@ from newfound.cli.options import (
     Jobs,
     Json,
     Quiet,
+    Report,
     Seed,
     language_known,
     refuse_paths,
+    refuse_same,
     ways_to_read,
 )
 from newfound.console import outcome, print_json, say, show, training, visible, words_table
@@ -78,6 +81,7 @@ def detect(
     save: Annotated[
         Path | None, typer.Option(help="Write the detector to a file, for --model and explain.")
     ] = None,
+    report: Report = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
     top: Annotated[int, typer.Option(min=1, help="How many documents and words to print.")] = 20,
     language: Annotated[
@@ -107,8 +111,8 @@ def detect(
         raise typer.BadParameter("--alpha is part of the model; detect anew with --known.")
     if model is not None and labels_column is not None:
         raise typer.BadParameter("--labels-column is for --known; the model has its classes.")
-    if output is not None and output == save:
-        raise typer.BadParameter(f"--output and --save are the same: {output}.")
+    paths_out = {"--output": output, "--save": save, "--report": report}
+    refuse_same(paths_out)
     if output is not None and output.suffix.lower() not in (".csv", ".json", ".parquet"):
         raise typer.BadParameter(f"--output {output} must end in .csv, .json or .parquet.")
     paths = [incoming] if known is None else [known, incoming]
@@ -117,7 +121,8 @@ def detect(
     with outcome():
         from newfound.documents import read_documents
 
-        refuse_paths(output, save, force=force)
+        refuse_paths(*paths_out.values(), force=force)
+        began = perf_counter()
         if known is not None:
             ways[0]["label_column"] = labels_column
         read = [
@@ -127,19 +132,33 @@ def detect(
         if not quiet:
             for documents in read:
                 say(documents.summary())
+        seconds = {"reading": perf_counter() - began}
         with training(quiet=quiet):
+            began = perf_counter()
             if known is not None:
                 given: dict[str, Any] = {"alpha": alpha, "language": language}
                 given = {name: value for name, value in given.items() if value is not None}
                 detector = _fit(read[0], given, seed, jobs)
             else:
                 detector = _load(model, jobs)
+            seconds["learning"] = perf_counter() - began
+            began = perf_counter()
             detection = detector.detect(
                 read[-1],
                 known=None if known is None else read[0].texts,
                 describe=not no_description,
             )
+            seconds["detecting and describing"] = perf_counter() - began
         _write(detection, detector, output, save, force=force, quiet=quiet)
+        if report is not None:
+            from newfound.report import write_detection_report
+
+            old = None if known is None else read[0]
+            write_detection_report(
+                report, detection, known=old, incoming=read[-1], seconds=seconds, force=force
+            )
+            if not quiet:
+                say(f"wrote the report to {report}; open it in any browser.")
         if json:
             print_json(_data(detection, read[-1], top))
         else:

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from newfound.files import refuse_path, written_aside
 from newfound.report.collect import collect
+from newfound.report.detection import collect_detection
 from newfound.report.limits import MAX_BYTES, Limits
-from newfound.report.material import gather
+from newfound.report.material import gather, pile_data
 from newfound.report.page import render
 
 if TYPE_CHECKING:
     from newfound.describer import NoveltyDescriber
+    from newfound.detection import Detection
+    from newfound.documents import Documents
 
-__all__ = ["write_report"]
+__all__ = ["write_detection_report", "write_report"]
 
 _TITLE = 120  # characters
 
@@ -52,19 +55,74 @@ def write_report(
     force : bool, default=False
         Replace a file that is there.
     """
-    if not isinstance(title, str | None):
-        raise ValueError(f"title={title!r}: expected a str, got {type(title).__name__}.")
+
+    def made(limits: Limits) -> dict[str, Any]:
+        return collect(describer, material, limits)
+
     refuse_path(path, force=force)
     began = time.perf_counter()
     material = gather(describer, known, novel)
+    _write(path, made, title or "What is new", began, seconds, force=force)
+
+
+def write_detection_report(
+    path: str | os.PathLike[str],
+    detection: Detection,
+    *,
+    known: Documents | None = None,
+    incoming: Documents | None = None,
+    title: str | None = None,
+    seconds: Mapping[str, float] | None = None,
+    force: bool = False,
+) -> None:
+    """Write one self-contained HTML page about a detection.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    detection : Detection
+        What a detector found.
+    known, incoming : Documents, optional
+        What was read, for the section on how it was made.
+    title : str, optional
+        What stands on top.
+    seconds : mapping of str to float, optional
+        How long each step took, for the section on how it was made.
+    force : bool, default=False
+        Replace a file that is there.
+    """
+
+    def made(limits: Limits) -> dict[str, Any]:
+        return collect_detection(detection, limits, piles)
+
+    refuse_path(path, force=force)
+    began = time.perf_counter()
+    read = {"known": known, "incoming": incoming}
+    piles = {name: pile_data(pile) for name, pile in read.items() if pile is not None}
+    _write(path, made, title or "What is new among incoming documents", began, seconds, force=force)
+
+
+def _write(
+    path: str | os.PathLike[str],
+    made: Callable[[Limits], dict[str, Any]],
+    title: str,
+    began: float,
+    seconds: Mapping[str, float] | None,
+    *,
+    force: bool,
+) -> None:
+    """Make the page ever smaller until it is small enough."""
+    if not isinstance(title, str):
+        raise ValueError(f"title={title!r}: expected a str, got {type(title).__name__}.")
     limits = Limits()
     while True:
-        data = collect(describer, material, limits)
-        data["title"] = (title or "What is new")[:_TITLE]
+        data = made(limits)
+        data["title"] = title[:_TITLE]
         spent = {**(seconds or {}), "making this page": time.perf_counter() - began}
         data["made"]["seconds"] = {name: round(value, 2) for name, value in spent.items()}
         data["made"]["at"] = datetime.now().astimezone().isoformat(" ", "minutes")
-        page = render(data).encode()
+        page = render(data).encode("utf-8", "replace")
         if len(page) <= MAX_BYTES or limits == limits.halved():
             break
         limits = limits.halved()

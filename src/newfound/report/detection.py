@@ -1,0 +1,184 @@
+"""The page about a detection: which incoming documents are new, how sure that is, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.report.collect import collect, versions
+from newfound.report.limits import Limits
+from newfound.report.material import gather
+from newfound.report.summary import detection_summary
+from newfound.report.words import rounded
+from newfound.tables import jsonable
+
+if TYPE_CHECKING:
+    from newfound.detection import Detection
+    from newfound.verdict import Verdict
+
+__all__ = ["collect_detection"]
+
+_REASONS = 6
+_FAINT = 0.05  # of the strongest contribution; less is not marked
+_COUNTERFACTUALS = 12  # each takes many scorings
+_BINS = 20
+_GROUP_WORDS = 10
+
+
+def collect_detection(
+    detection: Detection, limits: Limits, piles: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Give everything that a page about a detection shows.
+
+    Parameters
+    ----------
+    detection : Detection
+        What a detector found.
+    limits : Limits
+        How much of everything.
+    piles : mapping, optional
+        Where the known and the incoming documents came from.
+
+    Returns
+    -------
+    dict
+        As of `newfound.report.collect`, and ``detection`` and ``groups``; what describes the novel
+        documents is None where there are too few.
+    """
+    described = detection.description
+    if described is not None:
+        data = collect(described, gather(described), limits)
+    else:
+        data = dict.fromkeys(
+            (
+                "words",
+                "cards",
+                "examples",
+                "rules",
+                "phrases",
+                "senses",
+                "context",
+                "pairs",
+                "curves",
+            )
+        )
+        data |= {
+            "notes": [],
+            "n_documents": None,
+            "made": {"parameters": {}, "versions": versions()},
+        }
+    share, alpha = detection.share, detection.detector.calibration_.alpha
+    names = [] if data["words"] is None else data["words"]["columns"]["word"]
+    data["detection"] = {
+        "alpha": alpha,
+        "n": len(detection),
+        "n_novel": detection.n_novel,
+        "share": {name: rounded(getattr(share, name)) for name in ("share", "low", "high")},
+        "p_values": np.histogram(detection["p_value"], _BINS, (0, 1))[0].tolist(),
+    }
+    first = data.get("summary") or {"words": [], "names": []}
+    data["summary"] = detection_summary(data["detection"], first)
+    data["groups"] = [
+        {
+            "name": group.name,
+            "documents": group.size,
+            "words": group.words["word"][:_GROUP_WORDS].tolist(),
+        }
+        for group in detection.groups
+    ]
+    data["documents"] = _documents(detection, {name: i for i, name in enumerate(names)}, limits)
+    data["made"]["detector"] = _made(detection)
+    data["made"]["piles"] = jsonable(piles or {})
+    return data
+
+
+def _documents(detection: Detection, numbers: Mapping[str, int], limits: Limits) -> dict[str, Any]:
+    order = np.lexsort((-detection["novelty"], detection["p_value"]))
+    group_of = {
+        int(row): group.name for group in detection.groups for row in group.documents.tolist()
+    }
+    made: list[dict[str, Any]] = []
+    for place in _choose(detection["novel"][order], limits.documents).tolist():
+        row = int(order[place])
+        verdict = detection.explain(row)
+        found = {
+            "name": _name(str(detection["document"][row])),
+            "novel": bool(detection["novel"][row]),
+            "rank": place + 1,
+            "score": rounded(float(detection["novelty"][row])),
+            "p_value": rounded(float(detection["p_value"][row])),
+            "nearest": str(detection["nearest"][row])[:80],
+            "reasons": [str(detection["reasons"][row])[:300]],
+            "group": group_of.get(row),
+            "why": [
+                [word.word[:100], rounded(word.contribution, 3)]
+                for word in sorted(verdict.words, key=lambda word: -abs(word.contribution))
+            ][:_REASONS],
+            **_marked(verdict, numbers, limits.document),
+        }
+        if found["novel"] and len(made) < _COUNTERFACTUALS and verdict.counterfactual:
+            found["without"] = [word[:100] for word in verdict.counterfactual[:_REASONS]]
+            found["without_more"] = len(verdict.counterfactual[_REASONS:])
+        made.append(found)
+    return {"rows": made, "total": len(detection), "held_out": False, "detected": True}
+
+
+def _name(name: str) -> str:
+    """Count from 1 where a document has no name but its place."""
+    return f"no. {int(name) + 1:,}" if name.isdecimal() and name.isascii() else name[:80]
+
+
+def _choose(novel: NDArray[np.bool_], most: int) -> NDArray[np.intp]:
+    """Take the newest ones, then those that nearly were; some known ones if there is room."""
+    if len(novel) <= most:
+        return np.arange(len(novel))
+    n_novel = min(int(novel.sum()), most - most // 6)
+    return np.concatenate(
+        (np.flatnonzero(novel)[:n_novel], np.flatnonzero(~novel)[: most - n_novel])
+    )
+
+
+def _marked(verdict: Verdict, numbers: Mapping[str, int], most: int) -> dict[str, Any]:
+    """Cut the beginning of a text into pieces, words marked by what they contribute."""
+    text = verdict.text
+    end = len(text)
+    if end > most:
+        space = text.rfind(" ", most // 2, most)
+        end = most if space < 0 else space
+    fullest = max((abs(word.contribution) for word in verdict.words), default=0.0)
+    spans = sorted(
+        (start, stop, word.word, word.contribution)
+        for word in verdict.words
+        if abs(word.contribution) > _FAINT * fullest
+        for start, stop in word.spans
+        if stop <= end
+    )
+    pieces: list[str | list[Any]] = []
+    position = 0
+    for start, stop, word, contribution in spans:
+        if start < position:
+            continue
+        if start > position:
+            pieces.append(text[position:start])
+        pieces.append([text[start:stop], numbers.get(word, -1), rounded(contribution, 3)])
+        position = stop
+    if position < end:
+        pieces.append(text[position:end])
+    excerpt: dict[str, Any] = {"pieces": pieces, "fullest": rounded(fullest, 3)}
+    if end < len(text.rstrip()):
+        excerpt["after"] = True
+    return excerpt
+
+
+def _made(detection: Detection) -> dict[str, Any]:
+    detector = detection.detector
+    simple = {
+        name: value
+        for name, value in detector.get_params(deep=False).items()
+        if isinstance(value, str | int | float | bool | None) and name != "n_jobs"
+    }
+    counts = {f"known documents {name}": n for name, n in detector.n_documents_.items()}
+    return jsonable({**simple, "classes": len(detector.classes_), **counts})  # type: ignore[no-any-return]
