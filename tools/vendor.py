@@ -1,13 +1,11 @@
 """Fetch the JavaScript that the report and its tests carry: exact versions, checked, with licences.
 
 ``python tools/vendor.py`` reads ``vendor.json`` beside it, packs each package with npm, compares
-the archive with its checksum and copies the files named there. ``--check`` fetches nothing: it
-says whether every file is there.
+the archive with its checksum and copies the files named there.
 """
 
 from __future__ import annotations
 
-import argparse
 import base64
 import hashlib
 import json
@@ -23,16 +21,8 @@ ROOT = HERE.parent
 
 
 def main() -> None:
-    """Fetch, or check."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="only look whether all are there")
-    asked = parser.parse_args()
-    packages = json.loads((HERE / "vendor.json").read_text(encoding="utf-8"))
-    if asked.check:
-        targets = [target for package in packages for target in package["files"].values()]
-        missing = [target for target in targets if not (ROOT / target).is_file()]
-        sys.exit(f"missing: {', '.join(missing)}; run make vendor" if missing else 0)
-    for package in packages:
+    """Fetch all packages."""
+    for package in json.loads((HERE / "vendor.json").read_text(encoding="utf-8")):
         fetch(package)
 
 

@@ -62,7 +62,8 @@ def collect(
     new = np.flatnonzero(shown["columns"]["new"]).tolist()[: limits.cards // 2]
     others = table["word"][choose(measures, frequency, limits.cards - len(new))]
     matter = sorted({*new, *(numbers[word] for word in others)})
-    used = np.argsort(-(table["F_K"] + table["F_N"])[rows], kind="stable").tolist()
+    uses = (table["F_K"] + table["F_N"])[rows]
+    used, ruled = np.argsort(-uses, kind="stable").tolist(), set(np.flatnonzero(uses).tolist())
     company = Company(describer, [names[i] for i in dict.fromkeys([*matter, *used])][:_COMPANY])
 
     examples, ranked = None, None
@@ -90,7 +91,7 @@ def collect(
         "senses": None
         if material is None
         else senses(describer, names, material, excerpts, limits),
-        "context": company.matrix([names[number] for number in new[: limits.matrix]]),
+        "context": company.matrix([names[i] for i in new if i in ruled][: limits.matrix]),
         "pairs": company.pairs([names[number] for number in ends], limits.pairs),
         "documents": ranked,
         "curves": certainty.curves(table, describer.vectorizer_.vocabulary_, material),

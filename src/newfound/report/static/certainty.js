@@ -152,14 +152,15 @@
     if (!data.curves) return null;
     const shown = [];
     const words = newfound.words.filter((row) => row.new);
-    if (data.words.several_machines && words.length) {
-      const first = words.slice(0, 50);
+    const ruled = words.filter((row) => row.stability !== null);
+    if (data.words.several_machines && ruled.length) {
+      const first = ruled.slice(0, 50);
       const all = first.filter((row) => row.stability === 1).length;
       shown.push(
         el(
           "p",
           { class: "lead" },
-          `${newfound.plural(data.made.parameters.machines, "machine")} learned from the documents, each in its own way. All of them agree on the side of ${all} of the ${newfound.plural(first.length, "first new word")}.`,
+          `${newfound.plural(data.made.parameters.machines, "machine")} learned from the documents, each in its own way. Of the ${newfound.plural(first.length, "first new word")} that rules use, all machines agree on the side of ${all}.`,
         ),
       );
     }
