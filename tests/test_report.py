@@ -141,6 +141,10 @@ class TestData:
         assert made["piles"]["known"]["found"] == {"empty": 2, "duplicate": 21}
         assert made["seconds"]["learning"] == 1.23
 
+    def test_it_says_how_long_learning_took(self, described: Any, tmp_path: Path) -> None:
+        data = write(tmp_path / "x.html", described)
+        assert data["made"]["seconds"].keys() == {"learning", "making this page"}
+
     def test_a_loaded_describer_works_without_texts(self, described: Any, tmp_path: Path) -> None:
         described.save(tmp_path / "model")
         loaded = newfound.load(tmp_path / "model")

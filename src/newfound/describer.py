@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
@@ -126,6 +127,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
     _table: ClauseTable
     _documents: NDArray[np.int64]
     _evidence: Evidence
+    _seconds: dict[str, float]  # what took how long, for the report
     _chosen: dict[str, Any]  # every parameter that `fit` went by, with what the preset said
 
     def __init__(
@@ -198,6 +200,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         -------
         self
         """
+        began = perf_counter()
         chosen = self._resolved()
         texts, novel = labelled_texts(X, y)
         machines = self._new_machines(chosen)
@@ -216,13 +219,15 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         )
         self.vectorizer_, self._chosen = vectorizer, chosen
         begun = [number for number, mine in enumerate(rows) if len(mine)]
-        return self._describe(
+        self._describe(
             [machines[number] for number in begun],
             [rows[number] for number in begun],
             texts,
             matrix,
             novel,
         )
+        self._seconds = {"learning": perf_counter() - began}
+        return self
 
     def partial_fit(
         self,

@@ -51,7 +51,7 @@ class Rules:
                     "documents_novel": clause.matches_novel,
                     "documents_known": clause.matches_known,
                     "precision": rounded(clause.precision),
-                    "held_out_precision": rounded(getattr(clause, "held_out_precision", None)),
+                    "held_out_precision": rounded(clause.held_out_precision),
                     "count": clause.count,
                 }
             )

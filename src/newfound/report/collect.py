@@ -47,8 +47,8 @@ def collect(
     -------
     dict
         Plain data, with the keys ``summary``, ``words``, ``cards``, ``examples``, ``rules``,
-        ``phrases``, ``senses``, ``context``, ``pairs``, ``documents``, ``curves``, ``notes`` and
-        ``n_documents``.
+        ``phrases``, ``senses``, ``context``, ``pairs``, ``documents``, ``curves``, ``notes``,
+        ``made`` and ``n_documents``; of a page that is rendered also ``title``.
     """
     table, n = describer.words_, describer.n_documents_
     measures = Measures.of(describer)
@@ -109,10 +109,8 @@ def _first_rules(describer: NoveltyDescriber, limits: Limits) -> cards.Rules:
     return rules
 
 
-def _phrases(describer: NoveltyDescriber, limits: Limits) -> dict[str, Any] | None:
-    table = getattr(describer, "phrases_", None)
-    if table is None:
-        return None
+def _phrases(describer: NoveltyDescriber, limits: Limits) -> dict[str, Any]:
+    table = describer.phrases_
     rows = [
         {name: rounded(x) if isinstance(x, float) else x for name, x in row.items()}
         for row in table.take(slice(limits.phrases))
@@ -126,7 +124,6 @@ def _made(describer: NoveltyDescriber, material: Material | None) -> dict[str, A
         "preset": describer.preset or "default",
         **{name: value for name, value in chosen.items() if name != "stop_words"},
         "stop_words": f"{len(describer.vectorizer_.stop_words_):,} words",
-        "machines": getattr(describer, "n_machines_", 1),
         "random_state": _seed(describer.random_state),
     }
     return {
@@ -135,6 +132,7 @@ def _made(describer: NoveltyDescriber, material: Material | None) -> dict[str, A
         "piles": {} if material is None else jsonable(material.piles),
         "n_words": len(describer.words_),
         "n_rules": len(describer.clauses_),
+        "n_machines": describer.n_machines_,
     }
 
 

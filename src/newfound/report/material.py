@@ -84,7 +84,7 @@ def gather(
     if (known is None) != (novel is None):
         side, other = SIDES if known is None else SIDES[::-1]
         raise ValueError(f"There are {other} documents and no {side} ones; pass both, or neither.")
-    corpus = getattr(describer, "corpus_", None)
+    corpus = describer.corpus_
     if known is None:
         if corpus is None:
             return None

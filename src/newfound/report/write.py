@@ -62,7 +62,8 @@ def write_report(
     refuse_path(path, force=force)
     began = time.perf_counter()
     material = gather(describer, known, novel)
-    _write(path, made, title or "What is new", began, seconds, force=force)
+    spent = {**getattr(describer, "_seconds", {}), **(seconds or {})}
+    _write(path, made, title or "What is new", began, spent, force=force)
 
 
 def write_detection_report(
@@ -100,7 +101,8 @@ def write_detection_report(
     began = time.perf_counter()
     read = {"known": known, "incoming": incoming}
     piles = {name: pile_data(pile) for name, pile in read.items() if pile is not None}
-    _write(path, made, title or "What is new among incoming documents", began, seconds, force=force)
+    title = title or "What is new among incoming documents"
+    _write(path, made, title, began, seconds or {}, force=force)
 
 
 def _write(
@@ -108,7 +110,7 @@ def _write(
     made: Callable[[Limits], dict[str, Any]],
     title: str,
     began: float,
-    seconds: Mapping[str, float] | None,
+    seconds: Mapping[str, float],
     *,
     force: bool,
 ) -> None:
@@ -119,7 +121,7 @@ def _write(
     while True:
         data = made(limits)
         data["title"] = title[:_TITLE]
-        spent = {**(seconds or {}), "making this page": time.perf_counter() - began}
+        spent = {**seconds, "making this page": time.perf_counter() - began}
         data["made"]["seconds"] = {name: round(value, 2) for name, value in spent.items()}
         data["made"]["at"] = datetime.now().astimezone().isoformat(" ", "minutes")
         page = render(data).encode("utf-8", "replace")

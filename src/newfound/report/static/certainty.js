@@ -160,7 +160,7 @@
         el(
           "p",
           { class: "lead" },
-          `${newfound.plural(data.made.parameters.machines, "machine")} learned from the documents, each in its own way. Of the ${newfound.plural(first.length, "first new word")} that rules use, all machines agree on the side of ${all}.`,
+          `${newfound.plural(data.made.n_machines, "machine")} learned from the documents, each in its own way. Of the ${newfound.plural(first.length, "first new word")} that rules use, all machines agree on the side of ${all}.`,
         ),
       );
     }
