@@ -350,6 +350,20 @@ def test_a_message_of_ten_megabytes_is_scored_and_its_explanation_refused(detect
     assert len(verdict._repr_html_()) < 1_000_000
 
 
+def test_documents_that_are_all_the_same_still_tell_what_is_new():
+    for labels in (None, ["a", "b"] * 50, list(range(100))):
+        detector = NoveltyDetector(random_state=1).fit(["pay my bill"] * 100, labels)
+        assert detector.predict(["zyxw wvu"])[0] == "novel"
+        assert detector.predict(["pay my bill"])[0] != "novel"
+
+
+def test_labels_of_any_kind_come_back_as_they_were(sample):
+    texts = sample[0][:120]
+    for labels in ([i % 2 == 0 for i in range(120)], np.arange(120) % 3 / 2, np.arange(120) % 3):
+        detector = NoveltyDetector(random_state=1).fit(texts, labels)
+        assert set(detector.predict(texts)) <= {*np.unique(labels).tolist(), "novel"}
+
+
 def test_not_fitted_is_said():
     with pytest.raises(ValueError, match="not fitted"):
         NoveltyDetector().predict(["a"])

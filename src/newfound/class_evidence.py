@@ -232,6 +232,7 @@ def _linear_rule(
         return rule
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # near enough is good enough here
+        warnings.filterwarnings("ignore", "The number of unique classes")  # nor is it a regression
         learned = LinearSVC(C=3.0, random_state=seed).fit(documents, codes)
     found = np.column_stack((learned.coef_, learned.intercept_))
     rule[present] = np.concatenate((-found, found)) if len(present) == 2 else found

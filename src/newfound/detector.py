@@ -331,7 +331,7 @@ class NoveltyDetector(BaseEstimator):
         parts, _ = self._parts(self._reader.read([texts[i] for i in sample.tolist()]))
         spread, weights = parts.std(axis=0), np.array(list(WEIGHTS.values()))
         self._centre = parts.mean(axis=0)
-        self._scale = np.where(spread > 1e-9, weights / np.maximum(spread, 1e-9), 0.0)
+        self._scale = weights / np.where(spread > 1e-9, spread, 1.0)
 
     def _calibrate(self) -> None:
         """Score the held-back documents."""
