@@ -139,7 +139,7 @@ def check_given(texts: list[str], alpha: float) -> None:
 def take_aside(
     codes: NDArray[np.int64], share: float, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Split further documents in those to learn from, one of each class at least, and the others."""
+    """Split further documents in those to learn from, one of each class or more, and others."""
     present, compact = np.unique(codes, return_inverse=True)
     order = _spread(compact, np.random.RandomState(seed + len(codes)))
     size = min(round(share * len(codes)), len(codes) - len(present))
