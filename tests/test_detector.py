@@ -289,12 +289,18 @@ def test_bags_count_what_was_never_seen():
         assert bags.unseen_pairs[i] == sum(index < 0 for index in pairs)
 
 
-def test_a_class_of_one_document_is_learned_from(sample):
+def test_a_class_of_one_document_is_learned_from_with_a_warning(sample):
     texts, labels, _ = sample
-    detector = NoveltyDetector(random_state=0).fit(
-        [*texts[::5], "turn the zyxw lamp off"], [*labels[::5], "lamp"]
-    )
+    with pytest.warns(UserWarning, match="The class 'lamp' has a single known document"):
+        detector = NoveltyDetector(random_state=0).fit(
+            [*texts[::5], "turn the zyxw lamp off"], [*labels[::5], "lamp"]
+        )
     assert detector.nearest(["zyxw lamp off please"])[0] == "lamp"
+    with (
+        pytest.warns(UserWarning, match="have a single"),
+        pytest.raises(ValueError, match="100 classes of 100 known documents, which leaves 0"),
+    ):
+        NoveltyDetector().fit(["pay my bill"] * 100, range(100))
 
 
 @pytest.mark.parametrize(
@@ -348,6 +354,20 @@ def test_a_message_of_ten_megabytes_is_scored_and_its_explanation_refused(detect
     verdict = detector.explain(text[:150_000])
     assert verdict.novelty == pytest.approx(detector.novelty([text[:150_000]])[0], abs=1e-4)
     assert len(verdict._repr_html_()) < 1_000_000
+
+
+def test_documents_that_are_all_the_same_still_tell_what_is_new():
+    for labels in (None, ["a", "b"] * 50, list(range(50)) * 2):
+        detector = NoveltyDetector(random_state=1).fit(["pay my bill"] * 100, labels)
+        assert detector.predict(["zyxw wvu"])[0] == "novel"
+        assert detector.predict(["pay my bill"])[0] != "novel"
+
+
+def test_labels_of_any_kind_come_back_as_they_were(sample):
+    texts = sample[0][:120]
+    for labels in ([i % 2 == 0 for i in range(120)], np.arange(120) % 3 / 2, np.arange(120) % 3):
+        detector = NoveltyDetector(random_state=1).fit(texts, labels)
+        assert set(detector.predict(texts)) <= {*np.unique(labels).tolist(), "novel"}
 
 
 def test_not_fitted_is_said():

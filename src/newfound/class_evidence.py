@@ -30,6 +30,8 @@ PARTS = ("margin", "surprise", "neighbours", "pairs")
 _NEIGHBOURS = 5
 _PAIR_WEIGHT = 0.5  # a pair weighs half of a word of the same rarity
 _ELSEWHERE = 0.5  # how new a pair is that only other classes have; 1 is one never seen
+_FAR = 1000.0
+_MOST_SIMILARITIES = 5_000_000  # in memory at a time
 _PRIOR = 0.5  # documents by which a class's rate of a word is drawn to that of all documents
 
 
@@ -141,8 +143,10 @@ class Evidence:
         found = np.zeros(len(bags))
         for k in np.unique(nearest).tolist():
             rows = np.flatnonzero(nearest == k)
-            similar = np.asarray((scaled[rows] @ self.neighbours[k]).todense())
-            found[rows] = top_mean(similar)
+            step = max(1, _MOST_SIMILARITIES // max(self.neighbours[k].shape[1], 1))
+            for start in range(0, len(rows), step):
+                some = rows[start : start + step]
+                found[some] = top_mean((scaled[some] @ self.neighbours[k]).toarray())
         return found
 
     def contributions(
@@ -228,10 +232,12 @@ def _linear_rule(
 
     rule = np.zeros((n_classes, documents.shape[1] + 1), np.float32)
     present = np.unique(codes)
+    rule[np.setdiff1d(np.arange(n_classes), present), -1] = -_FAR  # never the nearest class
     if len(present) < 2:
         return rule
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # near enough is good enough here
+        warnings.filterwarnings("ignore", "The number of unique classes")  # nor is it a regression
         learned = LinearSVC(C=3.0, random_state=seed).fit(documents, codes)
     found = np.column_stack((learned.coef_, learned.intercept_))
     rule[present] = np.concatenate((-found, found)) if len(present) == 2 else found

@@ -22,6 +22,7 @@ from newfound.known import (
     made_classes,
     sample_for_scales,
     size_aside,
+    warn_of_single,
 )
 from newfound.machine import TsetlinMachineClassifier
 from newfound.rulebank import RuleBank, learn_rules
@@ -177,7 +178,9 @@ class NoveltyDetector(BaseEstimator):
             size_aside(len(texts), alpha, self.held_back)
         else:
             check_given(given, alpha)
-        if labels is None:
+        if labels is not None:
+            warn_of_single(labels)
+        else:
             labels = made_classes(texts, self.n_groups, self._new_vectorizer(texts), self._seed)
         self.classes_, every = np.unique(labels, return_inverse=True)
         codes = every.astype(np.int64)
@@ -331,7 +334,7 @@ class NoveltyDetector(BaseEstimator):
         parts, _ = self._parts(self._reader.read([texts[i] for i in sample.tolist()]))
         spread, weights = parts.std(axis=0), np.array(list(WEIGHTS.values()))
         self._centre = parts.mean(axis=0)
-        self._scale = np.where(spread > 1e-9, weights / np.maximum(spread, 1e-9), 0.0)
+        self._scale = weights / np.where(spread > 1e-9, spread, 1.0)
 
     def _calibrate(self) -> None:
         """Score the held-back documents."""

@@ -39,7 +39,7 @@ def grow(detector: Detector, X: Iterable[str], y: ArrayLike | None, epochs: int)
         if label not in number:
             number[label] = len(number)
     codes = np.array([number[label] for label in np.asarray(labels).tolist()], dtype=np.int64)
-    train, aside = take_aside(codes, detector.held_back, old, detector._seed)
+    train, aside = take_aside(codes, detector.held_back, detector._seed)
     learned = [texts[i] for i in train.tolist()]
     evidence = detector.evidence_
     vectorizer = _extended(detector.vectorizer_, learned)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,6 +21,7 @@ __all__ = [
     "sample_for_scales",
     "size_aside",
     "take_aside",
+    "warn_of_single",
 ]
 
 _SCALE_SHARE, _LEAST_SCALE, _MOST_SCALE = 0.2, 5, 300
@@ -69,16 +71,43 @@ def hold_back(
     >>> [len(part) for part in hold_back(np.zeros(100, int), 0.05, 0.2, seed=0)]
     [80, 20]
     """
-    aside = size_aside(len(codes), alpha, share)
+    aside, needed = size_aside(len(codes), alpha, share), held_back_needed(alpha)
+    n_classes = len(np.unique(codes))
+    spare = len(codes) - n_classes
+    if spare < needed:
+        raise ValueError(
+            f"There are {n_classes:,} classes of {len(codes):,} known documents, which leaves "
+            f"{spare} to hold back; alpha={alpha:g} needs {needed}: pass more documents of each "
+            "class, or no classes."
+        )
+    aside = min(aside, spare)
     order = _spread(codes, np.random.RandomState(seed))
     return np.sort(order[aside:]), order[:aside]
+
+
+def warn_of_single(labels: NDArray[Any]) -> None:
+    """Warn of classes that have a single document."""
+    classes, sizes = np.unique(labels, return_counts=True)
+    single = classes[sizes == 1].tolist()
+    if single:
+        some = (
+            f"The class {single[0]!r} has"
+            if len(single) == 1
+            else (f"{len(single):,} classes, such as {single[0]!r}, have")
+        )
+        warnings.warn(
+            f"{some} a single known document: it is learned from, but new documents of the class "
+            "may well be called novel.",
+            stacklevel=3,
+        )
 
 
 def sample_for_scales(codes: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
     """Choose some documents to learn from for measuring how the parts of the score vary."""
     size = min(max(round(_SCALE_SHARE * len(codes)), _LEAST_SCALE), _MOST_SCALE)
     _, compact = np.unique(codes, return_inverse=True)
-    return _spread(compact, np.random.RandomState(seed + 1))[: min(size, len(codes) // 2)]
+    spare = len(codes) - int(compact.max()) - 1
+    return _spread(compact, np.random.RandomState(seed + 1))[: max(1, min(size, spare))]
 
 
 def size_aside(n: int, alpha: float, share: float) -> int:
@@ -108,18 +137,13 @@ def check_given(texts: list[str], alpha: float) -> None:
 
 
 def take_aside(
-    codes: NDArray[np.int64], share: float, n_old: int, seed: int
+    codes: NDArray[np.int64], share: float, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Split further documents in those to learn from and those for p-values.
-
-    At least one document of each class from `n_old` on, the new ones, is learned from.
-    """
+    """Split further documents in those to learn from, one of each class or more, and others."""
     present, compact = np.unique(codes, return_inverse=True)
     order = _spread(compact, np.random.RandomState(seed + len(codes)))
-    aside = order[: round(share * len(codes))]
-    last = np.array([present[k] >= n_old and (compact == k).sum() == 1 for k in compact])
-    aside = aside[~last[aside]]
-    return np.setdiff1d(np.arange(len(codes)), aside), aside
+    size = min(round(share * len(codes)), len(codes) - len(present))
+    return np.sort(order[size:]), order[:size]
 
 
 def _is_enough(n: int, share: float, needed: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -138,5 +139,8 @@ def learn_rules(
     labels = codes if wanted is None else np.where(np.isin(codes, wanted), codes, _REST)
     if not len(columns) or len(np.unique(labels)) < 2:
         return None
-    machine.fit(matrix[:, columns], labels)
+    with warnings.catch_warnings():
+        # Many classes of few documents are no regression, as scikit-learn supposes.
+        warnings.filterwarnings("ignore", "The number of unique classes")
+        machine.fit(matrix[:, columns], labels)
     return RuleBank(machine, columns, np.asarray(machine.classes_, dtype=np.int64))
