@@ -70,17 +70,23 @@ def slow_evidence(bags: NDArray[np.int64], weights: list[float], novel: Bools) -
     for column in bags.T:
         documents = zip(weights, novel, column, strict=True)
         shares.append([w if is_novel else -w for w, is_novel, there in documents if there])
-    usual = sum(w * w for mine in shares for w in mine) / sum(map(len, shares))
+    full = [(w, bool(is_novel)) for w, is_novel in zip(weights, novel, strict=True) if w > 0]
+    known, new = (np.mean([w for w, own in full if own is side]) for side in (False, True))
+    share = sum(own for _, own in full) / len(full)
+    # The mean square of a document's weight if chance gave it its side.
+    mixed = (1 - share) * known**2 + share * new**2
+
+    def by_chance(w: float) -> float:
+        return float(w * w * mixed / (new if w > 0 else known) ** 2)
+
+    usual = sum(by_chance(w) for mine in shares for w in mine) / sum(map(len, shares))
     rows = []
     for mine in shares:
-        total = PRIOR + sum(w * w for w in mine)
-        novelty = sum(mine) / total**0.5
-        fresh = len(mine) * (sum(w * w for w in mine) + FEW * usual) / (len(mine) + FEW)
-        # The sum of the squared derivatives of S / sqrt(V), with what is fresh for the first term.
-        cross = sum(w * novelty * w * w / total**1.5 for w in mine)
-        last = sum((novelty * w * w / (2 * total)) ** 2 for w in mine)
-        variance = max(fresh / total - cross + last, fresh / total / 4)
-        reach = 1.6448536269514722 * (2 * variance) ** 0.5
+        squares = sum(w * w for w in mine)
+        variance = max(squares, sum(map(by_chance, mine))) + PRIOR
+        novelty = sum(mine) / variance**0.5
+        fresh = len(mine) * (squares + FEW * usual) / (len(mine) + FEW)
+        reach = 1.6448536269514722 * (2 * fresh / variance) ** 0.5
         rows.append((novelty, novelty - reach, novelty + reach))
     return np.array(rows).T
 
@@ -130,12 +136,32 @@ class TestFormula:
         mass = counts.sum(axis=1)  # the smaller side weighs 1
         known, novel = mass[0] / mass[0], mass[0] / mass[1]
         for word, (k, n) in enumerate(counts.T):
-            square = k * known**2 + n * novel**2
+            chance = (k + n) * (20 * known**2 + 10 * novel**2) / 30
+            square = max(k * known**2 + n * novel**2, chance)
             assert evidence.novelty[word] == pytest.approx(
                 (n * novel - k * known) / (square + PRIOR) ** 0.5
             )
         assert (evidence.low < evidence.novelty).all()
         assert (evidence.novelty < evidence.high).all()
+
+    @pytest.mark.parametrize("share", [0.5, 0.2, 0.05, 0.01])
+    def test_chance_rarely_goes_beyond_2_however_unequal_the_sides(self, share: float) -> None:
+        beyond, coverage = [], []
+        for seed in range(3):
+            matrix, _ = zipf_documents(800, words=400, length=30, seed=seed, planted=0)
+            draw = np.random.default_rng(seed).permutation(800)
+            sides = [np.zeros(400, bool) for _ in range(2)]
+            for side in sides:
+                side[: max(2, round(400 * share))] = True
+            halves = draw[:400], draw[400:]
+            one, other = (
+                word_evidence(matrix[half], side) for half, side in zip(halves, sides, strict=True)
+            )
+            beyond.append(np.abs(one.novelty) > 2)
+            held = (one.low <= other.novelty) & (other.novelty <= one.high)
+            coverage.append(held.mean())
+        assert np.mean(beyond) < 0.05
+        assert np.mean(coverage) > 0.85
 
     def test_counts_of_nothing(self) -> None:
         evidence = evidence_of_counts(np.zeros((2, 3), np.int64), (2, 2))

@@ -3,15 +3,16 @@
 Rules say in which company a word matters; how sure it is that a word is new is a matter of the
 documents themselves. The *novelty* of a word is a weighted sign test: every document that has the
 word speaks for its own side, with a weight, and the sum is divided by its standard deviation, so
-that about 2 is where chance ends and 0 says nothing. A document's weight is
+that chance rarely goes beyond 2 and 0 says nothing. A document's weight is
 
 - smaller the longer it is, as a long document has many words by chance;
 - smaller the better its other words explain its side already (a ridge logistic regression on
   TF-IDF says how well): what is left to explain is what a word can still be a reason for. A
   Tsetlin Machine learns by the same principle, with the votes that a document lacks.
 
-The deviation is that of the sum and of as many chance documents as `PRIOR` says: a word of few
-documents has to be shy.
+The variance is the larger of two, so that few documents of one side are no proof: that of the
+documents as they are, and that of the same documents if chance gave them their sides. To it come
+as many chance documents as `PRIOR` says: a word of few documents has to be shy.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ __all__ = [
 PRIOR = 20.0
 STRENGTH = 3.0  # of the regression: scikit-learn's C
 CONFIDENCE = 0.9
-FEW = 2.0
+FEW = 1.0
 
 
 class Evidence(NamedTuple):
@@ -84,9 +85,12 @@ def word_evidence(matrix: Any, novel: ArrayLike) -> Evidence:
     bags = sparse.csr_array(matrix, dtype=np.float64)
     is_novel = np.asarray(novel, bool)
     signed = document_weights(bags, is_novel)
-    moments = np.array([bags.T @ signed**power for power in (1, 2, 3, 4)])
     counts = np.array([bags[rows].sum(axis=0) for rows in (~is_novel, is_novel)], np.int64)
-    return _evidence(moments, counts, (int((~is_novel).sum()), int(is_novel.sum())))
+    sizes = (int((~is_novel).sum()), int(is_novel.sum()))
+    by_chance = _by_chance(np.abs(signed), is_novel)
+    return _evidence(
+        bags.T @ signed, bags.T @ signed**2, bags.T @ (signed**2 * by_chance), counts, sizes
+    )
 
 
 def evidence_of_counts(counts: NDArray[np.int64], sizes: tuple[int, int]) -> Evidence:
@@ -108,34 +112,50 @@ def evidence_of_counts(counts: NDArray[np.int64], sizes: tuple[int, int]) -> Evi
     --------
     >>> evidence = evidence_of_counts(np.array([[9, 0], [9, 9]]), (10, 10))
     >>> evidence.novelty.round(1).tolist()
-    [-0.8, 1.0]
+    [-0.8, 0.9]
     """
     # As many words on each side weigh as much; half of the documents weigh at least 1.
     mass = np.maximum(counts.sum(axis=1), 1)
     weight = mass[int(sizes[1] > sizes[0])] / mass
-    signed = weight * np.array([-1.0, 1.0])
-    moments = np.array([(signed**power) @ counts for power in (1, 2, 3, 4)])
-    return _evidence(moments, counts, sizes)
+    squares = weight**2
+    share = sizes[1] / max(sum(sizes), 1)
+    mixed = (1 - share) * squares[0] + share * squares[1]
+    return _evidence(
+        weight[1] * counts[1] - weight[0] * counts[0],
+        squares @ counts,
+        mixed * counts.sum(axis=0),
+        counts,
+        sizes,
+    )
+
+
+def _by_chance(weight: NDArray[np.float64], novel: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Give by how much each document's square would grow if chance gave it its side."""
+    full = weight > 0
+    means = np.array([weight[full & side].mean() if (full & side).any() else 1.0
+                      for side in (~novel, novel)])  # fmt: skip
+    share = (full & novel).sum() / max(int(full.sum()), 1)
+    mixed = (1 - share) * means[0] ** 2 + share * means[1] ** 2
+    grown: NDArray[np.float64] = mixed / means[novel.astype(int)] ** 2
+    return grown
 
 
 def _evidence(
-    moments: NDArray[np.float64], counts: NDArray[np.int64], sizes: tuple[int, int]
+    total: NDArray[np.float64],
+    squares: NDArray[np.float64],
+    chance: NDArray[np.float64],
+    counts: NDArray[np.int64],
+    sizes: tuple[int, int],
 ) -> Evidence:
-    """Make evidence of the first four sums of powers of the weights of each word's documents."""
-    total = moments[1] + PRIOR
-    novelty = moments[0] / np.sqrt(total)
-    # The delta method: how much each document moves sum and deviation. Fresh documents that have
-    # the word weigh like those here and, where these are few, like those of all words.
+    """Make evidence of the sums of weights and of their squares, as they are and by chance."""
+    variance = np.maximum(squares, chance) + PRIOR
+    novelty = total / np.sqrt(variance)
+    # Fresh documents that have the word weigh like those here and, where these are few, like those
+    # of all words. Twice the variance, for that of the documents here is as large.
     found = counts.sum(axis=0)
-    usual = moments[1].sum() / max(found.sum(), 1)
-    fresh = found * (moments[1] + FEW * usual) / (found + FEW)
-    variance = (
-        fresh / total - novelty * moments[2] / total**1.5 + novelty**2 * moments[3] / (4 * total**2)
-    )
-    # The approximation fails for large scores of few documents: then a quarter of the first term.
-    variance = np.maximum(variance, fresh / total / 4)
-    # Twice the variance, for that of the fresh documents is as large.
-    reach = stats.norm.ppf((1 + CONFIDENCE) / 2) * np.sqrt(2 * variance)
+    usual = chance.sum() / max(found.sum(), 1)
+    fresh = found * (squares + FEW * usual) / (found + FEW)
+    reach = stats.norm.ppf((1 + CONFIDENCE) / 2) * np.sqrt(2 * fresh / variance)
     return Evidence(
         novelty=novelty,
         low=novelty - reach,
