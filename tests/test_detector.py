@@ -161,15 +161,17 @@ def test_the_same_seed_gives_the_same_detector(sample):
     assert np.array_equal(first.novelty(novel[:50]), second.novelty(novel[:50]))
 
 
-def test_without_labels_groups_are_made_and_named(sample):
+def test_without_labels_all_are_known_or_groups_are_made_and_named(sample):
     texts, _, novel = sample
-    detector = NoveltyDetector(random_state=1).fit(texts[::3])
-    assert len(detector.classes_) > 3
-    assert all(name.startswith("group ") for name in detector.classes_)
-    assert detector.novelty(novel).mean() > detector.novelty(texts[1::3]).mean() + 2
-    alone = NoveltyDetector(random_state=1, n_groups=1).fit(texts[::3])
-    assert len(alone.classes_) == 1
-    assert alone.novelty(novel).mean() > alone.novelty(texts[1::3]).mean()
+    alone = NoveltyDetector(random_state=1).fit(texts[::3])
+    assert alone.classes_.tolist() == ["known"]
+    assert set(alone.predict(texts[1::3])) == {"known", "novel"}
+    assert alone.novelty(novel).mean() > alone.novelty(texts[1::3]).mean() + 2
+    assert alone.explain(novel[0]).fired == ()
+    grouped = NoveltyDetector(random_state=1, n_groups=8).fit(texts[::3])
+    assert len(grouped.classes_) == 8
+    assert all(name.startswith("group ") and ": " in name for name in grouped.classes_)
+    assert grouped.novelty(novel).mean() > grouped.novelty(texts[1::3]).mean() + 1
 
 
 def test_documents_held_back_by_hand_set_the_threshold(sample):
@@ -272,7 +274,7 @@ def test_a_mixture_is_described_by_its_new_documents(sample):
     assert described.n_documents_["novel"] == described.mixture_.novel.sum()
     assert described.mixture_.novel[100:].mean() > described.mixture_.novel[:100].mean() + 0.5
     with pytest.raises(ValueError, match="too few to describe"):
-        newfound.describe(texts[::2], texts[1::2][:40], mixture=True, **settings)
+        newfound.describe(texts[::2], texts[:80:2], mixture=True, **settings)
 
 
 def test_bags_count_what_was_never_seen():

@@ -63,9 +63,9 @@ class NoveltyDetector(BaseEstimator):
     classwise : bool, default=True
         Let a class that is nearest to many held-back documents (5/alpha) have its own threshold;
         the others share one.
-    n_groups : int or None, default=None
-        Without classes: how many groups to make; by default the square root of half the number
-        of documents, at most 50.
+    n_groups : int, default=1
+        Without classes: how many groups of similar documents to make, each a class; 1 makes all
+        one class, "known", which has no rules.
     n_clauses, T, s, epochs, max_literals : default=40, 20, 5.0, 10, 8
         Those of `TsetlinMachineClassifier`, which learns the rules of the classes.
     language, lemmatize : default="en", True
@@ -83,7 +83,7 @@ class NoveltyDetector(BaseEstimator):
     Attributes
     ----------
     classes_ : ndarray
-        The known classes; without labels, the groups that were made, named by their words.
+        The known classes; without labels "known", or the groups made, named by their words.
     n_documents_ : dict of str to int
         How many known documents it "learned" from, how many are "held_back".
     calibration_ : Calibration
@@ -117,7 +117,7 @@ class NoveltyDetector(BaseEstimator):
         *,
         held_back: float = 0.2,
         classwise: bool = True,
-        n_groups: int | None = None,
+        n_groups: int = 1,
         n_clauses: int = 40,
         T: int = 20,
         s: float = 5.0,
@@ -160,8 +160,8 @@ class NoveltyDetector(BaseEstimator):
         X : iterable of str
             The known documents; a missing or blank one is left out.
         y : array, optional
-            The class of each. Without it, similar documents are put into groups (k-means on
-            TF-IDF, after a singular value decomposition), and each group is a class.
+            The class of each. Without it all are of one class, "known", or of `n_groups` groups
+            (k-means on TF-IDF, after a singular value decomposition).
         held_back : iterable of str, optional
             Known documents to hold back for p-values, instead of a share of `X`.
 

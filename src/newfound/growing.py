@@ -39,7 +39,9 @@ def grow(detector: Detector, X: Iterable[str], y: ArrayLike | None, epochs: int)
         if label not in number:
             number[label] = len(number)
     codes = np.array([number[label] for label in np.asarray(labels).tolist()], dtype=np.int64)
-    train, aside = take_aside(codes, detector.held_back, detector._seed)
+    train, aside = take_aside(
+        codes, round(detector.held_back * len(codes)), detector._seed + len(texts)
+    )
     learned = [texts[i] for i in train.tolist()]
     evidence = detector.evidence_
     vectorizer = _extended(detector.vectorizer_, learned)

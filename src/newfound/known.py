@@ -14,6 +14,7 @@ from newfound.documents import with_text
 from newfound.text import TextVectorizer
 
 __all__ = [
+    "KNOWN",
     "check_given",
     "hold_back",
     "known_texts",
@@ -26,8 +27,7 @@ __all__ = [
 
 _SCALE_SHARE, _LEAST_SCALE, _MOST_SCALE = 0.2, 5, 300
 _LEAST_LEARNED = 5
-_MOST_GROUPS = 50
-_GROUP_SIZE = 10
+KNOWN = "known"
 
 
 def known_texts(X: Iterable[str], y: ArrayLike | None) -> tuple[list[str], NDArray[Any] | None]:
@@ -64,25 +64,25 @@ def hold_back(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Split known documents in those to learn from and those for p-values.
 
-    Each class gives its share; the last document of a class is never taken.
+    Purely at random: a share of each class would not do. Classes of which more documents were
+    learned from, and are better known for that, would then have more held back too, while a new
+    document is of any class; false alarms would come too often. Only the last document of a class
+    is always learned from.
 
     Examples
     --------
     >>> [len(part) for part in hold_back(np.zeros(100, int), 0.05, 0.2, seed=0)]
     [80, 20]
     """
-    aside, needed = size_aside(len(codes), alpha, share), held_back_needed(alpha)
-    n_classes = len(np.unique(codes))
-    spare = len(codes) - n_classes
-    if spare < needed:
+    size, needed = size_aside(len(codes), alpha, share), held_back_needed(alpha)
+    train, aside = take_aside(codes, size, seed)
+    if len(aside) < needed:
         raise ValueError(
-            f"There are {n_classes:,} classes of {len(codes):,} known documents, which leaves "
-            f"{spare} to hold back; alpha={alpha:g} needs {needed}: pass more documents of each "
+            f"There are {len(np.unique(codes)):,} classes of {len(codes):,} known documents, which "
+            f"leaves {len(aside)} to hold back; alpha={alpha:g} needs {needed}: pass more of each "
             "class, or no classes."
         )
-    aside = min(aside, spare)
-    order = _spread(codes, np.random.RandomState(seed))
-    return np.sort(order[aside:]), order[:aside]
+    return train, aside
 
 
 def warn_of_single(labels: NDArray[Any]) -> None:
@@ -137,13 +137,19 @@ def check_given(texts: list[str], alpha: float) -> None:
 
 
 def take_aside(
-    codes: NDArray[np.int64], share: float, seed: int
+    codes: NDArray[np.int64], size: int, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Split further documents in those to learn from, one of each class or more, and others."""
-    present, compact = np.unique(codes, return_inverse=True)
-    order = _spread(compact, np.random.RandomState(seed + len(codes)))
-    size = min(round(share * len(codes)), len(codes) - len(present))
-    return np.sort(order[size:]), order[:size]
+    """Take documents aside at random, but not all of a class; give those left and those taken."""
+    left = np.bincount(codes).tolist()
+    aside: list[int] = []
+    for i in np.random.RandomState(seed).permutation(len(codes)).tolist():
+        if len(aside) == size:
+            break
+        if left[codes[i]] > 1:
+            left[codes[i]] -= 1
+            aside.append(i)
+    taken = np.array(aside, dtype=np.int64)
+    return np.setdiff1d(np.arange(len(codes)), taken), taken
 
 
 def _is_enough(n: int, share: float, needed: int) -> bool:
@@ -165,16 +171,16 @@ def _spread(codes: NDArray[np.int64], random: np.random.RandomState) -> NDArray[
 
 
 def made_classes(
-    texts: list[str], n_groups: int | None, vectorizer: TextVectorizer, seed: int
+    texts: list[str], n_groups: int, vectorizer: TextVectorizer, seed: int
 ) -> NDArray[np.object_]:
-    """Put similar documents into groups, and name each group by its words."""
+    """Put similar documents into groups, each named by its words; one group is "known"."""
     from newfound.grouping import group_bags
 
     n = len(texts)
-    if n_groups is None:
-        n_groups = max(1, min(_MOST_GROUPS, round((n / 2) ** 0.5), n // _GROUP_SIZE))
-    elif isinstance(n_groups, bool) or not isinstance(n_groups, int) or not 1 <= n_groups <= n:
+    if isinstance(n_groups, bool) or not isinstance(n_groups, int) or not 1 <= n_groups <= n:
         raise ValueError(f"n_groups={n_groups!r}: expected a number from 1 to the {n} documents.")
+    if n_groups == 1:
+        return np.full(n, KNOWN, dtype=object)
     matrix = vectorizer.fit_transform(texts)
     words = list(vectorizer.vocabulary_)
     single = np.flatnonzero([" " not in word for word in words])

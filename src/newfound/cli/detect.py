@@ -52,9 +52,12 @@ def detect(
         str | None,
         typer.Option(
             help="The column with the classes of the known documents; in a folder the subfolders "
-            "are the classes; without any, similar documents are grouped."
+            "are the classes; without any, all are one class."
         ),
     ] = None,
+    groups: Annotated[
+        int, typer.Option(min=1, help="Without classes: make so many groups of known documents.")
+    ] = 1,
     alpha: Annotated[
         float | None,
         typer.Option(callback=_rate, help="The rate of false alarms.  [default: 0.05]"),
@@ -136,7 +139,7 @@ def detect(
         with training(quiet=quiet):
             began = perf_counter()
             if known is not None:
-                given: dict[str, Any] = {"alpha": alpha, "language": language}
+                given: dict[str, Any] = {"alpha": alpha, "language": language, "n_groups": groups}
                 given = {name: value for name, value in given.items() if value is not None}
                 detector = _fit(read[0], given, seed, jobs)
             else:
