@@ -456,7 +456,8 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         self.stop_reason_ = "interrupted" if isinstance(raised, KeyboardInterrupt) else reason
         # Copied, because the caller may change X before somebody asks for the clauses.
         self._learned_from, self._clauses = (indptr, indices.copy(), codes), None
-        if cut:
+        # A committee that is cancelled is given up as a whole, and nobody sees its machines.
+        if cut and self._cancelled is None:
             warnings.warn(
                 f"Interrupted in epoch {self.n_epochs_ + 1}, too long to finish: the machine "
                 "holds what that part of the epoch taught it.",
