@@ -1,0 +1,131 @@
+"""The suites of words: what they plant is what they say, and they can tell good from bad."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from newfound.cli import app
+from newfound.evaluation import words as suites
+from newfound.evaluation.faithfulness import faithfulness
+from newfound.evaluation.words import SUITES, Corpus, Setting, run_suites
+
+SMALL = {"n_machines": 2, "n_clauses": 20, "T": 10, "epochs": 3}
+
+
+def made_corpus(seed: int, n: int = 300, splits: bool = False) -> Corpus:
+    """Documents of 60 common words; a third are novel and have some of 10 words of their own."""
+    rng = np.random.default_rng(seed)
+    texts = []
+    novel = np.arange(n) % 3 == 0
+    for is_novel in novel:
+        drawn = [f"common{i}" for i in rng.choice(60, 12, replace=False)]
+        if is_novel:
+            drawn += [f"fresh{i}" for i in rng.choice(10, 3, replace=False)]
+        else:
+            drawn += [f"usual{i}" for i in rng.choice(10, 3, replace=False)]
+        texts.append(" ".join(drawn))
+    split = np.where(np.arange(n) % 5 < 3, "train", "test") if splits else None
+    return suites._corpus(tuple(texts), novel, split)
+
+
+@dataclass(frozen=True)
+class Made(Setting):
+    """The suites over corpora that are made here."""
+
+    @cached_property
+    def bbcsport(self) -> Corpus:
+        return made_corpus(1)
+
+    @cached_property
+    def newsgroups(self) -> Corpus:
+        return made_corpus(2, splits=True)
+
+    @cached_property
+    def requests(self) -> Corpus:
+        return made_corpus(3)
+
+
+@pytest.fixture(scope="module")
+def setting() -> Made:
+    return Made(seeds=2, parameters=SMALL)
+
+
+def test_planted_words_are_where_they_should_be(setting: Made) -> None:
+    before, novel = setting.halves(0)
+    after, same, planted = suites._planted_words(setting, 0, 0.5)
+    assert (novel == same).all()
+    assert planted.sum() == 30
+    counts = np.array([after[rows].sum(axis=0) for rows in (~novel, novel)])
+    assert after[~novel].nnz == before[~novel].nnz  # nothing is planted in known documents
+    assert (counts[1, planted] > counts[0, planted]).mean() > 0.9
+
+
+def test_planted_pairs_are_as_frequent_alone_and_together_only_in_novel(setting: Made) -> None:
+    _, novel = setting.halves(3)
+    matrix, same, pairs = suites.planted_pairs_corpus(setting, 3)
+    assert (novel == same).all()
+    assert len({word for pair in pairs for word in pair}) == 6
+    before, _ = setting.halves(3)
+    assert matrix.nnz > before.nnz
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_every_suite_gives_a_row_for_each_scorer(name: str, setting: Made) -> None:
+    if name == "no-novelty":
+        table = suites.no_novelty(setting, splits=20)
+    else:
+        table, seconds = run_suites(setting, [name])[name]
+        assert seconds > 0
+    assert len(table) >= 1
+    assert len(set(table["scorer"])) == len(table)
+    for column in table.columns[1:]:
+        values = table[column][~np.isnan(table[column])]
+        assert np.isfinite(values).all()
+        if not column.endswith(("sufficiency", "comprehensiveness", "post", "Spearman")):
+            assert ((values >= 0) & (values <= 1)).all()
+
+
+def test_documents_are_told_apart_by_good_words_and_not_by_shuffled_sides(setting: Made) -> None:
+    good = suites.documents_from_words(setting)
+    row = good["scorer"].tolist().index(suites.NOVELTY)
+    assert good["20 Newsgroups, all"][row] > 0.99
+    shuffled = Made(seeds=2, parameters=SMALL)
+    corpus = made_corpus(2, splits=True)
+    mixed = Corpus(
+        corpus.matrix, np.random.default_rng(5).permutation(corpus.novel), corpus.texts,
+        corpus.splits,
+    )  # fmt: skip
+    shuffled.__dict__.update(newsgroups=mixed, bbcsport=mixed)
+    bad = suites.documents_from_words(shuffled)
+    assert abs(bad["20 Newsgroups, all"][row] - 0.5) < 0.15
+
+
+def test_exact_words_are_more_faithful_than_random_ones() -> None:
+    corpus = made_corpus(4)
+    table = faithfulness(corpus.texts, corpus.novel, np.arange(300) % 2 == 0, SMALL)
+    value = dict(zip(table["scorer"], table["C = 1, comprehensiveness"], strict=True))
+    assert value["exact, from the judge's own weights"] > value["random words"]
+    assert value["newfound: novelty"] > value["random words"]
+
+
+def test_the_command_refuses_what_it_does_not_know(tmp_path: Path) -> None:
+    run = CliRunner()
+    asked = run.invoke(app, ["evaluate", "words", "nonsense"])
+    assert asked.exit_code == 2
+    assert "nonsense" in asked.output
+    missing = run.invoke(app, ["evaluate", "words", "stability", "--data", str(tmp_path)])
+    assert missing.exit_code == 1
+    there = tmp_path / "kept.md"
+    there.write_text("mine")
+    kept = run.invoke(
+        app,
+        ["evaluate", "words", "stability", "--data", str(tmp_path), "-o", str(tmp_path / "kept")],
+    )
+    assert kept.exit_code == 1
+    assert there.read_text() == "mine"
