@@ -10,7 +10,7 @@ from scipy import sparse
 
 from newfound.clauses import Clause, ClauseTable
 from newfound.describer import NoveltyDescriber
-from newfound.evidence import PRIOR, document_weights
+from newfound.evidence import PRIOR, document_weights, squares_by_chance, word_evidence
 from newfound.phrases import find_phrases, phrase_table
 
 PAIRS = [("apple", "phone"), ("river", "bank"), ("mouse", "screen")]
@@ -89,6 +89,22 @@ class TestPlanted:
         first = {frozenset(words) for words in described.phrases_["words"][:3]}
         assert first == set(map(frozenset, PAIRS))
 
+    def test_a_phrase_is_as_novel_as_a_word_of_the_same_documents(self) -> None:
+        rng = np.random.default_rng(0)
+        bags = rng.random((520, 30)) < 0.1
+        bags[:70, 0] = bags[:70, 1] = True  # together only here
+        bags[70:, :2] = False
+        bags[:, 2] = bags[:, 0]
+        novel = np.arange(520) >= 500
+        signed = document_weights(sparse.csr_array(bags, dtype=float), novel)
+        word = word_evidence(sparse.csr_array(bags), novel, signed).novelty[2]
+        rule = Clause("known", 1, ("0", "1"))
+        table = ClauseTable.from_clauses([rule] * 3, [str(i) for i in range(30)])
+        phrases = find_phrases(table, sparse.csr_array(bags), signed)
+        if len(phrases):  # too weak to be listed is as well
+            assert phrases["novelty"][0] == pytest.approx(word)
+        assert word > -2  # twenty novel documents lack many words by chance
+
     def test_without_planted_pairs_there_is_none_as_strong(self) -> None:
         texts, labels = planted(3, n=800)
         labels = np.random.default_rng(0).permutation(labels).tolist()
@@ -121,7 +137,8 @@ class TestTable:
             own = novel if row["side"] == "novel" else len(rows) - novel
             assert row["precision"] == pytest.approx(own / len(rows))
             weights = signed[rows]
-            novelty = weights.sum() / np.sqrt((weights**2).sum() + PRIOR)
+            variance = max((weights**2).sum(), squares_by_chance(signed)[rows].sum())
+            novelty = weights.sum() / np.sqrt(variance + PRIOR)
             assert row["novelty"] == pytest.approx(novelty)
             assert (novelty > 0) == (row["side"] == "novel")
             clauses = [

@@ -476,7 +476,8 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         self.n_documents_ = {"known": int((~novel).sum()), "novel": int(novel.sum())}
         self.corpus_ = LearnedCorpus(texts, novel, matrix, learned.votes)
         self._documents = np.stack((matrix.T @ (1 - counts), matrix.T @ counts))
-        self._evidence = word_evidence(matrix, novel)
+        signed = document_weights(matrix, novel)
+        self._evidence = word_evidence(matrix, novel, signed)
         self._restore(
             ClauseTable(
                 learned.clauses.spread(columns, matrix.shape[1]),
@@ -485,7 +486,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
                 held_out=learned.held_out,
             )
         )
-        self.phrases_ = find_phrases(self._table, matrix, document_weights(matrix, novel))
+        self.phrases_ = find_phrases(self._table, matrix, signed)
         return self
 
     def _restore(self, table: ClauseTable) -> None:

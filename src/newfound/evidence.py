@@ -28,7 +28,9 @@ __all__ = [
     "Evidence",
     "document_weights",
     "evidence_of_counts",
+    "novelty_of",
     "q_values",
+    "squares_by_chance",
     "word_evidence",
 ]
 
@@ -50,7 +52,8 @@ class Evidence(NamedTuple):
     q : ndarray of float64
         Among the words with a q up to a value, the share that is not novel is at most about that
         value: Benjamini and Hochberg's correction of Fisher's exact test, one-sided, of how many
-        documents of each side have the word.
+        documents of each side have the word. Where documents of one side are longer, all words are
+        in a larger share of them: then look at the novelty, which takes that into account.
     """
 
     novelty: NDArray[np.float64]
@@ -59,7 +62,9 @@ class Evidence(NamedTuple):
     q: NDArray[np.float64]
 
 
-def word_evidence(matrix: Any, novel: ArrayLike) -> Evidence:
+def word_evidence(
+    matrix: Any, novel: ArrayLike, signed: NDArray[np.float64] | None = None
+) -> Evidence:
     """Weigh up for each word whether it is novel.
 
     Parameters
@@ -68,6 +73,8 @@ def word_evidence(matrix: Any, novel: ArrayLike) -> Evidence:
         Boolean bags of words.
     novel : (n_documents,) array of bool
         Which documents are novel; there has to be one of each side.
+    signed : (n_documents,) array of float, optional
+        What `document_weights` gives for them, where that is at hand.
 
     Returns
     -------
@@ -84,13 +91,12 @@ def word_evidence(matrix: Any, novel: ArrayLike) -> Evidence:
     """
     bags = sparse.csr_array(matrix, dtype=np.float64)
     is_novel = np.asarray(novel, bool)
-    signed = document_weights(bags, is_novel)
+    if signed is None:
+        signed = document_weights(bags, is_novel)
     counts = np.array([bags[rows].sum(axis=0) for rows in (~is_novel, is_novel)], np.int64)
     sizes = (int((~is_novel).sum()), int(is_novel.sum()))
-    by_chance = _by_chance(np.abs(signed), is_novel)
-    return _evidence(
-        bags.T @ signed, bags.T @ signed**2, bags.T @ (signed**2 * by_chance), counts, sizes
-    )
+    squares, chance = bags.T @ signed**2, bags.T @ squares_by_chance(signed)
+    return _evidence(bags.T @ signed, squares, chance, counts, sizes)
 
 
 def evidence_of_counts(counts: NDArray[np.int64], sizes: tuple[int, int]) -> Evidence:
@@ -129,15 +135,38 @@ def evidence_of_counts(counts: NDArray[np.int64], sizes: tuple[int, int]) -> Evi
     )
 
 
-def _by_chance(weight: NDArray[np.float64], novel: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Give by how much each document's square would grow if chance gave it its side."""
-    full = weight > 0
-    means = np.array([weight[full & side].mean() if (full & side).any() else 1.0
-                      for side in (~novel, novel)])  # fmt: skip
-    share = (full & novel).sum() / max(int(full.sum()), 1)
+def squares_by_chance(signed: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give the mean square of each document's weight if chance gave it its side.
+
+    Parameters
+    ----------
+    signed : (n_documents,) array of float
+        What `document_weights` gives.
+
+    Returns
+    -------
+    (n_documents,) array of float
+
+    Examples
+    --------
+    >>> squares_by_chance(np.array([-1.0, -1.0, 2.0])).tolist()
+    [2.0, 2.0, 2.0]
+    """
+    novel, known = signed > 0, signed < 0
+    means = [float(np.abs(signed[side]).mean()) if side.any() else 1.0 for side in (known, novel)]
+    share = novel.sum() / max(int(novel.sum() + known.sum()), 1)
     mixed = (1 - share) * means[0] ** 2 + share * means[1] ** 2
-    grown: NDArray[np.float64] = mixed / means[novel.astype(int)] ** 2
-    return grown
+    own: NDArray[np.float64] = np.where(novel, means[1], means[0])
+    squares: NDArray[np.float64] = signed**2 * mixed / own**2
+    return squares
+
+
+def novelty_of(
+    total: NDArray[np.float64], squares: NDArray[np.float64], chance: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Give novelty from the sums of weights and of their squares, as they are and by chance."""
+    novelty: NDArray[np.float64] = total / np.sqrt(np.maximum(squares, chance) + PRIOR)
+    return novelty
 
 
 def _evidence(
@@ -149,7 +178,7 @@ def _evidence(
 ) -> Evidence:
     """Make evidence of the sums of weights and of their squares, as they are and by chance."""
     variance = np.maximum(squares, chance) + PRIOR
-    novelty = total / np.sqrt(variance)
+    novelty = novelty_of(total, squares, chance)
     # Fresh documents that have the word weigh like those here and, where these are few, like those
     # of all words. Twice the variance, for that of the documents here is as large.
     found = counts.sum(axis=0)

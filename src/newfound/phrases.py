@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse  # type: ignore[import-untyped,unused-ignore]
 
 from newfound.clauses import SIDES, ClauseTable
-from newfound.evidence import PRIOR
+from newfound.evidence import novelty_of, squares_by_chance
 from newfound.tables import Table
 
 __all__ = ["find_phrases", "phrase_table"]
@@ -80,11 +80,12 @@ def _of_side(
     own = signed > 0 if side == "novel" else signed < 0
     novelty, strength = np.zeros(len(left)), np.zeros(len(left))
     direction = 1.0 if side == "novel" else -1.0
+    chance_squares = squares_by_chance(signed)
     frequency = np.asarray(bags[own].sum(axis=0)).ravel()
     for start in range(0, len(left), _AT_A_TIME):
         part = slice(start, start + _AT_A_TIME)
         both = bags[:, left[part]].multiply(bags[:, right[part]]).tocsc()
-        novelty[part] = (both.T @ signed) / np.sqrt(both.T @ signed**2 + PRIOR)
+        novelty[part] = novelty_of(both.T @ signed, both.T @ signed**2, both.T @ chance_squares)
         together = both.T @ own.astype(np.float64)
         chance = frequency[left[part]] * frequency[right[part]] / max(int(own.sum()), 1)
         drawn = (together - chance) / np.sqrt(chance + 1)
@@ -114,7 +115,9 @@ def _of_side(
                 "documents_novel": n_own if side == "novel" else n_all - n_own,
                 "precision": n_own / n_all if n_all else np.nan,
                 "held_out_precision": agrees / matches if matches else np.nan,
-                "novelty": float(weights.sum() / np.sqrt((weights**2).sum() + PRIOR)),
+                "novelty": float(
+                    novelty_of(weights.sum(), (weights**2).sum(), chance_squares[documents].sum())
+                ),
                 "strength": strong,
             }
         )

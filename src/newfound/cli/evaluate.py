@@ -69,7 +69,7 @@ def words(
     with outcome():
         from newfound.evaluation.words import Setting, run_suites
 
-        paths = [output.with_suffix(ending) for ending in (".md", ".json")] if output else []
+        paths = [Path(f"{output}{ending}") for ending in (".md", ".json")] if output else []
         for path in paths:
             refuse_paths(path, None, force=force)
         talk = (lambda what: None) if quiet else say

@@ -98,8 +98,8 @@ class _Dataset:
     def _missing(self, beginning: str) -> str:
         return (
             f"{beginning}; name a copy (--data PATH, or the environment variable NEWFOUND_DATA), "
-            f"or allow its download from {self.sources[0].urls[0]} (--download, in Python "
-            "download=True)."
+            f"or allow its download from {self.sources[0].urls[0]} (newfound reproduce "
+            "--download, in Python download=True)."
         )
 
     def find(self, path: Path) -> Path | None:

@@ -40,7 +40,8 @@ TITLE = "The paper's experiments, reproduced"
 _LARGE = ("F_K", "F_N")
 _DECIDING = (
     "_core", "baselines", "clauses", "committee", "context", "describer", "evaluation.metrics",
-    "evidence", "machine", "reproduce.measure", "scoring", "text", "tokens", "words",
+    "evidence", "labelled", "learned", "machine", "presets", "reproduce.measure",
+    "reproduce.published", "scoring", "text", "tokens", "words",
 )  # fmt: skip
 
 
