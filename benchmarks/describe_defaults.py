@@ -34,10 +34,11 @@ from newfound.files import written_aside
 from newfound.phrases import find_phrases
 
 RESULT = Path(__file__).resolve().parent / "results" / "describe_defaults.md"
+FEWER = {"n_machines": 5}  # so that the sweep takes half the time
 SETTINGS: dict[str, dict[str, Any]] = {
-    "default": {},
+    "5 machines": {},
     "2 machines": {"n_machines": 2},
-    "10 machines": {"n_machines": 10},
+    "10 machines, the default": {"n_machines": 10},
     "200 clauses": {"n_clauses": 200},
     "1,000 clauses": {"n_clauses": 1000},
     "T = 50": {"T": 50},
@@ -83,13 +84,15 @@ def main() -> None:
         "# The defaults of NoveltyDescriber",
         "",
         "`python benchmarks/describe_defaults.py`: held-out AUROC of the votes, then seconds of "
-        "the processor in brackets; each row is the default but for what it names.",
+        "the processor in brackets. Each row is the default with five machines, but for what it "
+        "names.",
         "",
         f"| setting | BBC Sport | 20 Newsgroups | CLINC150 | pairs found of {3 * PAIR_SEEDS} | "
         "words a rule |",
         "|---|---|---|---|---|---|",
     ]
-    for name, setting in SETTINGS.items():
+    for name, changed in SETTINGS.items():
+        setting = {**FEWER, **changed}
         cells, length = [], 0.0
         for corpus in (shared.bbcsport, shared.newsgroups, shared.requests):
             area, words, seconds = votes(shared, corpus, setting)

@@ -52,7 +52,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
     preset : {"default", "paper"} or None, default=None
         Where every parameter that is None comes from; None is "default".
 
-        "default" is fast and gives short rules: ``n_machines=5, n_clauses=500, T=200, s=10.0,
+        "default" is fast and gives short rules: ``n_machines=10, n_clauses=500, T=200, s=10.0,
         epochs=10, boost_true_positive=True, max_literals=16, min_df=2, rule_min_df=0``. "paper" is
         the setting of the paper: ``n_machines=1, n_clauses=10000, T=50, s=25.0, epochs=100,
         boost_true_positive=False, max_literals=0, min_df=1, rule_min_df=1``.

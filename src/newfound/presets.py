@@ -24,7 +24,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "default": MappingProxyType(
             {
-                "n_machines": 5,
+                "n_machines": 10,
                 "n_clauses": 500,
                 "T": 200,
                 "s": 10.0,
