@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -169,6 +170,14 @@ class NoveltyDetector(BaseEstimator):
         -------
         self
         """
+        made = copy.copy(self)  # a fit that is refused or broken off leaves this one as it was
+        made._fit(X, y, held_back)
+        self.__dict__.update(made.__dict__)
+        return self
+
+    def _fit(
+        self, X: Iterable[str], y: ArrayLike | None, held_back: Iterable[str] | None
+    ) -> None:
         alpha = check_alpha(self.alpha)
         self._new_machine()._check_parameters()
         self._seed = self._draw_seed()
@@ -192,7 +201,6 @@ class NoveltyDetector(BaseEstimator):
         self._set_scales(texts, codes)
         self._start(texts, codes)
         self._calibrate()
-        return self
 
     def partial_fit(self, X: Iterable[str], y: ArrayLike | None = None, *, epochs: int = 1) -> Self:
         """Take in more known documents, of known classes or new ones; the first call is a `fit`.

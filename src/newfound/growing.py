@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,7 +12,7 @@ from scipy import sparse
 
 from newfound._checks import whole
 from newfound.known import known_texts, take_aside
-from newfound.rulebank import learn_rules
+from newfound.rulebank import RuleBank, learn_rules
 from newfound.text import TextVectorizer
 
 if TYPE_CHECKING:
@@ -26,6 +27,13 @@ _MOST_BANKS = 8  # from so many on, one machine learns the rules of all classes 
 
 def grow(detector: Detector, X: Iterable[str], y: ArrayLike | None, epochs: int) -> Detector:
     """Take in more known documents; see `NoveltyDetector.partial_fit`."""
+    grown = copy.copy(detector)  # one that is refused or broken off leaves the detector as it was
+    _grow(grown, X, y, epochs)
+    detector.__dict__.update(grown.__dict__)
+    return detector
+
+
+def _grow(detector: NoveltyDetector, X: Iterable[str], y: ArrayLike | None, epochs: int) -> None:
     whole("epochs", epochs, 1)
     texts, labels = known_texts(X, y)
     if not texts:
@@ -60,17 +68,20 @@ def grow(detector: Detector, X: Iterable[str], y: ArrayLike | None, epochs: int)
     )
     _grow_rules(detector, fresh, codes[train], old, epochs)
     detector._calibrate()
-    return detector
 
 
 def _grow_rules(
     detector: NoveltyDetector, fresh: Any, codes: NDArray[np.int64], old: int, epochs: int
 ) -> None:
     """Let rules of known classes go on learning, and give rules to new classes."""
+    banks = []
     for bank in detector.banks_:
         here = np.flatnonzero(np.isin(codes, bank.classes))
         if len(here):
+            bank = RuleBank(copy.deepcopy(bank.machine), bank.columns, bank.classes)
             bank.partial_fit(fresh[here], codes[here], epochs)
+        banks.append(bank)
+    detector.banks_ = banks
     new = np.unique(codes[codes >= old])
     evidence = detector.evidence_
     anew = not detector.banks_ or len(detector.banks_) >= _MOST_BANKS

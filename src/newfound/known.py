@@ -98,7 +98,7 @@ def warn_of_single(labels: NDArray[Any]) -> None:
         warnings.warn(
             f"{some} a single known document: it is learned from, but new documents of the class "
             "may well be called novel.",
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
