@@ -52,3 +52,50 @@ def test_learning_that_is_refused_or_broken_off_leaves_the_detector_as_it_was(
     with pytest.raises(KeyboardInterrupt):
         detector.partial_fit([*texts[:30], *novel[:30]], [*labels[:30], *["travel"] * 30])
     unharmed()
+
+
+def test_one_huge_message_does_not_stop_the_others_from_being_detected(detector, sample, tmp_path):
+    huge = "zyxw vutsr qponm lkjih " * 50_000
+    assert len(huge) > 1_000_000
+    found = detector.detect([huge, *sample[2][:8]], describe=False)
+    assert found["novel"][0] and found["reasons"][0] == "too long to explain"
+    assert "too long" not in " ".join(found["reasons"][1:])
+    found.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "too long to explain" in page and len(page) < len(huge)
+
+
+def test_a_class_called_novel_is_refused(detector, sample):
+    texts, labels, _ = sample
+    message = "y has a class 'novel', which stands for what is new; rename it"
+    with pytest.raises(ValueError, match=message):
+        NoveltyDetector().fit(texts, np.where(labels == labels[0], "novel", labels))
+    with pytest.raises(ValueError, match=message):
+        detector.partial_fit(texts[:3], ["novel"] * 3)
+
+
+def test_an_explanation_never_disagrees_with_the_prediction_even_at_ties(detector, sample):
+    texts = [*detector._held_back, *sample[2][:30]]  # held-back scores are where ties are
+    novelty, p, labels = detector.novelty(texts), detector.p_values(texts), detector.predict(texts)
+    for i, text in enumerate(texts):
+        verdict = detector.explain(text)
+        assert (verdict.novelty, verdict.p_value) == (novelty[i], p[i])
+        assert (verdict.verdict == "novel") == (labels[i] == "novel")
+
+
+def test_what_no_word_adds_is_the_intercept_the_centring_and_rules_without_words(detector, sample):
+    for text in [*sample[0][:20], *sample[2][:20], "pay pay bill zyxw bill"]:
+        verdict = detector.explain(text)
+        k = detector.classes_.tolist().index(verdict.nearest)
+        columns = detector.vectorizer_.vocabulary_
+        present = {columns[word.word] for word in verdict.words if word.word in columns}
+        votes = sum(
+            rule.polarity
+            for bank in detector.banks_
+            for rule in bank.rules(k)
+            if rule.fires(present) and not rule.plain
+        )
+        intercept = detector.evidence_.weights[k, -1] * detector._scale[0]
+        centring = detector._centre @ detector._scale
+        expected = -intercept - centring - votes * detector._scale[4]
+        assert verdict.base == pytest.approx(expected, abs=1e-4)
