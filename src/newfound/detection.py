@@ -101,7 +101,7 @@ class Detection(Table):
     @cached_property
     def share(self) -> ShareOfNew:
         """The estimate of the share that is new, missed ones counted and false alarms not."""
-        return share_of_new(self["p_value"])
+        return share_of_new(self["p_value"], len(self.detector.calibration_))
 
     def explain(self, i: int) -> Verdict:
         """Explain the text of row i."""
