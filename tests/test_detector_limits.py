@@ -7,6 +7,9 @@ import pytest
 
 import newfound
 from newfound import NoveltyDetector
+from newfound.conformal import Calibration
+from newfound.evaluation.deletion import _at_most_as_many
+from newfound.mixture import share_of_new
 
 
 @pytest.fixture(scope="module")
@@ -99,3 +102,51 @@ def test_what_no_word_adds_is_the_intercept_the_centring_and_rules_without_words
         centring = detector._centre @ detector._scale
         expected = -intercept - centring - votes * detector._scale[4]
         assert verdict.base == pytest.approx(expected, abs=1e-4)
+
+
+def test_what_was_not_tried_is_not_claimed_and_long_texts_take_bounded_time(detector, monkeypatch):
+    short = detector.explain("zyxw vuts")
+    assert "would stay novel unless all its words were gone" in short.to_terminal(colour=False)
+    words = [f"zyxw{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(120)]
+    many = detector.explain(" ".join(words))
+    assert many.counterfactual is None
+    said = many.to_terminal(colour=False)
+    assert "more than 60 words would have to go" in said and "unless all" not in said
+    scored = 0
+    read = detector._reader.read
+
+    def counted(texts):
+        nonlocal scored
+        scored += sum(map(len, texts))
+        return read(texts)
+
+    monkeypatch.setattr(detector._reader, "read", counted)
+    long = detector.explain(" ".join(words * 120))
+    assert len(long.text) > 100_000
+    said = long.to_terminal(colour=False)
+    assert "words would have to go" in said and "more than 60" not in said
+    assert scored < 11_000_000
+
+
+@pytest.mark.parametrize("n_held_back", [19, 60, 200, 1000])
+def test_the_interval_of_the_share_of_new_holds_whatever_number_is_held_back(n_held_back):
+    rng = np.random.RandomState(n_held_back)
+    nearest, covered = np.zeros(1000, int), 0
+    for _ in range(300):
+        calibration = Calibration(rng.randn(n_held_back), nearest[:n_held_back], 0.05)
+        scores = np.concatenate((rng.randn(700), np.full(300, 9.0)))
+        found = share_of_new(calibration.p_values(scores, nearest), n_held_back)
+        covered += found.low <= 0.3 <= found.high
+    assert 0.8 <= covered / 300 <= 0.98
+
+
+def test_the_interval_of_a_detection_counts_the_documents_held_back(detector, sample):
+    found = detector.detect([*sample[0][:40], *sample[2][:20]], describe=False, group=False)
+    exact, told = share_of_new(found["p_value"]), found.share
+    assert told == share_of_new(found["p_value"], len(detector.calibration_))
+    assert told.high - told.low > exact.high - exact.low
+
+
+def test_a_text_that_nobody_makes_known_is_no_win():
+    won = _at_most_as_many([2, None, 3, None], [2, None, 1, 4], np.array([5, 5, 5, 5]))
+    assert won.tolist() == [True, False, False, False]
