@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from newfound._checks import whole
-from newfound.known import known_texts, take_aside
+from newfound.known import known_texts
 from newfound.rulebank import RuleBank, learn_rules
 from newfound.text import TextVectorizer
 
@@ -47,11 +47,10 @@ def _grow(detector: NoveltyDetector, X: Iterable[str], y: ArrayLike | None, epoc
         if label not in number:
             number[label] = len(number)
     codes = np.array([number[label] for label in np.asarray(labels).tolist()], dtype=np.int64)
-    train, aside = take_aside(
-        codes, round(detector.held_back * len(codes)), detector._seed + len(texts)
-    )
-    learned = [texts[i] for i in train.tolist()]
     evidence = detector.evidence_
+    aside = _drawn(detector, codes, old)
+    train = np.setdiff1d(np.arange(len(codes)), aside)
+    learned = [texts[i] for i in train.tolist()]
     vectorizer = _extended(detector.vectorizer_, learned)
     before = evidence.matrix
     width = len(vectorizer.vocabulary_)
@@ -70,21 +69,38 @@ def _grow(detector: NoveltyDetector, X: Iterable[str], y: ArrayLike | None, epoc
     detector._calibrate()
 
 
+def _drawn(detector: NoveltyDetector, codes: NDArray[np.int64], old: int) -> NDArray[np.int64]:
+    """Draw the documents to hold back, each by itself, so that one at a time is as good as many.
+
+    Of a new class the first document is always learned from.
+    """
+    seen = detector.evidence_.n_documents + len(detector._held_back)
+    random = np.random.RandomState([detector._seed, seen])
+    drawn = random.random_sample(len(codes)) < detector.held_back
+    classes, first = np.unique(codes, return_index=True)
+    drawn[first[classes >= old]] = False
+    return np.flatnonzero(drawn)
+
+
 def _grow_rules(
     detector: NoveltyDetector, fresh: Any, codes: NDArray[np.int64], old: int, epochs: int
 ) -> None:
-    """Let rules of known classes go on learning, and give rules to new classes."""
+    """Let rules of known classes go on learning, and give rules to new classes.
+
+    Where a file kept no automata, the rules of all classes are learned again from all documents.
+    """
     banks = []
+    anew = not all(bank.goes_on for bank in detector.banks_)
     for bank in detector.banks_:
         here = np.flatnonzero(np.isin(codes, bank.classes))
-        if len(here):
+        if len(here) and not anew:
             bank = RuleBank(copy.deepcopy(bank.machine), bank.columns, bank.classes)
             bank.partial_fit(fresh[here], codes[here], epochs)
         banks.append(bank)
     detector.banks_ = banks
     new = np.unique(codes[codes >= old])
     evidence = detector.evidence_
-    anew = not detector.banks_ or len(detector.banks_) >= _MOST_BANKS
+    anew = anew or not detector.banks_ or len(detector.banks_) >= _MOST_BANKS
     if not len(new) and not anew:
         return
     learned = learn_rules(
