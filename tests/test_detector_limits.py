@@ -1,6 +1,7 @@
 """The detector at its limits: broken-off learning, huge texts, ties, small classes, one by one."""
 
 import copy
+import csv
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from newfound import NoveltyDetector
 from newfound.conformal import Calibration
 from newfound.evaluation.deletion import _at_most_as_many
 from newfound.mixture import share_of_new
+from newfound.rulebank import learn_rules
 
 
 @pytest.fixture(scope="module")
@@ -150,3 +152,65 @@ def test_the_interval_of_a_detection_counts_the_documents_held_back(detector, sa
 def test_a_text_that_nobody_makes_known_is_no_win():
     won = _at_most_as_many([2, None, 3, None], [2, None, 1, 4], np.array([5, 5, 5, 5]))
     assert won.tolist() == [True, False, False, False]
+
+
+def test_documents_that_come_one_at_a_time_are_held_back_as_those_that_come_at_once(
+    detector, sample, monkeypatch
+):
+    texts, labels, _ = sample
+    at_once = copy.deepcopy(detector).partial_fit(texts[:100], labels[:100])
+    before = detector.n_documents_["held_back"]
+    assert 8 <= at_once.n_documents_["held_back"] - before <= 34  # 20, give or take 3.5 sigma
+    monkeypatch.setattr(NoveltyDetector, "_calibrate", lambda self: None)  # slow, and not the point
+    for text, label in zip(texts[:60], labels[:60], strict=True):
+        detector.partial_fit([text], [label])
+    assert 2 <= len(detector._held_back) - before <= 23  # 12, give or take 3.5 sigma
+    assert detector.evidence_.n_documents + len(detector._held_back) == len(texts) + 60
+
+
+def test_batches_of_one_size_hold_back_other_places(detector, sample):
+    texts, labels, _ = sample
+    places = []
+    for _ in range(3):
+        before = len(detector._held_back)
+        detector.partial_fit(texts[:40], labels[:40])
+        places.append(tuple(texts.index(text) for text in detector._held_back[before:]))
+    assert len(set(places)) == 3
+
+
+def test_the_first_document_of_a_new_class_is_learned_from(fitted):
+    for seed in range(8):
+        detector = copy.deepcopy(fitted)
+        detector._seed = seed
+        detector.partial_fit(["zyxw vuts lamp"], ["lamp"])
+        assert detector.nearest(["vuts lamp zyxw"])[0] == "lamp"
+
+
+def test_a_file_without_automata_relearns_rules_and_one_with_them_goes_on(
+    detector, sample, tmp_path
+):
+    texts, labels, _ = sample
+    detector.save(tmp_path / "bare.nf")
+    detector.save(tmp_path / "whole.nf", with_automata=True)
+    bare, whole = (newfound.load(tmp_path / f"{name}.nf") for name in ("bare", "whole"))
+    bare.save(tmp_path / "again.nf", with_automata=True)  # it has none to give
+    again = newfound.load(tmp_path / "again.nf")
+    for grown in (detector, bare, whole, again):
+        grown.partial_fit(texts[:30], labels[:30])
+    states = [d.banks_[0].machine.states_ for d in (detector, whole)]
+    assert np.array_equal(*states)
+    evidence = bare.evidence_
+    relearned = learn_rules(
+        bare._new_machine(), evidence.matrix, evidence.codes, bare._usable()
+    ).machine.states_
+    for grown in (bare, again):
+        assert np.array_equal(grown.banks_[0].machine.states_, relearned)
+
+
+def test_a_detection_written_from_python_has_no_formulas_either(detector, tmp_path):
+    found = detector.detect(["=1+1 zyxw evil", "+pay my bill", "pay my bill"], describe=False)
+    found.to_csv(tmp_path / "rows.csv")
+    with open(tmp_path / "rows.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["text"] for row in rows] == ["'=1+1 zyxw evil", "'+pay my bill", "pay my bill"]
+    assert [float(row["novelty"]) for row in rows] == found["novelty"].tolist()

@@ -122,8 +122,9 @@ class Verdict:
         """The smallest set of words found without which the text would be known.
 
         Empty for a text that is known, None where it is still novel when as many words as are tried
-        are gone: all but one or 60, and fewer in a long text (20 in one of 20,000 characters). Found by taking away the word that helps most, again and
-        again, and then putting back every word that need not go; the text is scored anew each time.
+        are gone: all but one or 60, and fewer in a long text (20 in one of 20,000 characters).
+        Found by taking away the word that helps most, again and again, and then putting back every
+        word that need not go; the text is scored anew each time.
         """
         if self.verdict != "novel":
             return ()
