@@ -89,6 +89,18 @@ def test_explain_understands_a_detector(files):
         (("--incoming", "incoming.txt", *KNOWN, "--alpha", "0.0001"), 1, "needs 9999 or more"),
         (("--incoming", "incoming.txt", "--model", "incoming.txt"), 1, "not a model of newfound"),
         (("--incoming", "nothing.txt", *KNOWN), 1, "nothing.txt"),
+        *(
+            (("--incoming", "incoming.txt", "--model", "d.nf", option, value), 2, f"{option} is")
+            for option, value in (
+                ("--alpha", "0.1"),
+                ("--groups", "1"),
+                ("--known-column", "text"),
+                ("--labels-column", "intent"),
+                ("--language", "en"),
+                ("--seed", "0"),
+            )
+        ),
+        (("--incoming", "incoming.txt", *KNOWN, "--groups", "3"), 2, "documents without classes"),
     ],
 )
 def test_what_is_asked_wrongly_is_said_in_a_sentence(files, arguments, status, said):

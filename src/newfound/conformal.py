@@ -3,7 +3,12 @@
 A new known document is as likely to have any rank among the held-back ones as any other. So
 ``p = (1 + held-back scores at least as high) / (1 + held-back documents)`` is at most alpha for at
 most a share alpha of known documents, whatever the score and however few documents (split conformal
-prediction). Ties count against novelty; nothing is drawn at random.
+prediction). That is on average over what is held back. Ties count against novelty; nothing is drawn
+at random.
+
+One exception: `newfound.known.take_aside` never holds back the last document of a class, as nothing
+would be known of the class then. Where classes have very few documents, those held back are so of
+the larger ones, which are better known, and false alarms come more often than alpha.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.documents import Documents, as_documents
+from newfound.explaining import MOST_EXPLAINED
 from newfound.grouping import how_many_groups
 from newfound.mixture import ShareOfNew, share_of_new
 from newfound.tables import Table
@@ -100,7 +101,7 @@ class Detection(Table):
     @cached_property
     def share(self) -> ShareOfNew:
         """The estimate of the share that is new, missed ones counted and false alarms not."""
-        return share_of_new(self["p_value"])
+        return share_of_new(self["p_value"], len(self.detector.calibration_))
 
     def explain(self, i: int) -> Verdict:
         """Explain the text of row i."""
@@ -187,8 +188,14 @@ def detect(
     labels = detector.classes_[nearest]
     reasons = np.empty(len(documents), dtype=object)
     for i, text in enumerate(documents.texts):
-        found = detector.explain(text).reasons() if novel[i] else f"like {labels[i]}"
-        reasons[i] = found if bags.n_words[i] else "no words to go by"
+        if not bags.n_words[i]:
+            reasons[i] = "no words to go by"
+        elif not novel[i]:
+            reasons[i] = f"like {labels[i]}"
+        elif len(text) > MOST_EXPLAINED:
+            reasons[i] = "too long to explain"
+        else:
+            reasons[i] = detector.explain(text).reasons()
     new = [text for text, is_novel in zip(documents.texts, novel, strict=True) if is_novel]
     columns = {
         "document": np.array(documents.ids, dtype=object),

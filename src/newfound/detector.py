@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -16,6 +17,7 @@ from newfound.bags import BagReader, Bags
 from newfound.class_evidence import Evidence
 from newfound.conformal import Calibration, check_alpha
 from newfound.known import (
+    NOVEL,
     check_given,
     hold_back,
     known_texts,
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["NOVEL", "WEIGHTS", "NoveltyDetector"]
 
-NOVEL = "novel"
 # How much each part counts, in units of its spread over known documents; docs/detect.md says what
 # they were chosen on.
 WEIGHTS = {"margin": 1.0, "surprise": 1.0, "neighbours": 1.0, "pairs": 1.0, "rules": 0.5}
@@ -169,6 +170,12 @@ class NoveltyDetector(BaseEstimator):
         -------
         self
         """
+        made = copy.copy(self)  # a fit that is refused or broken off leaves this one as it was
+        made._fit(X, y, held_back)
+        self.__dict__.update(made.__dict__)
+        return self
+
+    def _fit(self, X: Iterable[str], y: ArrayLike | None, held_back: Iterable[str] | None) -> None:
         alpha = check_alpha(self.alpha)
         self._new_machine()._check_parameters()
         self._seed = self._draw_seed()
@@ -192,7 +199,6 @@ class NoveltyDetector(BaseEstimator):
         self._set_scales(texts, codes)
         self._start(texts, codes)
         self._calibrate()
-        return self
 
     def partial_fit(self, X: Iterable[str], y: ArrayLike | None = None, *, epochs: int = 1) -> Self:
         """Take in more known documents, of known classes or new ones; the first call is a `fit`.
@@ -358,7 +364,9 @@ class NoveltyDetector(BaseEstimator):
         for start in range(0, len(bags), _BATCH):
             rows = slice(start, start + _BATCH)
             parts, near = self._parts(bags.take(np.arange(len(bags))[rows]))
-            novelty[rows], nearest[rows] = (parts - self._centre) @ self._scale, near
+            # Not a product of matrices, which rounds one row by itself unlike one among many.
+            novelty[rows] = self._weighted(parts).sum(axis=1)
+            nearest[rows] = near
         return novelty, nearest, bags
 
     def _parts(self, bags: Bags) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -367,6 +375,11 @@ class NoveltyDetector(BaseEstimator):
         nearest = scores.argmax(axis=1).astype(np.int64)
         votes = self._votes(bags.matrix)[np.arange(len(bags)), nearest]
         return np.column_stack((self.evidence_.parts(bags, nearest), -votes)), nearest
+
+    def _weighted(self, parts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give what each part adds to the novelty."""
+        weighted: NDArray[np.float64] = (parts - self._centre) * self._scale
+        return weighted
 
     def _votes(self, matrix: Any) -> NDArray[np.int64]:
         votes = np.zeros((matrix.shape[0], len(self.classes_)), np.int64)

@@ -32,7 +32,7 @@ Arrays = Mapping[str, NDArray[Any]]
 
 _MOST = 2**53
 _MOST_AUTOMATA = 2**31
-_IN, _OUT = 160, 96  # states of automata whose own were not kept: some way in, some way out
+_IN, _OUT = 160, 96  # stand-ins for automata that were not kept, to vote with, not to learn on from
 _VECTORIZER = ("language", "stop_words", "lemmatize", "max_features")
 
 
@@ -158,7 +158,7 @@ def _bank_state(
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     clauses = bank.machine.clauses_
     meta, arrays = machine_state(bank.machine)
-    if not with_automata:
+    if not (with_automata and bank.goes_on):
         del arrays["states"]
     arrays |= {
         "columns": bank.columns,
@@ -189,12 +189,13 @@ def _bank(
     automata = n_classes * n_clauses * 2 * n_features
     _expect(0 < automata <= _MOST_AUTOMATA, "the automata are not too many")
     clauses = _clauses(arrays, n_classes, n_clauses, n_features)
-    if "states" not in arrays:
+    goes_on = "states" in arrays
+    if not goes_on:
         states = np.full((n_classes * n_clauses, 2 * n_features), _OUT, np.uint8)
         states[np.repeat(np.arange(len(clauses)), clauses.lengths), clauses.literals] = _IN
         arrays["states"] = states.reshape(n_classes, n_clauses, 2, n_features)
     filled = machine_from_state(meta, arrays, machine, classes, clauses)
-    return RuleBank(filled, columns, classes)
+    return RuleBank(filled, columns, classes, goes_on=goes_on)
 
 
 def _clauses(arrays: Arrays, n_classes: int, n_clauses: int, n_features: int) -> Clauses:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from newfound._checks import whole
-from newfound.known import known_texts, take_aside
-from newfound.rulebank import learn_rules
+from newfound.known import known_texts
+from newfound.rulebank import RuleBank, learn_rules
 from newfound.text import TextVectorizer
 
 if TYPE_CHECKING:
@@ -26,6 +27,13 @@ _MOST_BANKS = 8  # from so many on, one machine learns the rules of all classes 
 
 def grow(detector: Detector, X: Iterable[str], y: ArrayLike | None, epochs: int) -> Detector:
     """Take in more known documents; see `NoveltyDetector.partial_fit`."""
+    grown = copy.copy(detector)  # one that is refused or broken off leaves the detector as it was
+    _grow(grown, X, y, epochs)
+    detector.__dict__.update(grown.__dict__)
+    return detector
+
+
+def _grow(detector: NoveltyDetector, X: Iterable[str], y: ArrayLike | None, epochs: int) -> None:
     whole("epochs", epochs, 1)
     texts, labels = known_texts(X, y)
     if not texts:
@@ -39,11 +47,10 @@ def grow(detector: Detector, X: Iterable[str], y: ArrayLike | None, epochs: int)
         if label not in number:
             number[label] = len(number)
     codes = np.array([number[label] for label in np.asarray(labels).tolist()], dtype=np.int64)
-    train, aside = take_aside(
-        codes, round(detector.held_back * len(codes)), detector._seed + len(texts)
-    )
-    learned = [texts[i] for i in train.tolist()]
     evidence = detector.evidence_
+    aside = _drawn(detector, codes, old)
+    train = np.setdiff1d(np.arange(len(codes)), aside)
+    learned = [texts[i] for i in train.tolist()]
     vectorizer = _extended(detector.vectorizer_, learned)
     before = evidence.matrix
     width = len(vectorizer.vocabulary_)
@@ -60,20 +67,40 @@ def grow(detector: Detector, X: Iterable[str], y: ArrayLike | None, epochs: int)
     )
     _grow_rules(detector, fresh, codes[train], old, epochs)
     detector._calibrate()
-    return detector
+
+
+def _drawn(detector: NoveltyDetector, codes: NDArray[np.int64], old: int) -> NDArray[np.int64]:
+    """Draw the documents to hold back, each by itself, so that one at a time is as good as many.
+
+    Of a new class the first document is always learned from.
+    """
+    seen = detector.evidence_.n_documents + len(detector._held_back)
+    random = np.random.RandomState([detector._seed, seen])
+    drawn = random.random_sample(len(codes)) < detector.held_back
+    classes, first = np.unique(codes, return_index=True)
+    drawn[first[classes >= old]] = False
+    return np.flatnonzero(drawn)
 
 
 def _grow_rules(
     detector: NoveltyDetector, fresh: Any, codes: NDArray[np.int64], old: int, epochs: int
 ) -> None:
-    """Let rules of known classes go on learning, and give rules to new classes."""
+    """Let rules of known classes go on learning, and give rules to new classes.
+
+    Where a file kept no automata, the rules of all classes are learned again from all documents.
+    """
+    banks = []
+    anew = not all(bank.goes_on for bank in detector.banks_)
     for bank in detector.banks_:
         here = np.flatnonzero(np.isin(codes, bank.classes))
-        if len(here):
+        if len(here) and not anew:
+            bank = RuleBank(copy.deepcopy(bank.machine), bank.columns, bank.classes)
             bank.partial_fit(fresh[here], codes[here], epochs)
+        banks.append(bank)
+    detector.banks_ = banks
     new = np.unique(codes[codes >= old])
     evidence = detector.evidence_
-    anew = not detector.banks_ or len(detector.banks_) >= _MOST_BANKS
+    anew = anew or not detector.banks_ or len(detector.banks_) >= _MOST_BANKS
     if not len(new) and not anew:
         return
     learned = learn_rules(

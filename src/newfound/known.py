@@ -15,6 +15,7 @@ from newfound.text import TextVectorizer
 
 __all__ = [
     "KNOWN",
+    "NOVEL",
     "check_given",
     "hold_back",
     "known_texts",
@@ -28,6 +29,7 @@ __all__ = [
 _SCALE_SHARE, _LEAST_SCALE, _MOST_SCALE = 0.2, 5, 300
 _LEAST_LEARNED = 5
 KNOWN = "known"
+NOVEL = "novel"  # what a detector calls a text of no known class
 
 
 def known_texts(X: Iterable[str], y: ArrayLike | None) -> tuple[list[str], NDArray[Any] | None]:
@@ -51,6 +53,8 @@ def known_texts(X: Iterable[str], y: ArrayLike | None) -> tuple[list[str], NDArr
         )
     if labels is not None and any(_is_missing(label) for label in labels.tolist()):
         raise ValueError("y has a missing label; leave that document out, or name its class.")
+    if labels is not None and NOVEL in labels.tolist():
+        raise ValueError(f"y has a class {NOVEL!r}, which stands for what is new; rename it.")
     kept = dict(with_text(texts))
     return list(kept.values()), None if labels is None else labels[list(kept)]
 
@@ -67,7 +71,7 @@ def hold_back(
     Purely at random: a share of each class would not do. Classes of which more documents were
     learned from, and are better known for that, would then have more held back too, while a new
     document is of any class; false alarms would come too often. Only the last document of a class
-    is always learned from.
+    is always learned from, and so where classes are very small false alarms exceed alpha.
 
     Examples
     --------
@@ -98,7 +102,7 @@ def warn_of_single(labels: NDArray[Any]) -> None:
         warnings.warn(
             f"{some} a single known document: it is learned from, but new documents of the class "
             "may well be called novel.",
-            stacklevel=3,
+            stacklevel=4,
         )
 
 

@@ -27,11 +27,23 @@ class ShareOfNew:
     high: float
 
 
-def share_of_new(p_values: ArrayLike) -> ShareOfNew:
+def share_of_new(p_values: ArrayLike, n_held_back: int | None = None) -> ShareOfNew:
     """Estimate which share of documents is new from their p-values.
 
     p-values of known documents are uniform, so twice those above a half are all known documents
     (Storey's estimator). New documents that look known count as known, so it tends to be too low.
+
+    Parameters
+    ----------
+    p_values : array of float
+        A p-value for each document.
+    n_held_back : int, optional
+        How many held-back documents they come from. Few of them make all p-values uncertain
+        together, and the interval wider; without it they are taken for exact.
+
+    Returns
+    -------
+    ShareOfNew
 
     Examples
     --------
@@ -43,8 +55,13 @@ def share_of_new(p_values: ArrayLike) -> ShareOfNew:
     if p.ndim != 1 or not len(p) or not ((p >= 0) & (p <= 1)).all():
         raise ValueError("p_values must be one or more numbers from 0 to 1, in one dimension.")
     above = float((p > _CUT).mean())
-    error = _Z * np.sqrt(max(above * (1 - above), 1 / len(p)) / len(p)) / (1 - _CUT)
     share = 1 - above / (1 - _CUT)
+    variance = max(above * (1 - above), 1 / len(p)) / len(p)
+    if n_held_back is not None:
+        # The share of known documents above the cut varies with those held back, as a rank does.
+        known = min(1 - share, 1.0)
+        variance += _CUT * (1 - _CUT) * known**2 / (n_held_back + 2)
+    error = _Z * np.sqrt(variance) / (1 - _CUT)
     low, middle, high = (float(np.clip(x, 0, 1)) for x in (share - error, share, share + error))
     return ShareOfNew(middle, low, high)
 
@@ -114,7 +131,7 @@ def split_mixture(known: list[str], unlabelled: list[str], **parameters: Any) ->
     detector = NoveltyDetector(**parameters).fit(known, labels)
     novelty, nearest, bags = detector._scored(unlabelled)
     p_values = detector._p_values(novelty, nearest, bags)
-    share = share_of_new(p_values)
+    share = share_of_new(p_values, len(detector.calibration_))
     n = round(share.share * len(novelty))
     novel = np.zeros(len(novelty), dtype=bool)
     novel[np.lexsort((-novelty, p_values))[:n]] = True

@@ -54,6 +54,8 @@ class RuleBank:
         The column of each of its features among all terms, ascending.
     classes : ndarray of int
         The number of each of its classes; -1 for one that stands for all others.
+    goes_on : bool, default=True
+        Whether the machine has the automata that it learned with, and so can go on learning.
     """
 
     def __init__(
@@ -61,7 +63,10 @@ class RuleBank:
         machine: TsetlinMachineClassifier,
         columns: NDArray[np.int64],
         classes: NDArray[np.int64],
+        *,
+        goes_on: bool = True,
     ) -> None:
+        self.goes_on = goes_on
         self.machine, self.columns, self.classes = machine, columns, classes
         self._rules: dict[int, list[ClassRule]] = {}
         self.told: dict[int, list[Any]] = {}  # rules as explanations tell them, by class

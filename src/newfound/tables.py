@@ -129,14 +129,13 @@ class Table:
         """Write a CSV file, UTF-8; without a path, give its text.
 
         A number that is not finite is left empty; several values in a cell are parted by ``|``.
+        An apostrophe goes before a text that a spreadsheet would take for a formula.
         """
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self.columns)
         for row in self.to_records():
-            writer.writerow(
-                "|".join(value) if isinstance(value, list) else value for value in row.values()
-            )
+            writer.writerow(map(_cell, row.values()))
         return _written(text.getvalue(), path)
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
@@ -179,6 +178,20 @@ def _written(text: str, path: str | os.PathLike[str] | None) -> str | None:
     with open(path, "w", encoding="utf-8", newline="") as file:
         file.write(text)
     return None
+
+
+def _cell(value: Any) -> Any:
+    """Give a value as it goes into a CSV file.
+
+    Examples
+    --------
+    >>> [_cell(value) for value in ("=1+1", " @SUM(A1)", -2.5, ["-x", "y"], "a=b")]
+    ["'=1+1", "' @SUM(A1)", -2.5, "'-x|y", 'a=b']
+    """
+    if isinstance(value, list):
+        value = "|".join(value)
+    risky = isinstance(value, str) and value.lstrip()[:1] in ("=", "+", "-", "@")
+    return f"'{value}" if risky else value
 
 
 def _short(value: Any) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["FiredRule", "Verdict", "WordReason"]
 
 _MOST_MARKED = 20_000  # characters that are shown with marks; the rest of a long text is cut
-_MOST_TRIED = 100_000  # characters of a text that is scored again and again
+_MOST_SCORED = 10_000_000  # characters of all the texts that a counterfactual scores
 _CANDIDATES = 24
 _MOST_REMOVED = 60
 _COLOURS = {"novel": "214,96,40", "known": "38,120,200"}
@@ -121,13 +121,20 @@ class Verdict:
     def counterfactual(self) -> tuple[str, ...] | None:
         """The smallest set of words found without which the text would be known.
 
-        Empty for a text that is known, None where only the loss of all words would do or the text
-        is very long (100,000 characters). Found by taking away the word that helps most, again and
-        again, and then putting back every word that need not go; the text is scored anew each time.
+        Empty for a text that is known, None where it is still novel when as many words as are tried
+        are gone: all but one or 60, and fewer in a long text (20 in one of 20,000 characters).
+        Found by taking away the word that helps most, again and again, and then putting back every
+        word that need not go; the text is scored anew each time.
         """
         if self.verdict != "novel":
             return ()
-        return _counterfactual(self) if len(self.text) <= _MOST_TRIED else None
+        return _counterfactual(self, self._tried)
+
+    @property
+    def _tried(self) -> int:
+        """How many words a counterfactual takes away at most."""
+        affordable = _MOST_SCORED // (_CANDIDATES * max(len(self.text), 1))
+        return min(len(self.words) - 1, _MOST_REMOVED, affordable)
 
     def without(self, words: Sequence[str]) -> str:
         """Give the text without some of its words."""
@@ -261,13 +268,18 @@ class Verdict:
             yield f"{count} {side} {self.nearest}: {_short(rule)} ({right})"
         for rule, _ in _folded(self.nearly)[:n]:
             yield f"nearly a rule for {self.nearest}: {_short(rule)}; {rule.missing} is missing"
-        if self.verdict == "novel" and len(self.text) <= _MOST_TRIED:
-            gone = self.counterfactual
-            yield (
-                "would stay novel unless all its words were gone"
-                if gone is None
-                else f"would be known without: {', '.join(gone)}"
-            )
+        if self.verdict == "novel":
+            yield self._would_be_known()
+
+    def _would_be_known(self) -> str:
+        gone, tried = self.counterfactual, self._tried
+        if gone is not None:
+            return f"would be known without: {', '.join(gone)}"
+        if tried == len(self.words) - 1:
+            return "would stay novel unless all its words were gone"
+        if not tried:
+            return "too long to try which words would have to go"
+        return f"more than {tried} words would have to go, as far as was tried"
 
     def _marked(self) -> Iterator[tuple[str, _Mark | None]]:
         strongest = max((abs(w.contribution) for w in self.words), default=0.0) or 1.0
@@ -329,7 +341,7 @@ def _short(rule: FiredRule, n: int = 3) -> str:
     return " AND ".join(parts) + (f" AND NOT {more} more" if more > 0 else "")
 
 
-def _counterfactual(verdict: Verdict) -> tuple[str, ...] | None:
+def _counterfactual(verdict: Verdict, most: int) -> tuple[str, ...] | None:
     detector = verdict._detector
     order = [word.word for word in verdict.words]
 
@@ -341,7 +353,7 @@ def _counterfactual(verdict: Verdict) -> tuple[str, ...] | None:
         return np.where(bags.n_words > 0, novelty - limits, np.inf)
 
     gone: list[str] = []
-    while len(gone) < min(len(order) - 1, _MOST_REMOVED):
+    while len(gone) < most:
         left = [word for word in order if word not in gone][:_CANDIDATES]
         found = margins([[*gone, word] for word in left])
         best = int(found.argmin())

@@ -39,7 +39,31 @@ def _rate(value: float | None) -> float | None:
     return value
 
 
+_OF_LEARNING = {
+    "alpha": "is part of the model",
+    "groups": "is part of the model",
+    "known_column": "is for --known",
+    "labels_column": "is for --known",
+    "language": "is part of the model",
+    "seed": "is part of the model",
+}
+
+
+def _was_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
+
+
+def _refuse_learning(context: typer.Context) -> None:
+    """Refuse what a model that is there cannot heed."""
+    for name, why in _OF_LEARNING.items():
+        if _was_given(context, name):
+            option = "--" + name.replace("_", "-")
+            raise typer.BadParameter(f"{option} {why}; leave it out, or detect anew with --known.")
+
+
 def detect(
+    context: typer.Context,
     incoming: Annotated[str, typer.Option(help=f"The documents to look at: {PATH_HELP}.")],
     known: Annotated[
         str | None, typer.Option(help="The documents that are known; or give --model.")
@@ -102,18 +126,19 @@ def detect(
     """Find the incoming documents that are new, learning from known ones only.
 
     Prints the novel documents with their p-values and reasons, the groups among them, and the
-    words that are new. Known documents that were held back set the threshold, so that of known
-    documents a share of alpha is called novel, and no more.
+    words that are new. Known documents that were held back set the threshold, so that on average a
+    share of alpha of known documents is called novel, and no more; only where classes have very few
+    documents it may be more.
     """
     if (known is None) == (model is None):
         raise typer.BadParameter("give either --known or --model, one of the two.")
     if known is not None and known == incoming:
         what = "standard input" if known == "-" else known
         raise typer.BadParameter(f"--known and --incoming are the same: {what}.")
-    if model is not None and alpha is not None:
-        raise typer.BadParameter("--alpha is part of the model; detect anew with --known.")
-    if model is not None and labels_column is not None:
-        raise typer.BadParameter("--labels-column is for --known; the model has its classes.")
+    if model is not None:
+        _refuse_learning(context)
+    if labels_column is not None and _was_given(context, "groups"):
+        raise typer.BadParameter("--groups is for documents without classes; or --labels-column.")
     paths_out = {"--output": output, "--save": save, "--report": report}
     refuse_same(paths_out)
     if output is not None and output.suffix.lower() not in (".csv", ".json", ".parquet"):
@@ -209,34 +234,13 @@ def _write(
 def _write_rows(detection: Detection, path: Path) -> None:
     suffix = path.suffix.lower()
     if suffix == ".csv":
-        _harmless(detection).to_csv(path)
+        detection.to_csv(path)
     elif suffix == ".json":
         detection.to_json(path)
     else:
         pyarrow = import_module("pyarrow")
         rows = pyarrow.Table.from_pylist(detection.to_records())
         import_module("pyarrow.parquet").write_table(rows, path)
-
-
-def _harmless(detection: Detection) -> Any:
-    """Keep a spreadsheet from taking a text for a formula: an apostrophe goes before it."""
-    import numpy as np
-
-    from newfound.tables import Table
-
-    def cell(value: Any) -> Any:
-        risky = isinstance(value, str) and value.lstrip()[:1] in ("=", "+", "-", "@")
-        return f"'{value}" if risky else value
-
-    columns = {}
-    for name in detection.columns:
-        column = detection[name]
-        if column.dtype == object:
-            made = np.empty(len(column), dtype=object)
-            made[:] = [cell(value) for value in column.tolist()]
-            column = made
-        columns[name] = column
-    return Table(columns)
 
 
 def _data(detection: Detection, incoming: Documents, top: int) -> dict[str, Any]:

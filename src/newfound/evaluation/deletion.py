@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from newfound.tables import Table
 
@@ -28,7 +29,7 @@ def deletion(
 
     Gives for each order of words the share of texts that become known before their last word is
     gone, the mean number of words that it takes, a text that never flips counted with all its
-    words, and for which share our counterfactual needs at most as many.
+    words, and for which share our counterfactual makes the text known with at most as many.
     """
     verdicts = [v for v in map(detector.explain, texts) if v.verdict == "novel"]
     found: dict[str, list[int | None]] = {}
@@ -55,14 +56,14 @@ def deletion(
             lambda v: _until_known(v, random.permutation([w.word for w in v.words]).tolist()),
         )
     sizes = np.array([len(verdict.words) for verdict in verdicts])
-    ours = _filled(found["newfound, counterfactual"], sizes)
+    ours = found["newfound, counterfactual"]
     return Table(
         {
             "words": np.array(list(found), dtype=object),
             "flipped": np.array([np.mean([n is not None for n in ns]) for ns in found.values()]),
             "mean words": np.array([_filled(ns, sizes).mean() for ns in found.values()]),
             "ours needs at most as many": np.array(
-                [(ours <= _filled(ns, sizes)).mean() for ns in found.values()]
+                [_at_most_as_many(ours, ns, sizes).mean() for ns in found.values()]
             ),
             "ms a text": np.array([1000 * seconds[name] for name in found]),
         }
@@ -71,6 +72,15 @@ def deletion(
 
 def _filled(needed: Sequence[int | None], sizes: Any) -> Any:
     return np.array([size if n is None else n for n, size in zip(needed, sizes, strict=True)])
+
+
+def _at_most_as_many(
+    ours: Sequence[int | None], theirs: Sequence[int | None], sizes: Any
+) -> NDArray[np.bool_]:
+    """Tell where our words make the text known, and are no more; where nobody's do, none wins."""
+    flipped = np.array([n is not None for n in ours], dtype=bool)
+    fewer: NDArray[np.bool_] = flipped & (_filled(ours, sizes) <= _filled(theirs, sizes))
+    return fewer
 
 
 def _counterfactual(verdict: Verdict) -> int | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.explaining import MOST_EXPLAINED
 from newfound.report.collect import collect, versions
 from newfound.report.limits import Limits
 from newfound.report.material import gather
@@ -17,7 +18,7 @@ from newfound.tables import jsonable
 
 if TYPE_CHECKING:
     from newfound.detection import Detection
-    from newfound.verdict import Verdict
+    from newfound.verdict import WordReason
 
 __all__ = ["collect_detection"]
 
@@ -103,7 +104,9 @@ def _documents(detection: Detection, numbers: Mapping[str, int], limits: Limits)
     made: list[dict[str, Any]] = []
     for place in _choose(detection["novel"][order], limits.documents).tolist():
         row = int(order[place])
-        verdict = detection.explain(row)
+        text = str(detection["text"][row])
+        verdict = detection.explain(row) if len(text) <= MOST_EXPLAINED else None
+        words = () if verdict is None else verdict.words
         found = {
             "name": _name(str(detection["document"][row])),
             "novel": bool(detection["novel"][row]),
@@ -115,13 +118,15 @@ def _documents(detection: Detection, numbers: Mapping[str, int], limits: Limits)
             "group": group_of.get(row),
             "why": [
                 [word.word[:100], rounded(word.contribution, 3)]
-                for word in sorted(verdict.words, key=lambda word: -abs(word.contribution))
+                for word in sorted(words, key=lambda word: -abs(word.contribution))
             ][:_REASONS],
-            **_marked(verdict, numbers, limits.document),
+            **_marked(text, words, numbers, limits.document),
         }
-        if found["novel"] and len(made) < _COUNTERFACTUALS and verdict.counterfactual:
-            found["without"] = [word[:100] for word in verdict.counterfactual[:_REASONS]]
-            found["without_more"] = len(verdict.counterfactual[_REASONS:])
+        if verdict is not None and found["novel"] and len(made) < _COUNTERFACTUALS:
+            gone = verdict.counterfactual or ()
+            if gone:
+                found["without"] = [word[:100] for word in gone[:_REASONS]]
+                found["without_more"] = len(gone[_REASONS:])
         made.append(found)
     return {"rows": made, "total": len(detection), "held_out": False, "detected": True}
 
@@ -141,17 +146,18 @@ def _choose(novel: NDArray[np.bool_], most: int) -> NDArray[np.intp]:
     )
 
 
-def _marked(verdict: Verdict, numbers: Mapping[str, int], most: int) -> dict[str, Any]:
+def _marked(
+    text: str, words: Sequence[WordReason], numbers: Mapping[str, int], most: int
+) -> dict[str, Any]:
     """Cut the beginning of a text into pieces, words marked by what they contribute."""
-    text = verdict.text
     end = len(text)
     if end > most:
         space = text.rfind(" ", most // 2, most)
         end = most if space < 0 else space
-    fullest = max((abs(word.contribution) for word in verdict.words), default=0.0)
+    fullest = max((abs(word.contribution) for word in words), default=0.0)
     spans = sorted(
         (start, stop, word.word, word.contribution)
-        for word in verdict.words
+        for word in words
         if abs(word.contribution) > _FAINT * fullest
         for start, stop in word.spans
         if stop <= end

@@ -1,0 +1,216 @@
+"""The detector at its limits: broken-off learning, huge texts, ties, small classes, one by one."""
+
+import copy
+import csv
+
+import numpy as np
+import pytest
+
+import newfound
+from newfound import NoveltyDetector
+from newfound.conformal import Calibration
+from newfound.evaluation.deletion import _at_most_as_many
+from newfound.mixture import share_of_new
+from newfound.rulebank import learn_rules
+
+
+@pytest.fixture(scope="module")
+def sample():
+    known, novel = newfound.load_sample()
+    return list(known.texts[::4]), np.array(known.labels[::4]), list(novel.texts)
+
+
+@pytest.fixture(scope="module")
+def fitted(sample):
+    return NoveltyDetector(random_state=1, n_clauses=6, epochs=2).fit(*sample[:2])
+
+
+@pytest.fixture
+def detector(fitted):
+    return copy.deepcopy(fitted)
+
+
+def test_learning_that_is_refused_or_broken_off_leaves_the_detector_as_it_was(
+    detector, sample, monkeypatch
+):
+    texts, labels, novel = sample
+    before, banks = detector.novelty(novel[:20]), [b.machine.states_ for b in detector.banks_]
+
+    def unharmed():
+        assert set(detector.classes_) == set(labels)
+        assert np.array_equal(detector.novelty(novel[:20]), before)
+        now = [bank.machine.states_ for bank in detector.banks_]
+        assert all(map(np.array_equal, now, banks))
+        assert len(detector.calibration_) == len(detector._held_back)
+
+    with pytest.raises(ValueError, match="Nothing is left after cleaning"):
+        detector.fit(["?!"] * 100, ["other", "more"] * 50)
+    unharmed()
+
+    def broken_off(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(NoveltyDetector, "_calibrate", broken_off)
+    with pytest.raises(KeyboardInterrupt):
+        detector.fit(novel[:100], ["other", "more"] * 50)
+    unharmed()
+    with pytest.raises(KeyboardInterrupt):
+        detector.partial_fit([*texts[:30], *novel[:30]], [*labels[:30], *["travel"] * 30])
+    unharmed()
+
+
+def test_one_huge_message_does_not_stop_the_others_from_being_detected(detector, sample, tmp_path):
+    huge = "zyxw vutsr qponm lkjih " * 50_000
+    assert len(huge) > 1_000_000
+    found = detector.detect([huge, *sample[2][:8]], describe=False)
+    assert found["novel"][0] and found["reasons"][0] == "too long to explain"
+    assert "too long" not in " ".join(found["reasons"][1:])
+    found.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "too long to explain" in page and len(page) < len(huge)
+
+
+def test_a_class_called_novel_is_refused(detector, sample):
+    texts, labels, _ = sample
+    message = "y has a class 'novel', which stands for what is new; rename it"
+    with pytest.raises(ValueError, match=message):
+        NoveltyDetector().fit(texts, np.where(labels == labels[0], "novel", labels))
+    with pytest.raises(ValueError, match=message):
+        detector.partial_fit(texts[:3], ["novel"] * 3)
+
+
+def test_an_explanation_never_disagrees_with_the_prediction_even_at_ties(detector, sample):
+    texts = [*detector._held_back, *sample[2][:30]]  # held-back scores are where ties are
+    novelty, p, labels = detector.novelty(texts), detector.p_values(texts), detector.predict(texts)
+    for i, text in enumerate(texts):
+        verdict = detector.explain(text)
+        assert (verdict.novelty, verdict.p_value) == (novelty[i], p[i])
+        assert (verdict.verdict == "novel") == (labels[i] == "novel")
+
+
+def test_what_no_word_adds_is_the_intercept_the_centring_and_rules_without_words(detector, sample):
+    for text in [*sample[0][:20], *sample[2][:20], "pay pay bill zyxw bill"]:
+        verdict = detector.explain(text)
+        k = detector.classes_.tolist().index(verdict.nearest)
+        columns = detector.vectorizer_.vocabulary_
+        present = {columns[word.word] for word in verdict.words if word.word in columns}
+        votes = sum(
+            rule.polarity
+            for bank in detector.banks_
+            for rule in bank.rules(k)
+            if rule.fires(present) and not rule.plain
+        )
+        intercept = detector.evidence_.weights[k, -1] * detector._scale[0]
+        centring = detector._centre @ detector._scale
+        expected = -intercept - centring - votes * detector._scale[4]
+        assert verdict.base == pytest.approx(expected, abs=1e-4)
+
+
+def test_what_was_not_tried_is_not_claimed_and_long_texts_take_bounded_time(detector, monkeypatch):
+    short = detector.explain("zyxw vuts")
+    assert "would stay novel unless all its words were gone" in short.to_terminal(colour=False)
+    words = [f"zyxw{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(120)]
+    many = detector.explain(" ".join(words))
+    assert many.counterfactual is None
+    said = many.to_terminal(colour=False)
+    assert "more than 60 words would have to go" in said and "unless all" not in said
+    scored = 0
+    read = detector._reader.read
+
+    def counted(texts):
+        nonlocal scored
+        scored += sum(map(len, texts))
+        return read(texts)
+
+    monkeypatch.setattr(detector._reader, "read", counted)
+    long = detector.explain(" ".join(words * 120))
+    assert len(long.text) > 100_000
+    said = long.to_terminal(colour=False)
+    assert "words would have to go" in said and "more than 60" not in said
+    assert scored < 11_000_000
+
+
+@pytest.mark.parametrize("n_held_back", [19, 60, 200, 1000])
+def test_the_interval_of_the_share_of_new_holds_whatever_number_is_held_back(n_held_back):
+    rng = np.random.RandomState(n_held_back)
+    nearest, covered = np.zeros(1000, int), 0
+    for _ in range(300):
+        calibration = Calibration(rng.randn(n_held_back), nearest[:n_held_back], 0.05)
+        scores = np.concatenate((rng.randn(700), np.full(300, 9.0)))
+        found = share_of_new(calibration.p_values(scores, nearest), n_held_back)
+        covered += found.low <= 0.3 <= found.high
+    assert 0.8 <= covered / 300 <= 0.98
+
+
+def test_the_interval_of_a_detection_counts_the_documents_held_back(detector, sample):
+    found = detector.detect([*sample[0][:40], *sample[2][:20]], describe=False, group=False)
+    exact, told = share_of_new(found["p_value"]), found.share
+    assert told == share_of_new(found["p_value"], len(detector.calibration_))
+    assert told.high - told.low > exact.high - exact.low
+
+
+def test_a_text_that_nobody_makes_known_is_no_win():
+    won = _at_most_as_many([2, None, 3, None], [2, None, 1, 4], np.array([5, 5, 5, 5]))
+    assert won.tolist() == [True, False, False, False]
+
+
+def test_documents_that_come_one_at_a_time_are_held_back_as_those_that_come_at_once(
+    detector, sample, monkeypatch
+):
+    texts, labels, _ = sample
+    at_once = copy.deepcopy(detector).partial_fit(texts[:100], labels[:100])
+    before = detector.n_documents_["held_back"]
+    assert 8 <= at_once.n_documents_["held_back"] - before <= 34  # 20, give or take 3.5 sigma
+    monkeypatch.setattr(NoveltyDetector, "_calibrate", lambda self: None)  # slow, and not the point
+    for text, label in zip(texts[:60], labels[:60], strict=True):
+        detector.partial_fit([text], [label])
+    assert 2 <= len(detector._held_back) - before <= 23  # 12, give or take 3.5 sigma
+    assert detector.evidence_.n_documents + len(detector._held_back) == len(texts) + 60
+
+
+def test_batches_of_one_size_hold_back_other_places(detector, sample):
+    texts, labels, _ = sample
+    places = []
+    for _ in range(3):
+        before = len(detector._held_back)
+        detector.partial_fit(texts[:40], labels[:40])
+        places.append(tuple(texts.index(text) for text in detector._held_back[before:]))
+    assert len(set(places)) == 3
+
+
+def test_the_first_document_of_a_new_class_is_learned_from(fitted):
+    for seed in range(8):
+        detector = copy.deepcopy(fitted)
+        detector._seed = seed
+        detector.partial_fit(["zyxw vuts lamp"], ["lamp"])
+        assert detector.nearest(["vuts lamp zyxw"])[0] == "lamp"
+
+
+def test_a_file_without_automata_relearns_rules_and_one_with_them_goes_on(
+    detector, sample, tmp_path
+):
+    texts, labels, _ = sample
+    detector.save(tmp_path / "bare.nf")
+    detector.save(tmp_path / "whole.nf", with_automata=True)
+    bare, whole = (newfound.load(tmp_path / f"{name}.nf") for name in ("bare", "whole"))
+    bare.save(tmp_path / "again.nf", with_automata=True)  # it has none to give
+    again = newfound.load(tmp_path / "again.nf")
+    for grown in (detector, bare, whole, again):
+        grown.partial_fit(texts[:30], labels[:30])
+    states = [d.banks_[0].machine.states_ for d in (detector, whole)]
+    assert np.array_equal(*states)
+    evidence = bare.evidence_
+    relearned = learn_rules(
+        bare._new_machine(), evidence.matrix, evidence.codes, bare._usable()
+    ).machine.states_
+    for grown in (bare, again):
+        assert np.array_equal(grown.banks_[0].machine.states_, relearned)
+
+
+def test_a_detection_written_from_python_has_no_formulas_either(detector, tmp_path):
+    found = detector.detect(["=1+1 zyxw evil", "+pay my bill", "pay my bill"], describe=False)
+    found.to_csv(tmp_path / "rows.csv")
+    with open(tmp_path / "rows.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["text"] for row in rows] == ["'=1+1 zyxw evil", "'+pay my bill", "pay my bill"]
+    assert [float(row["novelty"]) for row in rows] == found["novelty"].tolist()
