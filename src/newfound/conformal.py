@@ -7,8 +7,8 @@ prediction). That is on average over what is held back. Ties count against novel
 at random.
 
 One exception: `newfound.known.take_aside` never holds back the last document of a class, as nothing
-would be known of the class then. Where classes have very few documents, those held back are so of
-the larger ones, which are better known, and false alarms come more often than alpha.
+would be known of the class then. Where many classes have a single document or two, those held back
+are therefore of larger classes, which are better known, and false alarms exceed alpha.
 """
 
 from __future__ import annotations

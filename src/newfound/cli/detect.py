@@ -127,8 +127,8 @@ def detect(
 
     Prints the novel documents with their p-values and reasons, the groups among them, and the
     words that are new. Known documents that were held back set the threshold, so that on average a
-    share of alpha of known documents is called novel, and no more; only where classes have very few
-    documents it may be more.
+    share of alpha of known documents is called novel, and no more; where many
+    classes have a single document or two it is more.
     """
     if (known is None) == (model is None):
         raise typer.BadParameter("give either --known or --model, one of the two.")
