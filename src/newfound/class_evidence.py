@@ -146,7 +146,8 @@ class Evidence:
             step = max(1, _MOST_SIMILARITIES // max(self.neighbours[k].shape[1], 1))
             for start in range(0, len(rows), step):
                 some = rows[start : start + step]
-                found[some] = top_mean((scaled[some] @ self.neighbours[k]).toarray())
+                near = scaled if len(some) == len(found) else scaled[some]
+                found[some] = top_mean((near @ self.neighbours[k]).toarray())
         return found
 
     def contributions(

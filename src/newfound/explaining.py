@@ -43,7 +43,10 @@ def explain(detector: NoveltyDetector, text: str) -> Verdict:
     unseen_words = sum(column < 0 for column in index.values())
     unseen_pairs = [pair for pair, column in pairs.items() if column < 0]
     # The same numbers that predict goes by: any others would be told apart at a tie.
-    scored, near, bags = detector._scored([text])
+    bags = detector._reader.read([text])
+    found, near = detector._parts(bags)
+    parts = detector._weighted(found)
+    scored = parts.sum(axis=1)
     novelty, nearest = float(scored[0]), int(near[0])
     p = float(detector._p_values(scored, near, bags)[0])
     by_term, by_unseen, _, _ = evidence.contributions(
@@ -60,7 +63,6 @@ def explain(detector: NoveltyDetector, text: str) -> Verdict:
         _share(adds, pair, float(by_unseen[3] * scale[3]))
     present = {column for column in index.values() if column >= 0}
     fired, nearly = _rules(detector, nearest, present, adds, index)
-    parts = detector._weighted(detector._parts(bags)[0])[0]
     words = tuple(
         WordReason(
             term,
@@ -84,7 +86,7 @@ def explain(detector: NoveltyDetector, text: str) -> Verdict:
         nearest=detector.classes_[nearest],
         words=words,
         base=novelty - sum(adds.values()),
-        parts=dict(zip((*PARTS, "rules"), parts.tolist(), strict=True)),
+        parts=dict(zip((*PARTS, "rules"), parts[0].tolist(), strict=True)),
         new_pairs=tuple(
             pair for pair in unseen_pairs if all(index.get(w, -1) >= 0 for w in pair.split(" "))
         ),

@@ -71,7 +71,7 @@ def hold_back(
     Purely at random: a share of each class would not do. Classes of which more documents were
     learned from, and are better known for that, would then have more held back too, while a new
     document is of any class; false alarms would come too often. Only the last document of a class
-    is always learned from, so that where many classes have a single document false alarms do exceed alpha.
+    is always learned from; where many classes have a single one, false alarms exceed alpha for it.
 
     Examples
     --------
