@@ -167,13 +167,11 @@ def demo(
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
     top: Top = 10,
     seed: Seed = 0,
-    jobs: Jobs = 1,
+    jobs: Jobs = -1,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Describe the bundled sample: requests about banking are known, about travel novel."""
-    # One thread: the steps on a sample this small are short, and threads that wait for each other
-    # lose where the cores are busy. Two of them under load: 10 to 14 s on all, 6 to 9 s on one.
     with outcome():
         from newfound.datasets import load_sample
 
