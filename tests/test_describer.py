@@ -44,7 +44,7 @@ NOVEL = [
     "England lost the scrum and the rugby match.",
     "A try, a conversion, and rugby fans were happy.",
 ] * 8
-SMALL: dict[str, Any] = {"n_clauses": 40, "T": 10, "random_state": 1}
+SMALL: dict[str, Any] = {"n_machines": 5, "n_clauses": 40, "T": 10, "random_state": 1}
 
 
 @pytest.fixture(scope="module")
