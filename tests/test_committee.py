@@ -238,7 +238,7 @@ class TestCallback:
             time.sleep(0.001)
             inside.release()
 
-        describer = NoveltyDescriber(**SMALL | {"T": 200}, n_jobs=n_jobs)
+        describer = NoveltyDescriber(**SMALL | {"T": 200}, n_machines=5, n_jobs=n_jobs)
         describer.fit(TEXTS, LABELS, callback=watch)
         assert [info.epoch for info in seen] == list(range(1, 21))
         assert {info.epochs for info in seen} == {20}
@@ -251,7 +251,8 @@ class TestCallback:
         """Stop early where all is learned; the count still never goes back, nor beyond the end."""
         texts = ["cricket wicket"] * 10 + ["rugby scrum"] * 10
         seen: list[EpochInfo] = []
-        describer = NoveltyDescriber(n_clauses=20, T=2, s=3.0, epochs=50, random_state=0)
+        settings = {"n_machines": 5, "n_clauses": 20, "T": 2, "s": 3.0, "epochs": 50}
+        describer = NoveltyDescriber(**settings, random_state=0)
         describer.fit(texts, [0] * 10 + [1] * 10, callback=seen.append)
         assert {machine.stop_reason_ for machine in describer.machines_} == {"converged"}
         counts = [info.epoch for info in seen]
@@ -282,7 +283,7 @@ class TestCallback:
 
     @pytest.mark.parametrize("n_jobs", [1, 2])
     def test_no_machine_is_lost_when_it_ends_training_that_goes_on(self, n_jobs: int) -> None:
-        describer = fitted(n_jobs=n_jobs)
+        describer = fitted(n_machines=5, n_jobs=n_jobs)
         more, labels = made_texts(20, seed=2)
         describer.partial_fit(more, labels, epochs=9, callback=lambda info: True)
         assert describer.n_machines_ == len(describer.machines_) == 5

@@ -44,7 +44,7 @@ NOVEL = [
     "England lost the scrum and the rugby match.",
     "A try, a conversion, and rugby fans were happy.",
 ] * 8
-SMALL: dict[str, Any] = {"n_machines": 5, "n_clauses": 40, "T": 10, "random_state": 1}
+SMALL: dict[str, Any] = {"n_clauses": 40, "T": 10, "random_state": 1}
 
 
 @pytest.fixture(scope="module")
@@ -195,7 +195,8 @@ class TestFit:
 
     def test_training_goes_on_from_where_it_was(self) -> None:
         labels = [0] * 32 + [1] * 32
-        describer = NoveltyDescriber(**SMALL, epochs=1).partial_fit(KNOWN + NOVEL, labels)
+        describer = NoveltyDescriber(**SMALL, n_machines=5, epochs=1)
+        describer.partial_fit(KNOWN + NOVEL, labels)
         before, words = list(describer.clauses_), describer.words_["word"]
         describer.partial_fit(KNOWN[:4] + NOVEL[:4], labels[28:36], epochs=2)
         assert [machine.n_epochs_ for machine in describer.machines_] == [3] * 5
@@ -442,7 +443,7 @@ class TestExplain:
         assert (scrum.surface, scrum.role) == ("SCRUM", "novel")
 
     def test_votes_are_those_of_all_machines(self, described: NoveltyDescriber) -> None:
-        assert len(described.machines_) == 5
+        assert len(described.machines_) == PRESETS["default"]["n_machines"]
         texts = [*KNOWN[:4], *NOVEL[:4], self.TEXT, "", "nothing known here"]
         matrix = described.vectorizer_.transform(texts)
         decisions = sum(machine.decision_function(matrix) for machine in described.machines_)
@@ -519,14 +520,14 @@ class TestState:
         with pytest.raises(ValueError, match="no automata to save"):
             restored(describer)._state(with_automata=True)
         copy = restored(describer, with_automata=True)
-        assert len(copy.machines_) == len(describer.machines_) == 5
+        assert len(copy.machines_) == len(describer.machines_) > 1
         for mine, theirs in zip(copy.machines_, describer.machines_, strict=True):
             np.testing.assert_array_equal(mine.clauses_.literals, theirs.clauses_.literals)
             np.testing.assert_array_equal(mine.states_, theirs.states_)
         for one in (describer, copy):
             one.partial_fit(KNOWN + NOVEL, labels, epochs=2)
         assert same(describer, copy)
-        assert [machine.n_epochs_ for machine in copy.machines_] == [3] * 5
+        assert {machine.n_epochs_ for machine in copy.machines_} == {3}
         assert [machine.n_epochs_ for machine in describer.machines_] == [3] * 5
 
     @pytest.mark.parametrize("seed", [None, -5, 2**70, np.int64(3), "a generator"])
@@ -695,9 +696,9 @@ class TestState:
             NoveltyDescriber._from_state({**meta, part: changed}, arrays)
 
     @pytest.mark.parametrize("number", [0, 1, 4, 6, 10, 1000, 10**6, -5, 5.0, "5", None, True])
-    def test_another_number_of_machines_is_refused(
-        self, described: NoveltyDescriber, number: Any
-    ) -> None:
+    def test_another_number_of_machines_is_refused(self, number: Any) -> None:
+        labels = [0] * 32 + [1] * 32
+        described = NoveltyDescriber(**SMALL, n_machines=5, epochs=1).fit(KNOWN + NOVEL, labels)
         for with_automata in (False, True):
             meta, arrays = described._state(with_automata=with_automata)
             meta["chosen"]["n_machines"] = max(5, number) if type(number) is int else 5

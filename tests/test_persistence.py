@@ -38,7 +38,8 @@ TEXTS = ["a rugby scrum for England", "six wickets", "nothing known here", ""]
 
 
 def fitted(**parameters: Any) -> NoveltyDescriber:
-    settings = {"n_clauses": 20, "T": 8, "s": 3.0, "epochs": 10, "random_state": 7, **parameters}
+    settings = {"n_machines": 5, "n_clauses": 20, "T": 8, "s": 3.0, "epochs": 10}
+    settings |= {"random_state": 7, **parameters}
     return NoveltyDescriber(**settings).fit([*KNOWN, *NOVEL], LABELS)
 
 
