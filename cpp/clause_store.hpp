@@ -3,9 +3,9 @@
 // - A clause counts its Ib events (`ib`). A line of its row is brought up to date only when it is
 //   looked at, by one draw for all the trials it has missed. Only Type Ia and II events go through
 //   a row: all plain lines (II) or all negated ones (Ia), and the others with a document's words.
-// - Which negated words a clause includes is kept as a mask for each block, as of the last look:
-//   decrements only take away from it, so what it does not name is certainly excluded. For plain
-//   words, a bit for each block says whether any is included.
+// - For plain and for negated words, a bit for each block says whether any is included, as of the
+//   last look: decrements only take away from it, so what it does not name is certainly excluded.
+//   Which negated words those are is kept as a mask for each such block.
 // - Plain words found to be included, and some negated ones that refuted a document, move from the
 //   row to the clause's list, which is then the truth for them, included or not, until they are
 //   written back. Each has its decrements drawn ahead: the number of Ib events at which it goes
@@ -19,6 +19,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "bits.hpp"
@@ -34,6 +35,7 @@ inline constexpr std::uint32_t kNegatedRoom = 24;    // negated words join lists
 inline constexpr std::uint8_t kEventsToClear = 120;  // dead lanes rise by one an event at most
 inline constexpr std::uint8_t kMatchesToLearn = 8;
 static_assert(kEventsToClear < kInclude);
+static_assert(kListCapacity <= 64);  // sets of listed literals are words
 
 // A literal is its place in a row: line * 64 + lane, so bit 6 says whether it is negated.
 inline bool is_negated(std::uint32_t literal) { return literal & 64; }
@@ -47,13 +49,16 @@ struct List {
 
 struct ClauseState {
   std::uint64_t seed;
+  std::uint64_t refuting = 0;      // by their places in the list: whose refutations are remembered
   std::uint32_t base_ib = 0;       // the Ib events from which the lines' trials are counted
+  std::uint32_t ia = 0;            // the Type Ia events from there on
   std::uint32_t answer_until = 0;  // remembered refutations hold while ib is below this
   std::uint32_t window = 0;        // of the remembered answers
   std::uint32_t hang = kNone;      // index in the list of the word that the clause hangs on
   std::uint32_t next = kNone, previous = kNone;  // neighbours on the same word
   std::uint32_t free_at = kNone;                 // place in the list of clauses that hang on none
   std::uint16_t listed = 0;
+  bool passing = false;        // some remembered refutations are not by the listed literals
   std::uint8_t matches = 0;    // documents found to match since the last event
   std::uint8_t uncleared = 0;  // events since the dead lanes were set to 0
 };
@@ -117,8 +122,9 @@ class ClauseStore {
     for (std::uint32_t i = 0; i < clause[c].listed; ++i) settle_listed(c, i);
   }
   std::uint32_t count_included(std::uint32_t c);
-  // A Type Ia or II event for the row; the list is the caller's.
-  void event(std::uint32_t c, std::uint32_t document, bool reinforce);
+  // A Type Ia or II event for the row; the list is the caller's. `absent`: for each block, the
+  // words that the document lacks.
+  void event(std::uint32_t c, std::uint32_t document, const std::uint64_t* absent, bool reinforce);
   // Writes everything back: the row is the truth again.
   void finish(std::uint32_t c);
 
@@ -127,13 +133,20 @@ class ClauseStore {
     return machine.row(c) + static_cast<std::size_t>(line) * kLine;
   }
   std::uint16_t& seen(std::uint32_t c, std::uint32_t line) {
-    return seen_[static_cast<std::size_t>(c) * machine.n_lines() + line];
+    return seen_[(static_cast<std::size_t>(c) * 2 + (line & 1)) * machine.n_blocks() + (line >> 1)];
   }
-  std::uint64_t& negated(std::uint32_t c, std::uint32_t block) {
-    return negated_[static_cast<std::size_t>(c) * machine.n_blocks() + block];
+  // Each Ib event is a trial for every automaton, and each Type Ia event for those that it does
+  // not raise for certain. The few exceptions to this are made where an event meets them.
+  std::uint32_t trials_of(std::uint32_t c, bool negated) const {
+    return ib[c] - clause[c].base_ib + (negated && boost_ ? 0 : clause[c].ia);
   }
-  std::uint64_t* plain_blocks(std::uint32_t c) {
-    return &plain_blocks_[static_cast<std::size_t>(c) * plain_words_];
+  // A bit for each block: whether it includes plain, or negated words, or may.
+  std::uint64_t* included(std::uint32_t c, bool negated) {
+    return &included_[(static_cast<std::size_t>(c) * 2 + negated) * groups_];
+  }
+  // For each of those blocks: its included negated words, or more.
+  std::uint64_t* negated(std::uint32_t c) {
+    return &negated_[static_cast<std::size_t>(c) * machine.n_blocks()];
   }
   // The documents for which the answer is known, then those that match.
   std::uint64_t* answers(std::uint32_t c) {
@@ -143,9 +156,10 @@ class ClauseStore {
   // Brings a line up to date; returns its included lanes.
   std::uint64_t settle_line(std::uint32_t c, std::uint32_t line);
   void settle_row(std::uint32_t c);
-  void note(std::uint32_t c, std::uint32_t line, std::uint64_t included);
+  void note(std::uint32_t c, std::uint32_t line, std::uint64_t lanes);
   // Moves included lanes of an up-to-date line to the list, as many as it has room for.
   void take(std::uint32_t c, std::uint32_t line, std::uint64_t lanes);
+  void tidy(std::uint32_t c, bool negated);
   bool make_room(std::uint32_t c);
   void write_back(std::uint32_t c, std::uint32_t index);
   void settle_due(std::uint32_t c, std::uint32_t index);
@@ -154,10 +168,11 @@ class ClauseStore {
   void recall_listed(std::uint32_t c, std::uint32_t index);
   void learn_matches(std::uint32_t c);
 
-  std::uint32_t plain_words_;        // words of plain_blocks_ for each clause
+  const bool boost_;
+  std::uint32_t groups_;             // of 64 blocks
   std::vector<std::uint16_t> seen_;  // trials that each line has seen, from base_ib on
-  std::vector<std::uint64_t> negated_;
-  std::vector<std::uint64_t> plain_blocks_;
+  std::vector<std::uint64_t> included_;
+  std::unique_ptr<std::uint64_t[]> negated_;  // memory that is not used is not touched
   std::vector<List> lists_;
   std::uint32_t answer_words_;  // 64-bit words of a set of the window's documents
   std::uint32_t window_ = 0;

@@ -33,6 +33,10 @@ class Documents {
   const Block* blocks_begin(std::int64_t doc) const { return blocks_.data() + block_begin_[doc]; }
   const Block* blocks_end(std::int64_t doc) const { return blocks_.data() + block_begin_[doc + 1]; }
 
+  // A bit for each block: whether the document has any of its words.
+  const std::uint64_t* occupied(std::int64_t doc) const {
+    return occupied_.data() + static_cast<std::size_t>(doc) * groups_;
+  }
   // Which of the words 64 b ... 64 b + 63 the document has, found in constant time.
   std::uint64_t block(std::int64_t doc, std::uint32_t b) const {
     const std::size_t at = static_cast<std::size_t>(doc) * groups_ + (b >> 6);

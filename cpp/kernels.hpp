@@ -11,15 +11,17 @@ namespace newfound {
 
 inline constexpr int kLine = 64;               // automata in a line: one cache line
 inline constexpr std::uint8_t kInclude = 128;  // the lowest state that includes its literal
+inline constexpr std::uint32_t kAbreast = 4;   // lines that draw together, on every instruction set
+
+inline constexpr std::uint32_t kSetWords = 16;  // sets of documents are multiples of that long
 
 // One clause's automata, for the kernel that goes through all of them.
 struct RowView {
-  std::uint8_t* states;         // lines: plain and negated of block 0, of block 1, ...
-  std::uint16_t* seen;          // for each line, the trials that it has seen
-  std::uint64_t* negated;       // for each block, its included negated words, or more
-  std::uint64_t* plain_blocks;  // a bit for each block: includes plain words, or may
+  std::uint8_t* states;        // lines: plain and negated of block 0, of block 1, ...
+  std::uint16_t* seen[2];      // for each plain, each negated line: the trials that it has seen
+  std::uint64_t* included[2];  // a bit for each block: includes plain, negated words, or may
+  std::uint64_t* negated;      // for each block that does: its included negated words, or more
   std::uint32_t n_blocks;
-  std::uint64_t last_valid;  // the lanes of the last block that belong to words
 };
 
 struct Kernels {
@@ -29,13 +31,13 @@ struct Kernels {
   std::uint64_t (*settle)(std::uint8_t* line, std::uint32_t trials, const DecrementLaw& law,
                           std::uint64_t key);
 
-  // Brings a row up to date (`now` trials in all) where that matters, then gives it a Type Ia
-  // (reinforce) or Type II event with a document, whose words are given by blocks. Trials may be
-  // left to the future: a line that has seen fewer. One that belongs to the event itself is one
-  // seen less.
-  void (*event)(const RowView& row, std::uint16_t now, const Documents::Block* begin,
-                const Documents::Block* end, bool reinforce, bool boost, const DecrementLaw& law,
-                std::uint64_t key);
+  // A Type Ia (reinforce) or Type II event after now[0] trials of the plain lines, now[1] of the
+  // negated ones. `absent` has the words that the document lacks, for each block; the blocks give
+  // those that it has. Lines whose automata are raised are brought up to date first. The trial of
+  // a Type Ia event is the next one of all lines; of the plain ones only, if boosted.
+  void (*event)(const RowView& row, const std::uint16_t* now, const std::uint64_t* absent,
+                const Documents::Block* begin, const Documents::Block* end, bool reinforce,
+                bool boost, const DecrementLaw& law, std::uint64_t key);
 
   // One Type Ia event on a line whose true literals are `up`.
   void (*reinforce)(std::uint8_t* line, std::uint64_t up, bool boost, const DecrementLaw& law,
@@ -48,8 +50,11 @@ struct Kernels {
                          std::uint32_t begin, std::uint32_t end, std::uint32_t limit,
                          std::uint64_t key, std::uint32_t* out, std::int64_t* events);
 
-  // out |= in ^ flip, for sets of documents.
+  // out |= in ^ flip, for sets of documents, in n words: a multiple of kSetWords.
   void (*unite)(std::uint64_t* out, const std::uint64_t* in, std::uint64_t flip, std::uint32_t n);
+  // out |= sets[w * n ...], for all words w of a list.
+  void (*unite_all)(std::uint64_t* out, const std::uint64_t* sets, const std::uint32_t* words,
+                    std::size_t n_words, std::uint32_t n);
 
   // The included lanes.
   std::uint64_t (*look)(const std::uint8_t* line);

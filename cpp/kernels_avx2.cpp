@@ -1,3 +1,5 @@
+#include <cstring>
+
 #include "bits.hpp"
 #include "kernels.hpp"
 #include "lanes_avx2.hpp"
@@ -7,7 +9,7 @@ namespace newfound::avx2 {
 #include "kernels.inl"
 
 const Kernels& table() {
-  static const Kernels kernels{"avx2", settle, event, reinforce, advance, unite, look};
+  static const Kernels kernels{"avx2", settle, event, reinforce, advance, unite, unite_all, look};
   return kernels;
 }
 

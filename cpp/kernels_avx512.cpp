@@ -1,3 +1,5 @@
+#include <cstring>
+
 #include "bits.hpp"
 #include "kernels.hpp"
 #include "lanes_avx512.hpp"
@@ -7,7 +9,7 @@ namespace newfound::avx512 {
 #include "kernels.inl"
 
 const Kernels& table() {
-  static const Kernels kernels{"avx512", settle, event, reinforce, advance, unite, look};
+  static const Kernels kernels{"avx512", settle, event, reinforce, advance, unite, unite_all, look};
   return kernels;
 }
 

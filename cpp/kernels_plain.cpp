@@ -1,3 +1,5 @@
+#include <cstring>
+
 #include "bits.hpp"
 #include "kernels.hpp"
 #include "lanes_plain.hpp"
@@ -7,7 +9,7 @@ namespace newfound::plain {
 #include "kernels.inl"
 
 const Kernels& table() {
-  static const Kernels kernels{"plain", settle, event, reinforce, advance, unite, look};
+  static const Kernels kernels{"plain", settle, event, reinforce, advance, unite, unite_all, look};
   return kernels;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "lanes_plain.hpp"
+#include "tables.hpp"
 
 namespace newfound::avx2 {
 
@@ -42,71 +43,6 @@ inline Mask without(Mask x, Mask y) {
   return {_mm256_andnot_si256(y.a, x.a), _mm256_andnot_si256(y.b, x.b)};
 }
 
-inline __m256i random8(std::uint64_t key, std::uint32_t position) {
-  const __m256i lanes = _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
-                                           _mm256_set1_epi32(static_cast<int>(kGolden32)));
-  __m256i x = _mm256_add_epi32(
-      _mm256_set1_epi32(static_cast<int>(static_cast<std::uint32_t>(key) + position * kGolden32)),
-      lanes);
-  x = _mm256_xor_si256(x, _mm256_srli_epi32(x, 16));
-  x = _mm256_mullo_epi32(x, _mm256_set1_epi32(static_cast<int>(kHashMul1)));
-  x = _mm256_xor_si256(x, _mm256_set1_epi32(static_cast<int>(key >> 32)));
-  x = _mm256_xor_si256(x, _mm256_srli_epi32(x, 15));
-  x = _mm256_mullo_epi32(x, _mm256_set1_epi32(static_cast<int>(kHashMul2)));
-  return _mm256_xor_si256(x, _mm256_srli_epi32(x, 16));
-}
-
-struct Random {
-  __m256i a, b;
-  Random(std::uint64_t key, std::uint32_t index)
-      : a(random8(key, index * 16)), b(random8(key, index * 16 + 8)) {}
-  static __m256i less(__m256i x, std::uint8_t t) {
-    if (t == 0) return _mm256_setzero_si256();
-    const __m256i top = _mm256_set1_epi8(static_cast<char>(t - 1));
-    return _mm256_cmpeq_epi8(_mm256_min_epu8(x, top), x);
-  }
-  Mask below(std::uint8_t t) const { return {less(a, t), less(b, t)}; }
-  Mask equal(std::uint8_t t) const {
-    const __m256i v = _mm256_set1_epi8(static_cast<char>(t));
-    return {_mm256_cmpeq_epi8(a, v), _mm256_cmpeq_epi8(b, v)};
-  }
-};
-
-struct Count {
-  __m256i a, b;
-};
-
-struct Random16 {
-  __m256i q[4];
-  Random16(std::uint64_t key, std::uint32_t index)
-      : q{random8(key, index * 16), random8(key, index * 16 + 8), random8(key, index * 16 + 16),
-          random8(key, index * 16 + 24)} {}
-  static __m256i above(__m256i x, __m256i edge) {  // -1 where x > edge, unsigned
-    return _mm256_xor_si256(_mm256_cmpeq_epi16(_mm256_min_epu16(x, edge), x),
-                            _mm256_set1_epi16(-1));
-  }
-  static __m256i pack(__m256i x, __m256i y) {
-    return _mm256_permute4x64_epi64(_mm256_packus_epi16(x, y), 0xD8);
-  }
-  Count count(const std::uint16_t* edge, std::uint32_t n) const {
-    __m256i found[4] = {_mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256(),
-                        _mm256_setzero_si256()};
-    for (std::uint32_t e = 0; e < n; ++e) {
-      const __m256i v = _mm256_set1_epi16(static_cast<short>(edge[e]));
-      for (int i = 0; i < 4; ++i) found[i] = _mm256_sub_epi16(found[i], above(q[i], v));
-    }
-    return {pack(found[0], found[1]), pack(found[2], found[3])};
-  }
-  std::uint64_t below(std::uint16_t t) const {  // t > 0
-    const __m256i v = _mm256_set1_epi16(static_cast<short>(t - 1));
-    const auto lt = [&](__m256i x) { return _mm256_cmpeq_epi16(_mm256_min_epu16(x, v), x); };
-    const auto narrow = [](__m256i x, __m256i y) {
-      return _mm256_permute4x64_epi64(_mm256_packs_epi16(x, y), 0xD8);
-    };
-    return Mask{narrow(lt(q[0]), lt(q[1])), narrow(lt(q[2]), lt(q[3]))}.bits();
-  }
-};
-
 struct Lanes {
   __m256i a, b;
   static Lanes load(const std::uint8_t* p) {
@@ -117,10 +53,26 @@ struct Lanes {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), a);
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p + 32), b);
   }
-  void lower_by(Count c, std::uint8_t more) {
-    const __m256i m = _mm256_set1_epi8(static_cast<char>(more));
-    a = _mm256_subs_epu8(_mm256_subs_epu8(a, c.a), m);
-    b = _mm256_subs_epu8(_mm256_subs_epu8(b, c.b), m);
+  void unite(Lanes other) {
+    a = _mm256_or_si256(a, other.a);
+    b = _mm256_or_si256(b, other.b);
+  }
+  void lower_by(Lanes d) {
+    a = _mm256_subs_epu8(a, d.a);
+    b = _mm256_subs_epu8(b, d.b);
+  }
+  Mask positive() const {
+    const __m256i one = _mm256_set1_epi8(1);
+    return {_mm256_cmpeq_epi8(_mm256_max_epu8(a, one), a),
+            _mm256_cmpeq_epi8(_mm256_max_epu8(b, one), b)};
+  }
+  void keep(Mask m) {
+    a = _mm256_and_si256(a, m.a);
+    b = _mm256_and_si256(b, m.b);
+  }
+  void replace(Mask m, Lanes by) {
+    a = _mm256_blendv_epi8(a, by.a, m.a);
+    b = _mm256_blendv_epi8(b, by.b, m.b);
   }
   void lower(Mask m) {
     const __m256i one = _mm256_set1_epi8(1);
@@ -136,16 +88,9 @@ struct Lanes {
     const __m256i all = _mm256_or_si256(a, b);
     return _mm256_testz_si256(all, all);
   }
-  std::uint64_t included() const { return Mask{a, b}.bits(); }
-  void restore(Lanes old, Mask m) {
-    a = _mm256_blendv_epi8(a, old.a, m.a);
-    b = _mm256_blendv_epi8(b, old.b, m.b);
-  }
-  std::uint64_t below(std::uint8_t t) const {
-    const __m256i v = _mm256_set1_epi8(static_cast<char>(t));
-    const Mask not_below{_mm256_cmpeq_epi8(_mm256_max_epu8(a, v), a),
-                         _mm256_cmpeq_epi8(_mm256_max_epu8(b, v), b)};
-    return ~not_below.bits();
+  Mask included() const {
+    const __m256i none = _mm256_setzero_si256();
+    return {_mm256_cmpgt_epi8(none, a), _mm256_cmpgt_epi8(none, b)};
   }
   bool at_least(std::uint8_t t) const {
     const __m256i v = _mm256_set1_epi8(static_cast<char>(t));
@@ -153,6 +98,62 @@ struct Lanes {
                 _mm256_cmpeq_epi8(_mm256_max_epu8(b, v), b)}
         .any();
   }
+};
+
+struct Bytes {
+  __m256i a, b;
+  static __m256i less(__m256i x, std::uint8_t t) {
+    if (t == 0) return _mm256_setzero_si256();
+    const __m256i top = _mm256_set1_epi8(static_cast<char>(t - 1));
+    return _mm256_cmpeq_epi8(_mm256_min_epu8(x, top), x);
+  }
+  Mask below(std::uint8_t t) const { return {less(a, t), less(b, t)}; }
+  Mask equal(std::uint8_t t) const {
+    const __m256i v = _mm256_set1_epi8(static_cast<char>(t));
+    return {_mm256_cmpeq_epi8(a, v), _mm256_cmpeq_epi8(b, v)};
+  }
+  Lanes look_up(const ByteLaw& law) const {
+    const auto table = [](const std::uint8_t* p) {
+      return _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+    };
+    const __m256i above_of = table(law.above), main_of = table(law.main),
+                  other_of = table(law.other);
+    const auto look = [&](__m256i u) {
+      const __m256i at = _mm256_and_si256(u, _mm256_set1_epi8(15));
+      const __m256i low =
+          _mm256_cmpeq_epi8(_mm256_min_epu8(u, _mm256_shuffle_epi8(above_of, at)), u);
+      return _mm256_blendv_epi8(_mm256_shuffle_epi8(other_of, at), _mm256_shuffle_epi8(main_of, at),
+                                low);
+    };
+    return {look(a), look(b)};
+  }
+};
+
+// Random bytes: 64 at each index.
+class Stream {
+ public:
+  explicit Stream(std::uint64_t key)
+      : key_(key),
+        low_(_mm256_add_epi32(_mm256_set1_epi32(static_cast<int>(static_cast<std::uint32_t>(key))),
+                              _mm256_mullo_epi32(_mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7),
+                                                 _mm256_set1_epi32(static_cast<int>(kGolden32))))),
+        high_(_mm256_set1_epi32(static_cast<int>(key >> 32))) {}
+  std::uint64_t key() const { return key_; }
+  Bytes at(std::uint32_t index) const { return {words(index * 16), words(index * 16 + 8)}; }
+  // The values at a position and the 7 that follow it.
+  __m256i words(std::uint32_t position) const {
+    __m256i x = _mm256_add_epi32(low_, _mm256_set1_epi32(static_cast<int>(position * kGolden32)));
+    x = _mm256_xor_si256(x, _mm256_srli_epi32(x, 16));
+    x = _mm256_mullo_epi32(x, _mm256_set1_epi32(static_cast<int>(kHashMul1)));
+    x = _mm256_xor_si256(x, high_);
+    x = _mm256_xor_si256(x, _mm256_srli_epi32(x, 15));
+    x = _mm256_mullo_epi32(x, _mm256_set1_epi32(static_cast<int>(kHashMul2)));
+    return _mm256_xor_si256(x, _mm256_srli_epi32(x, 16));
+  }
+
+ private:
+  std::uint64_t key_;
+  __m256i low_, high_;
 };
 
 inline std::uint32_t advance16(std::uint32_t* ib, const std::uint32_t* due,
@@ -163,7 +164,7 @@ inline std::uint32_t advance16(std::uint32_t* ib, const std::uint32_t* due,
   const __m256i top = _mm256_set1_epi32(static_cast<int>(limit));
   for (int h = 0; h < 2; ++h) {
     auto* count = reinterpret_cast<__m256i*>(ib + 8 * h);
-    const __m256i r = random8(key, first + 8 * static_cast<std::uint32_t>(h));
+    const __m256i r = Stream(key).words(first + 8 * static_cast<std::uint32_t>(h));
     const __m256i hit = _mm256_cmpeq_epi32(_mm256_min_epu32(r, top), r);
     const __m256i idle = _mm256_cmpeq_epi32(
         _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(matched + 8 * h))),

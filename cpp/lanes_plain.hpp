@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "random.hpp"
+#include "tables.hpp"
 
 namespace newfound::plain {
 
@@ -15,65 +16,16 @@ struct Mask {
     for (int i = 0; i < 64; ++i) m.lane[i] = static_cast<std::uint8_t>(-((bits >> i) & 1));
     return m;
   }
+  std::uint64_t bits() const {
+    std::uint64_t b = 0;
+    for (int i = 0; i < 64; ++i) b |= static_cast<std::uint64_t>(lane[i] & 1) << i;
+    return b;
+  }
   bool any() const {
     std::uint64_t words[8], all = 0;
     std::memcpy(words, lane, 64);
     for (const std::uint64_t w : words) all |= w;
     return all != 0;
-  }
-};
-
-struct Random {
-  std::uint8_t byte[64];
-  Random(std::uint64_t key, std::uint32_t index) {
-    std::uint32_t x[16];
-    for (std::uint32_t i = 0; i < 16; ++i) x[i] = hash32(key, index * 16 + i);
-    for (int i = 0; i < 16; ++i)
-      for (int b = 0; b < 4; ++b) byte[4 * i + b] = static_cast<std::uint8_t>(x[i] >> (8 * b));
-  }
-  std::uint32_t half(int i) const {
-    return byte[2 * i] | (static_cast<std::uint32_t>(byte[2 * i + 1]) << 8);
-  }
-  Mask below(std::uint8_t t) const {
-    Mask m;
-    for (int i = 0; i < 64; ++i) m.lane[i] = byte[i] < t ? 0xFF : 0;
-    return m;
-  }
-  Mask equal(std::uint8_t t) const {
-    Mask m;
-    for (int i = 0; i < 64; ++i) m.lane[i] = byte[i] == t ? 0xFF : 0;
-    return m;
-  }
-};
-
-struct Count {
-  std::uint8_t lane[64];
-};
-
-// 64 uniforms of 16 bits: lanes 0..31 from the first vector, 32..63 from the second.
-struct Random16 {
-  std::uint16_t value[64];
-  Random16(std::uint64_t key, std::uint32_t index) {
-    const Random a(key, index), b(key, index + 1);
-    for (int i = 0; i < 32; ++i) {
-      value[i] = static_cast<std::uint16_t>(a.half(i));
-      value[32 + i] = static_cast<std::uint16_t>(b.half(i));
-    }
-  }
-  // How many of the first n edges lie below each lane's value.
-  Count count(const std::uint16_t* edge, std::uint32_t n) const {
-    std::uint16_t found[64] = {};
-    for (std::uint32_t e = 0; e < n; ++e)
-      for (int i = 0; i < 64; ++i)
-        found[i] = static_cast<std::uint16_t>(found[i] + (value[i] > edge[e]));
-    Count c;
-    for (int i = 0; i < 64; ++i) c.lane[i] = static_cast<std::uint8_t>(found[i]);
-    return c;
-  }
-  std::uint64_t below(std::uint16_t t) const {
-    std::uint64_t b = 0;
-    for (int i = 0; i < 64; ++i) b |= static_cast<std::uint64_t>(value[i] < t) << i;
-    return b;
   }
 };
 
@@ -101,11 +53,24 @@ struct Lanes {
     return x;
   }
   void store(std::uint8_t* p) const { std::memcpy(p, lane, 64); }
-  void lower_by(const Count& c, std::uint8_t more) {
-    for (int i = 0; i < 64; ++i) {
-      const int by = c.lane[i] + more;
-      lane[i] = static_cast<std::uint8_t>(lane[i] > by ? lane[i] - by : 0);
-    }
+  void unite(const Lanes& other) {
+    for (int i = 0; i < 64; ++i) lane[i] |= other.lane[i];
+  }
+  void lower_by(const Lanes& d) {
+    for (int i = 0; i < 64; ++i)
+      lane[i] = static_cast<std::uint8_t>(lane[i] > d.lane[i] ? lane[i] - d.lane[i] : 0);
+  }
+  Mask positive() const {
+    Mask m;
+    for (int i = 0; i < 64; ++i) m.lane[i] = lane[i] > 0 ? 0xFF : 0;
+    return m;
+  }
+  void keep(const Mask& m) {
+    for (int i = 0; i < 64; ++i) lane[i] &= m.lane[i];
+  }
+  void replace(const Mask& m, const Lanes& by) {
+    for (int i = 0; i < 64; ++i)
+      lane[i] = static_cast<std::uint8_t>((lane[i] & ~m.lane[i]) | (by.lane[i] & m.lane[i]));
   }
   void lower(const Mask& m) {
     for (int i = 0; i < 64; ++i)
@@ -121,24 +86,53 @@ struct Lanes {
     for (const std::uint64_t w : words) all |= w;
     return all == 0;
   }
-  std::uint64_t included() const {
-    std::uint64_t b = 0;
-    for (int i = 0; i < 64; ++i) b |= static_cast<std::uint64_t>(lane[i] >> 7) << i;
-    return b;
-  }
-  void restore(const Lanes& old, const Mask& m) {
-    for (int i = 0; i < 64; ++i) lane[i] = m.lane[i] ? old.lane[i] : lane[i];
-  }
-  std::uint64_t below(std::uint8_t t) const {
-    std::uint64_t b = 0;
-    for (int i = 0; i < 64; ++i) b |= static_cast<std::uint64_t>(lane[i] < t) << i;
-    return b;
+  Mask included() const {
+    Mask m;
+    for (int i = 0; i < 64; ++i) m.lane[i] = lane[i] >= 128 ? 0xFF : 0;
+    return m;
   }
   bool at_least(std::uint8_t t) const {
     std::uint8_t any = 0;
     for (int i = 0; i < 64; ++i) any |= static_cast<std::uint8_t>(lane[i] >= t);
     return any != 0;
   }
+};
+
+struct Bytes {
+  std::uint8_t byte[64];
+  Mask below(std::uint8_t t) const {
+    Mask m;
+    for (int i = 0; i < 64; ++i) m.lane[i] = byte[i] < t ? 0xFF : 0;
+    return m;
+  }
+  Mask equal(std::uint8_t t) const {
+    Mask m;
+    for (int i = 0; i < 64; ++i) m.lane[i] = byte[i] == t ? 0xFF : 0;
+    return m;
+  }
+  Lanes look_up(const ByteLaw& law) const {
+    Lanes x;
+    for (int i = 0; i < 64; ++i) x.lane[i] = law.draw[byte[i]];
+    return x;
+  }
+};
+
+// Random bytes: 64 at each index.
+class Stream {
+ public:
+  explicit Stream(std::uint64_t key) : key_(key) {}
+  std::uint64_t key() const { return key_; }
+  Bytes at(std::uint32_t index) const {
+    std::uint32_t x[16];
+    for (std::uint32_t i = 0; i < 16; ++i) x[i] = hash32(key_, index * 16 + i);
+    Bytes u;
+    for (int i = 0; i < 16; ++i)
+      for (int b = 0; b < 4; ++b) u.byte[4 * i + b] = static_cast<std::uint8_t>(x[i] >> (8 * b));
+    return u;
+  }
+
+ private:
+  std::uint64_t key_;
 };
 
 static inline std::uint32_t advance16(std::uint32_t* ib, const std::uint32_t* due,

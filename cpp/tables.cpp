@@ -1,6 +1,7 @@
 #include "tables.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace newfound {
 namespace {
@@ -11,45 +12,77 @@ constexpr int kGeometricCells = 256;
 
 // Only + - * / in this file: the tables, and so the models, must be the same on every platform.
 
-// Splits 65536 values of U among the draws; false if that takes more cells than a table has.
-bool tabulate(const std::vector<double>& pmf, BinomialTable& table) {
-  std::vector<std::uint32_t> width(pmf.size());
-  std::size_t first = pmf.size(), last = 0, widest = 0;
-  std::uint32_t covered = 0;
-  for (std::size_t d = 0; d < pmf.size(); ++d) {
-    width[d] = static_cast<std::uint32_t>(std::min(65536.0 - covered, pmf[d] * 65536.0));
-    covered += width[d];
-    if (width[d] == 0) continue;
-    first = std::min(first, d);
-    last = d;
-    if (width[d] > width[widest]) widest = d;
+constexpr std::size_t kOutcomes = 15;        // of a byte, beside kLeftover
+constexpr std::uint32_t kMostLeftover = 32;  // of 256, for the first byte
+
+// Splits the 256 values of a byte among the outcomes that take most of them, and makes `law` what
+// that leaves over. Returns how many values that is.
+std::uint32_t tabulate(std::vector<double>& law, ByteLaw& table) {
+  std::vector<std::uint32_t> parts(law.size());
+  std::vector<std::size_t> chosen;
+  for (std::size_t d = 0; d < law.size(); ++d) {
+    parts[d] = static_cast<std::uint32_t>(law[d] * 256.0);
+    if (parts[d] > 0) chosen.push_back(d);
   }
-  if (last - first > BinomialTable::kMaxCells) return false;
-  if (covered == 65536) {
-    --width[widest];
-    --covered;
+  std::stable_sort(chosen.begin(), chosen.end(),
+                   [&](std::size_t a, std::size_t b) { return parts[a] > parts[b]; });
+  chosen.resize(std::min(chosen.size(), kOutcomes));
+
+  std::uint8_t outcome[16];
+  std::uint32_t weight[16] = {};
+  std::fill(std::begin(outcome), std::end(outcome), ByteLaw::kLeftover);
+  weight[15] = 256;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    if (chosen[i] >= ByteLaw::kLeftover) continue;
+    outcome[i] = static_cast<std::uint8_t>(chosen[i]);
+    weight[i] = std::min(parts[chosen[i]], weight[15]);
+    weight[15] -= weight[i];
+    law[chosen[i]] -= weight[i] / 256.0;
   }
-  table.residual = 65536 - covered;
-  table.least = static_cast<std::uint8_t>(std::min<std::size_t>(first, 255));
-  table.cells = static_cast<std::uint32_t>(last - first);
-  std::fill(table.edge, table.edge + BinomialTable::kMaxCells + 1, std::uint16_t{65535});
-  std::uint32_t end = table.residual;
-  for (std::size_t d = first; d < last; ++d) {
-    end += width[d];
-    table.edge[d - first] = static_cast<std::uint16_t>(end - 1);
-  }
+  const std::uint32_t leftover = weight[15];
   double total = 0.0;
-  for (std::size_t d = 0; d < pmf.size(); ++d) {
-    const double rest = pmf[d] * 65536.0 - width[d];
-    if (table.leftover.empty() && rest < kNegligible) continue;
-    if (table.leftover.empty()) table.leftover_first = static_cast<std::uint32_t>(d);
-    total += std::max(0.0, rest);
-    table.leftover.push_back(total);
-    if (d > last && pmf[d] < kNegligible) break;
+  for (double& p : law) {
+    p = std::max(0.0, p);
+    total += p;
   }
-  for (double& value : table.leftover) value /= total;
-  table.most = static_cast<std::uint32_t>(
-      std::max(last + 1, table.leftover_first + table.leftover.size()) - 1);
+  if (total > 0.0)
+    for (double& p : law) p /= total;
+
+  // Fills 16 columns of 16 values: each takes the rest of one outcome, and tops it up with another.
+  std::vector<std::size_t> small, large;
+  for (std::size_t i = 0; i < 16; ++i) (weight[i] < 16 ? small : large).push_back(i);
+  for (int column = 0; column < 16; ++column) {
+    const std::size_t big = large.back();
+    std::size_t low = big;  // if none is small, all that are left have 16
+    if (!small.empty()) {
+      low = small.back();
+      small.pop_back();
+    }
+    const std::uint32_t own = std::min(weight[low], 16U);
+    table.above[column] = static_cast<std::uint8_t>(own > 0 ? 16 * own - 1 : 255);
+    table.main[column] = outcome[own > 0 ? low : big];
+    table.other[column] = outcome[big];
+    weight[big] -= 16 - own;
+    if (low == big || weight[big] < 16) large.pop_back();
+    if (low != big && weight[big] < 16) small.push_back(big);
+  }
+  for (std::uint32_t u = 0; u < 256; ++u)
+    table.draw[u] = u > table.above[u & 15] ? table.other[u & 15] : table.main[u & 15];
+  return leftover;
+}
+
+bool tabulate(std::vector<double> law, BinomialTable& table) {
+  const bool too_far = law.size() > ByteLaw::kLeftover && law[ByteLaw::kLeftover] > kNegligible;
+  if (too_far || tabulate(law, table.byte[0]) > kMostLeftover) return false;
+  for (int i = 1; i < BinomialTable::kBytes; ++i) tabulate(law, table.byte[i]);
+  double total = 0.0;
+  for (std::size_t d = 0; d < law.size(); ++d) {
+    if (table.last.empty() && law[d] < kNegligible) continue;
+    if (table.last.empty()) table.last_first = static_cast<std::uint32_t>(d);
+    total += law[d];
+    table.last.push_back(total);
+    if (total > 0.5 && law[d] < kNegligible) break;
+  }
   return true;
 }
 
@@ -58,6 +91,8 @@ bool tabulate(const std::vector<double>& pmf, BinomialTable& table) {
 DecrementLaw::DecrementLaw(double s) : hit_threshold_(threshold32(1.0 / s)) {
   const double p = 1.0 / s;
   binomial_.resize(1);
+  std::vector<double> never(1, 1.0);
+  tabulate(never, binomial_[0]);
   std::vector<double> pmf(1, 1.0);
   for (std::uint32_t k = 1; k <= kLargestStep; ++k) {
     pmf.push_back(0.0);

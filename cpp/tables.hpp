@@ -8,19 +8,29 @@
 
 namespace newfound {
 
-// Binomial(k, p) as a mixture: a 16-bit uniform U >= residual lands in cell d of width
-// floor(65536 P(d)); the few values U < residual draw from what the rounding left over. The mixture
-// is the binomial law itself, not an approximation of it. A draw is
-//   least + #{i < cells : U > edge[i]}   if U >= residual, else from `leftover`.
+// A law drawn by one uniform byte U, in the way of Walker (1977): with b = U mod 16, the draw is
+// U > above[b] ? other[b] : main[b]. What 256 equal parts cannot say is left to another law: the
+// draw is then kLeftover.
+struct ByteLaw {
+  static constexpr std::uint8_t kLeftover = 128;
+  std::uint8_t above[16], main[16], other[16];
+  std::uint8_t draw[256];  // the same, for each value of U
+};
+
+// Binomial(k, p) by one byte, seldom by more, and hardly ever by a number of 53 bits: the binomial
+// law itself, not an approximation of it.
 struct BinomialTable {
-  static constexpr std::uint32_t kMaxCells = 63;
-  alignas(64) std::uint16_t edge[kMaxCells + 1];  // ascending; 65535 beyond `cells`
-  std::uint8_t least = 0;                         // at most 255: no automaton can go down further
-  std::uint32_t cells = 0;
-  std::uint32_t residual = 0;        // at least 1
-  std::uint32_t leftover_first = 0;  // the smallest draw in `leftover`
-  std::vector<double> leftover;      // cumulative law of the draw, given U < residual
-  std::uint32_t most = 0;            // the largest draw there is
+  static constexpr int kBytes = 3;
+  ByteLaw byte[kBytes];
+  std::uint32_t last_first = 0;  // the smallest draw in `last`
+  std::vector<double> last;      // cumulative law of the draw that the bytes left over
+
+  std::uint8_t draw_last(double u) const {
+    std::uint32_t d = 0;
+    while (d + 1 < last.size() && u >= last[d]) ++d;
+    d += last_first;
+    return static_cast<std::uint8_t>(d < 255 ? d : 255);  // no automaton can go down further
+  }
 };
 
 class DecrementLaw {

@@ -10,6 +10,8 @@ Worker::Worker(ClauseStore& store, std::uint32_t index, std::uint32_t count)
   truth_.resize(static_cast<std::size_t>(store.machine.n_lines()) * kLine);
   for (std::size_t l = 0; l < truth_.size(); ++l)
     truth_[l] = is_negated(static_cast<std::uint32_t>(l));
+  for (std::uint32_t b = 0; b < store.machine.n_blocks(); ++b)
+    absent_.push_back(store.machine.valid(b));
   own_.resize(p.n_classes);
   const std::uint64_t half = p.n_clauses / 2;
   for (std::uint32_t cls = 0; cls < p.n_classes; ++cls) {
@@ -41,6 +43,7 @@ void Worker::open(std::uint32_t document, std::uint32_t place) {
     const std::uint32_t plain = (*w >> 6) * 128 + (*w & 63);
     truth_[plain] = 1;
     truth_[plain + 64] = 0;
+    absent_[*w >> 6] ^= 1ULL << (*w & 63);
   }
 }
 
@@ -50,6 +53,7 @@ void Worker::close() {
     const std::uint32_t plain = (*w >> 6) * 128 + (*w & 63);
     truth_[plain] = 0;
     truth_[plain + 64] = 1;
+    absent_[*w >> 6] ^= 1ULL << (*w & 63);
   }
 }
 
@@ -181,7 +185,7 @@ void Worker::reinforce(std::uint32_t c) {
       up |= static_cast<std::uint64_t>(truth_[list.literal[i]]) << i;
     store_.kernel.reinforce(list.state, up, p.boost_true_positive, store_.law, store_.next_key(c));
   }
-  store_.event(c, document_, true);
+  store_.event(c, document_, absent_.data(), true);
   if (store_.clause[c].hang == kNone) hang_on_rarest(c);
 }
 
@@ -192,7 +196,7 @@ void Worker::reject(std::uint32_t c) {
   for (std::uint32_t i = 0; i < store_.clause[c].listed; ++i)
     list.state[i] = static_cast<std::uint8_t>(
         list.state[i] + (list.state[i] < kInclude && !truth_[list.literal[i]]));
-  store_.event(c, document_, false);
+  store_.event(c, document_, absent_.data(), false);
   if (store_.clause[c].hang == kNone) hang_on_rarest(c);
 }
 

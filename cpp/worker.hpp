@@ -49,7 +49,8 @@ class Worker {
   ClauseStore& store_;
   const std::uint32_t n_clauses_;
   std::vector<OwnClass> own_;
-  std::vector<std::uint8_t> truth_;  // of each literal, in the open document
+  std::vector<std::uint8_t> truth_;    // of each literal, in the open document
+  std::vector<std::uint64_t> absent_;  // for each block, the words that the open document lacks
   std::vector<std::uint32_t> due_;
   std::uint32_t document_ = 0, place_ = 0;
 };
