@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -267,12 +268,31 @@ class PyMachine {
   mutable std::mutex mutex_;
 };
 
+// n automata after k trials: of single lines, or of one row by an event that raises none of them.
 nb::object decrement_sample(std::uint32_t k, double s, std::uint8_t state, std::size_t n,
-                            std::uint64_t seed) {
+                            std::uint64_t seed, bool row) {
   const DecrementLaw law(s);
-  std::vector<std::uint8_t> out((n + kLine - 1) / kLine * kLine, state);
-  for (std::size_t i = 0; i < out.size(); i += kLine)
-    kernels().settle(out.data() + i, k, law, mix64(seed, i));
+  const std::size_t n_blocks = (n + kLine - 1) / kLine;
+  std::vector<std::uint8_t> out(n_blocks * kLine, state);
+  if (!row) {
+    for (std::size_t i = 0; i < out.size(); i += kLine)
+      kernels().settle(out.data() + i, k, law, mix64(seed, i));
+  } else {
+    std::vector<std::uint8_t> states(2 * out.size(), state);
+    std::vector<std::uint16_t> seen(2 * n_blocks, 0);
+    std::vector<std::uint64_t> masks(n_blocks, 0), included(2 * (n_blocks / 64 + 1), 0);
+    const RowView view{states.data(),
+                       {seen.data(), seen.data() + n_blocks},
+                       {included.data(), included.data() + n_blocks / 64 + 1},
+                       masks.data(),
+                       static_cast<std::uint32_t>(n_blocks)};
+    const std::uint16_t now[2] = {static_cast<std::uint16_t>(k), static_cast<std::uint16_t>(k)};
+    const std::vector<std::uint64_t> absent(n_blocks, 0);
+    kernels().event(view, now, absent.data(), nullptr, nullptr, false, false, law, mix64(seed));
+    for (std::size_t b = 0; b < n_blocks; ++b)
+      std::copy_n(states.begin() + static_cast<std::ptrdiff_t>(2 * b * kLine), kLine,
+                  out.begin() + static_cast<std::ptrdiff_t>(b * kLine));
+  }
   out.resize(n);
   return to_numpy(std::move(out), {n});
 }
@@ -298,7 +318,7 @@ NB_MODULE(_core, m) {
   m.def("set_remembered_documents", &set_remembered_documents, nb::arg("n"));
   m.def("remembered_documents", &remembered_documents);
   m.def("decrement_sample", &decrement_sample, nb::arg("k"), nb::arg("s"), nb::arg("state"),
-        nb::arg("n"), nb::arg("seed"));
+        nb::arg("n"), nb::arg("seed"), nb::arg("row") = false);
   nb::class_<PyMachine>(m, "Machine")
       .def(nb::init<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, double, bool,
                     std::uint32_t, std::uint64_t>(),

@@ -309,13 +309,14 @@ DECREMENTS = [1, 2, 5, 40, 64, 65, 200, 256, 300, 350, 400, 512, 1000]
 
 
 @pytest.mark.parametrize("s", [1.0, 1.1, 1.2, 1.5, 3.9, 25.0, 100.0])
+@pytest.mark.parametrize("row", [False, True])
 @pytest.mark.usefixtures("instruction_set")
-def test_deferred_decrements_are_clamped_binomials(s: float) -> None:
+def test_deferred_decrements_are_clamped_binomials(s: float, row: bool) -> None:
     # 100,000 values: an error of 0.01 in the probability of a state is 6 standard errors or more.
     p_values = []
     for k in DECREMENTS:
         for state in (3, 60, 200, 255):
-            values = _core.decrement_sample(k, s, state, 100_000, 17)
+            values = _core.decrement_sample(k, s, state, 100_000, 17, row)
             p_values.append(goodness_p(values, clamped(state, k, 1 / s)))
     assert smallest_p(p_values) > LEVEL, p_values
 
@@ -331,11 +332,21 @@ def test_decrement_probability_is_not_quantised(s: float, k: int) -> None:
     assert binomial_p(hits, k * n, 1 / s) > LEVEL, (hits / (k * n) * s, "of 1/s")
 
 
-@pytest.mark.parametrize(("s", "k"), [(3.9, 1), (3.9, 40), (25.0, 64)])
+@pytest.mark.parametrize(("s", "k"), [(25.0, 1), (25.0, 31), (25.0, 400), (3.9, 40)])
+@pytest.mark.parametrize("row", [False, True])
+def test_decrements_are_exact_far_into_the_tail(s: float, k: int, row: bool) -> None:
+    # What a byte cannot decide, further ones do: here for some 100,000 of the automata, and in the
+    # last resort for hundreds. Cells are merged only below 5 expected in 4 million.
+    values = _core.decrement_sample(k, s, 255, 4_000_000, 29, row)
+    assert goodness_p(values, clamped(255, k, 1 / s)) > LEVEL
+
+
+@pytest.mark.parametrize(("s", "k"), [(3.9, 1), (3.9, 40), (25.0, 64), (25.0, 400)])
+@pytest.mark.parametrize("row", [False, True])
 @pytest.mark.usefixtures("instruction_set")
-def test_deferred_decrements_are_independent_between_automata(s: float, k: int) -> None:
+def test_deferred_decrements_are_independent_between_automata(s: float, k: int, row: bool) -> None:
     # A correlation of 0.005 at any lag is 5 standard errors.
-    values = _core.decrement_sample(k, s, 255, 1_000_000, 5)
+    values = _core.decrement_sample(k, s, 255, 1_000_000, 5, row)
     assert independence_p(values.astype(float), 5_000) > LEVEL
 
 
@@ -860,7 +871,13 @@ def test_instruction_sets_settle_the_same_decrements() -> None:
     try:
         for name in _core.instruction_sets():
             _core.set_instruction_set(name)
-            samples.append([_core.decrement_sample(k, 3.9, 90, 5_003, 1) for k in DECREMENTS])
+            samples.append(
+                [
+                    _core.decrement_sample(k, 3.9, 90, 5_003, 1, row)
+                    for k in DECREMENTS
+                    for row in (False, True)
+                ]
+            )
     finally:
         _core.set_instruction_set("auto")
     for sample in samples[1:]:
