@@ -601,7 +601,10 @@ class TestProcess:
         assert not {"numpy", "sklearn", "scipy", "simplemma"} & set(loaded)
 
     def test_version(self) -> None:
-        assert run("--version").stdout == f"newfound {version('newfound')}\n"
+        expected = f"newfound {version('newfound')}\n"
+        assert run("--version").stdout == expected
+        module = [sys.executable, "-m", "newfound", "--version"]
+        assert subprocess.check_output(module, text=True) == expected
 
     def test_demo_needs_nothing_and_takes_seconds(self) -> None:
         before = cpu_seconds()

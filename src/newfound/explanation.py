@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Group
     from rich.text import Text
 
-__all__ = ["Explanation", "Mention", "cut_up", "visible"]
+__all__ = ["Explanation", "Mention", "cut_up", "rendered", "visible"]
 
 # Scores, or their inverses, from which a word has a colour, a bold one, and the fullest one.
 _FAINT, _STRONG, _FULL = math.log(2), math.log(4), math.log(16)
@@ -98,15 +98,7 @@ class Explanation:
 
         Control characters of the text are shown as symbols, never sent to the terminal.
         """
-        from rich.console import Console
-
-        console = Console(
-            file=io.StringIO(), force_terminal=colour, no_color=not colour, width=width or 100,
-            color_system="truecolor" if colour else None, highlight=False,
-        )  # fmt: skip
-        console.print(self)
-        shown: str = console.file.getvalue()  # type: ignore[attr-defined]
-        return shown
+        return rendered(self, width, colour=colour)
 
     def __rich__(self) -> Group:
         from rich.console import Group
@@ -220,6 +212,18 @@ def _cut(text: str, length: int) -> str:
         return text
     rule, arrow, side = text.rpartition(" → ")
     return f"{rule[: length - len(arrow + side) - 2]} …{arrow}{side}"
+
+
+def rendered(shown: object, width: int | None, *, colour: bool) -> str:
+    """Give what a terminal would show."""
+    from rich.console import Console
+
+    stream = io.StringIO()
+    Console(
+        file=stream, force_terminal=colour, no_color=not colour, width=width or 100,
+        color_system="truecolor" if colour else None, highlight=False,
+    ).print(shown)  # fmt: skip
+    return stream.getvalue()
 
 
 def visible(text: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from newfound.explanation import cut_up, visible
+from newfound.explanation import cut_up, rendered, visible
 from newfound.tables import jsonable
 
 if TYPE_CHECKING:
@@ -197,15 +196,7 @@ class Verdict:
 
         Control characters of the text are shown as symbols, never sent to the terminal.
         """
-        from rich.console import Console
-
-        console = Console(
-            file=io.StringIO(), force_terminal=colour, no_color=not colour, width=width or 100,
-            color_system="truecolor" if colour else None, highlight=False,
-        )  # fmt: skip
-        console.print(self)
-        shown: str = console.file.getvalue()  # type: ignore[attr-defined]
-        return shown
+        return rendered(self, width, colour=colour)
 
     def __rich__(self) -> Group:
         from rich.console import Group

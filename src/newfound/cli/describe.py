@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
@@ -12,21 +11,26 @@ import typer
 
 from newfound.cli.options import (
     PATH_HELP,
-    Format,
+    Encoding,
+    Force,
+    FormatOf,
     Jobs,
     Json,
+    KnownColumn,
+    Language,
     Preset,
     Quiet,
     Report,
     Seed,
+    TextColumn,
     Top,
     even,
-    language_known,
     number,
     refuse_paths,
     refuse_same,
     ways_to_read,
 )
+from newfound.cli.outputs import refuse_ending, write
 from newfound.console import (
     headline,
     outcome,
@@ -42,7 +46,6 @@ from newfound.console import (
 if TYPE_CHECKING:
     from newfound.describer import NoveltyDescriber
     from newfound.documents import Documents
-    from newfound.words import WordTable
 
 __all__ = ["demo", "describe"]
 
@@ -51,21 +54,13 @@ def describe(
     known: Annotated[str, typer.Option(help=f"The documents that are known: {PATH_HELP}.")],
     novel: Annotated[str, typer.Option(help="The documents whose novelty is to be described.")],
     *,
-    text_column: Annotated[
-        str | None, typer.Option(help="The column with the texts, of each side that is a table.")
-    ] = None,
-    known_column: Annotated[
-        str | None, typer.Option(help="The column of the known side, where the two differ.")
-    ] = None,
+    text_column: TextColumn = None,
+    known_column: KnownColumn = None,
     novel_column: Annotated[
         str | None, typer.Option(help="The column of the novel side, where the two differ.")
     ] = None,
-    format: Annotated[
-        Format | None, typer.Option(help="The format, where the name does not say, as for -.")
-    ] = None,
-    encoding: Annotated[
-        str | None, typer.Option(help="The encoding; by default UTF-8 or else Windows-1252.")
-    ] = None,
+    format: FormatOf = None,
+    encoding: Encoding = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Write all words to a .csv, .json or .parquet file."),
@@ -74,7 +69,7 @@ def describe(
         Path | None, typer.Option(help="Write the model to a file, for newfound explain.")
     ] = None,
     report: Report = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    force: Force = False,
     top: Top = 20,
     preset: Annotated[
         Preset, typer.Option(help="Parameters: fast and good, or those of the paper.")
@@ -101,10 +96,7 @@ def describe(
     max_literals: Annotated[
         int | None, typer.Option(min=0, help="A budget of words for each rule; 0 for none.")
     ] = None,
-    language: Annotated[
-        str | None,
-        typer.Option(callback=language_known, help="The language of the texts, such as en."),
-    ] = None,
+    language: Language = None,
     min_df: Annotated[
         int | None, typer.Option(min=1, help="Leave out words of fewer documents than this.")
     ] = None,
@@ -126,8 +118,7 @@ def describe(
         raise typer.BadParameter(f"--known and --novel are the same: {what}.")
     paths_out = {"--output": output, "--save": save, "--report": report}
     refuse_same(paths_out)
-    if output is not None and output.suffix.lower() not in (".csv", ".json", ".parquet"):
-        raise typer.BadParameter(f"--output {output} must end in .csv, .json or .parquet.")
+    refuse_ending(output)
     paths, columns = (known, novel), (known_column, novel_column)
     ways = ways_to_read(paths, columns, text_column, format)
     with outcome():
@@ -157,7 +148,8 @@ def describe(
         began = perf_counter()
         describer = _fit(old, new, parameters, quiet=quiet)
         seconds["learning"] = perf_counter() - began
-        _write(describer, output, save, force=force, quiet=quiet)
+        tables, models = ("words", describer.words_, output), ("model", describer, save)
+        write(tables, models, force=force, quiet=quiet)
         _report(report, describer, old, new, seconds, force=force, quiet=quiet)
         _print(describer, old, new, top=top, json=json)
 
@@ -252,27 +244,6 @@ def _pile(documents: Documents) -> dict[str, Any]:
     }
 
 
-def _write(
-    describer: NoveltyDescriber,
-    output: Path | None,
-    save: Path | None,
-    *,
-    force: bool,
-    quiet: bool,
-) -> None:
-    from newfound.files import written_aside
-    from newfound.persistence import save as save_model
-
-    if output is not None:
-        with written_aside(output, force=force) as aside:
-            _write_words(describer.words_, aside)
-    if save is not None:
-        save_model(describer, save, force=force)
-    for what, path in (("words", output), ("model", save)):
-        if path is not None and not quiet:
-            say(f"wrote the {what} to {path}.")
-
-
 def _report(
     path: Path | None,
     describer: NoveltyDescriber,
@@ -290,16 +261,3 @@ def _report(
     write_report(path, describer, known=known, novel=novel, seconds=seconds, force=force)
     if not quiet:
         say(f"wrote the report to {path}; open it in any browser.")
-
-
-def _write_words(words: WordTable, path: Path) -> None:
-    """Write all words; a word is letters and digits, so no cell is a formula to a spreadsheet."""
-    suffix = path.suffix.lower()
-    if suffix == ".csv":
-        words.to_csv(path)
-    elif suffix == ".json":
-        words.to_json(path)
-    else:
-        pyarrow = import_module("pyarrow")
-        rows = pyarrow.Table.from_pylist(words.to_records())
-        import_module("pyarrow.parquet").write_table(rows, path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
@@ -12,17 +11,22 @@ import typer
 
 from newfound.cli.options import (
     PATH_HELP,
-    Format,
+    Encoding,
+    Force,
+    FormatOf,
     Jobs,
     Json,
+    KnownColumn,
+    Language,
     Quiet,
     Report,
     Seed,
-    language_known,
+    TextColumn,
     refuse_paths,
     refuse_same,
     ways_to_read,
 )
+from newfound.cli.outputs import refuse_ending, write
 from newfound.console import outcome, print_json, say, show, training, visible, words_table
 
 if TYPE_CHECKING:
@@ -86,21 +90,13 @@ def detect(
         float | None,
         typer.Option(callback=_rate, help="The rate of false alarms.  [default: 0.05]"),
     ] = None,
-    text_column: Annotated[
-        str | None, typer.Option(help="The column with the texts, of each side that is a table.")
-    ] = None,
-    known_column: Annotated[
-        str | None, typer.Option(help="The column of the known side, where the two differ.")
-    ] = None,
+    text_column: TextColumn = None,
+    known_column: KnownColumn = None,
     incoming_column: Annotated[
         str | None, typer.Option(help="The column of the incoming side, where the two differ.")
     ] = None,
-    format: Annotated[
-        Format | None, typer.Option(help="The format, where the name does not say, as for -.")
-    ] = None,
-    encoding: Annotated[
-        str | None, typer.Option(help="The encoding; by default UTF-8 or else Windows-1252.")
-    ] = None,
+    format: FormatOf = None,
+    encoding: Encoding = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Write a row a document to .csv, .json or .parquet."),
@@ -109,12 +105,9 @@ def detect(
         Path | None, typer.Option(help="Write the detector to a file, for --model and explain.")
     ] = None,
     report: Report = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
+    force: Force = False,
     top: Annotated[int, typer.Option(min=1, help="How many documents and words to print.")] = 20,
-    language: Annotated[
-        str | None,
-        typer.Option(callback=language_known, help="The language of the texts, such as en."),
-    ] = None,
+    language: Language = None,
     no_description: Annotated[
         bool, typer.Option("--no-description", help="Only say which are novel, not what is new.")
     ] = False,
@@ -141,8 +134,7 @@ def detect(
         raise typer.BadParameter("--groups is for documents without classes; or --labels-column.")
     paths_out = {"--output": output, "--save": save, "--report": report}
     refuse_same(paths_out)
-    if output is not None and output.suffix.lower() not in (".csv", ".json", ".parquet"):
-        raise typer.BadParameter(f"--output {output} must end in .csv, .json or .parquet.")
+    refuse_ending(output)
     paths = [incoming] if known is None else [known, incoming]
     columns = [incoming_column] if known is None else [known_column, incoming_column]
     ways = ways_to_read(paths, columns, text_column, format)
@@ -177,7 +169,8 @@ def detect(
                 describe=not no_description,
             )
             seconds["detecting and describing"] = perf_counter() - began
-        _write(detection, detector, output, save, force=force, quiet=quiet)
+        tables, models = ("documents", detection, output), ("detector", detector, save)
+        write(tables, models, force=force, quiet=quiet)
         if report is not None:
             from newfound.report import write_detection_report
 
@@ -207,40 +200,6 @@ def _load(model: Path | None, jobs: int) -> NoveltyDetector:
     detector = NoveltyDetector.load(model)
     detector.n_jobs = jobs
     return detector
-
-
-def _write(
-    detection: Detection,
-    detector: NoveltyDetector,
-    output: Path | None,
-    save: Path | None,
-    *,
-    force: bool,
-    quiet: bool,
-) -> None:
-    from newfound.files import written_aside
-    from newfound.persistence import save as save_model
-
-    if output is not None:
-        with written_aside(output, force=force) as aside:
-            _write_rows(detection, aside)
-    if save is not None:
-        save_model(detector, save, force=force)
-    for what, path in (("documents", output), ("detector", save)):
-        if path is not None and not quiet:
-            say(f"wrote the {what} to {path}.")
-
-
-def _write_rows(detection: Detection, path: Path) -> None:
-    suffix = path.suffix.lower()
-    if suffix == ".csv":
-        detection.to_csv(path)
-    elif suffix == ".json":
-        detection.to_json(path)
-    else:
-        pyarrow = import_module("pyarrow")
-        rows = pyarrow.Table.from_pylist(detection.to_records())
-        import_module("pyarrow.parquet").write_table(rows, path)
 
 
 def _data(detection: Detection, incoming: Documents, top: int) -> dict[str, Any]:

@@ -12,16 +12,23 @@ import typer
 
 __all__ = [
     "PATH_HELP",
+    "Data",
+    "Encoding",
+    "Force",
     "Format",
+    "FormatOf",
     "Jobs",
     "Json",
+    "KnownColumn",
+    "Language",
+    "Measurements",
     "Preset",
     "Quiet",
     "Report",
     "Seed",
+    "TextColumn",
     "Top",
     "even",
-    "language_known",
     "number",
     "refuse_paths",
     "refuse_same",
@@ -65,7 +72,7 @@ def number(value: float | None) -> float | None:
     return value
 
 
-def language_known(value: str | None) -> str | None:
+def _language_known(value: str | None) -> str | None:
     """Refuse a language that has no lemmas."""
     if value is not None:
         from newfound.tokens import lemmatize
@@ -93,11 +100,32 @@ Jobs = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no talk.")]
-
-
 Report = Annotated[
     Path | None,
     typer.Option(help="Write a page that shows what was found, one .html file for any browser."),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
+TextColumn = Annotated[
+    str | None, typer.Option(help="The column with the texts, of each side that is a table.")
+]
+KnownColumn = Annotated[
+    str | None, typer.Option(help="The column of the known side, where the two differ.")
+]
+FormatOf = Annotated[
+    Format | None, typer.Option(help="The format, where the name does not say, as for -.")
+]
+Encoding = Annotated[
+    str | None, typer.Option(help="The encoding; by default UTF-8 or else Windows-1252.")
+]
+Language = Annotated[
+    str | None,
+    typer.Option(callback=_language_known, help="The language of the texts, such as en."),
+]
+Data = Annotated[
+    Path | None, typer.Option(help="The folder with the data sets; by default, NEWFOUND_DATA.")
+]
+Measurements = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Write tables to NAME.md and NAME.json.")
 ]
 
 
