@@ -355,6 +355,61 @@ class TestClaims:
         assert self.verdict(self.changed(outcome, change), "'Rugby'") == verdict
 
     @pytest.mark.parametrize(
+        ("share", "verdict"), [(0.46, "yes"), (0.2, "different"), (0.499, "yes"), (0.9, "no")]
+    )
+    def test_only_a_share_below_half_is_only_a_share(
+        self, outcome: Outcome, share: float, verdict: str
+    ) -> None:
+        def change(seed: dict[str, Any]) -> None:
+            seed["all"]["words"]["novel"]["below_cut"] = share
+
+        assert self.verdict(self.changed(outcome, change), "only about 45%") == verdict
+
+    def test_none_in_one_seed_is_not_some_in_every_seed(self, outcome: Outcome) -> None:
+        def change(seed: dict[str, Any]) -> None:
+            for role in ("known", "novel"):
+                seed["all"]["shared"][role]["count"] = 5 * seed["seed"]
+
+        changed = self.changed(outcome, change)
+        beginning = "the words that are shared produce both"
+        (row,) = [row for row in judge(changed) if row["claim"].startswith(beginning)]
+        assert row["holds"] == "no" and "(in 1 of 2 seeds)" in row["ours"]
+
+    @pytest.mark.parametrize(
+        ("plain", "counts", "verdict"),
+        [(0.1, 0.9, "yes"), (0.7, 0.1, "different"), (0.7, 0.3, "no")],
+    )
+    def test_tfidf_is_judged_as_the_paper_has_it(
+        self, outcome: Outcome, plain: float, counts: float, verdict: str
+    ) -> None:
+        corpus = {**outcome.corpus, "tfidf_distance": plain, "tfidf_distance_unscaled": counts}
+        changed = replace(outcome, corpus=corpus)
+        assert self.verdict(changed, "the word scores produced by TF-IDF") == verdict
+
+    @pytest.mark.parametrize(("times", "verdict"), [(100, "yes"), (0, "no")])
+    def test_shared_words_in_more_clauses(self, outcome: Outcome, times: int, verdict: str) -> None:
+        known, novel = (np.array(outcome.corpus[f"documents_{s}"]) for s in ("known", "novel"))
+
+        def change(seed: dict[str, Any]) -> None:
+            shared = (known > 0) & (novel > 0)
+            seed["all"]["F_K"] = np.where(shared, times, 3).tolist()
+            seed["all"]["F_N"] = np.where(shared, times, 3).tolist()
+
+        assert self.verdict(self.changed(outcome, change), "the shared words will be") == verdict
+
+    def test_one_seed_has_no_standard_error(self, outcome: Outcome) -> None:
+        def change(seed: dict[str, Any]) -> None:
+            for fold in seed["held_out"]:
+                for scorer, value in ((OURS, 0.9), ("tfidf", 0.8)):
+                    found = fold["scorers"][scorer]["documents"]
+                    found["auroc"] = found["average_precision"] = value
+
+        one = replace(self.changed(outcome, change), seeds=outcome.seeds[:1])
+        beginning = "the same: documents, by the sum of"
+        (row,) = [row for row in judge(one) if row["claim"].startswith(beginning)]
+        assert row["holds"] == "no" and "no standard error" in row["ours"]
+
+    @pytest.mark.parametrize(
         ("ours", "verdict"), [((0.9, 0.9), "yes"), ((0.9, 0.801), "no"), ((0.7, 0.7), "no")]
     )
     def test_better_means_by_two_standard_errors(

@@ -77,7 +77,8 @@ def reproduce(
 
     Writes tables (CSV, JSON), figures (SVG, PNG) and a page, index.html, to a folder, and prints
     which of the paper's claims hold. A finished seed is kept, so that an interrupted run can go on
-    with --resume. BBC Sport takes some minutes, 20 Newsgroups an hour.
+    with --resume. Five seeds of BBC Sport take some minutes, of 20
+    Newsgroups an hour.
     """
     with outcome():
         from newfound.reproduce import PARTS

@@ -19,7 +19,7 @@ from newfound.reproduce.outcome import Outcome, number, spread
 __all__ = ["CAPTIONS", "NAMES", "check_matplotlib", "draw"]
 
 NAMES = {
-    OURS: "the paper's score",
+    OURS: "the paper's score (log)",
     "novelty": "newfound's novelty",
     "votes": "the machine's votes",
     "tfidf": "the paper's TF-IDF",
@@ -37,7 +37,8 @@ CAPTIONS = {
     "beyond the frame are left out of it.",
     "cumulative_tfidf": "The same for TF-IDF, by the paper's equation.",
     "roc": "ROC on held-out documents: words, documents by the sum of their words' scores, and "
-    "documents by a logistic regression on their words' scores. Mean of all seeds and folds.",
+    "documents by a logistic regression on their words' scores. Mean of all seeds and folds. The "
+    "frequency ratio is the paper's formula on the words of the documents, without a machine.",
     "precision_recall": "Precision and recall on the same held-out documents.",
     "context": "Lift of five words in the same rules: 1 is no relation. The paper's diagonal is an "
     "artefact and left out.",
@@ -55,6 +56,8 @@ _LINES = {
     "log_odds": ("#009e73", "-", 1.3),
     "document_frequency_z": ("#e69f00", "-", 1.3),
     "chi_squared": ("#cc79a7", "-", 1.3),
+    "g_squared": ("#cc79a7", "--", 1.3),
+    "frequency_ratio": ("#56b4e9", "-", 1.3),
     "logistic_regression": ("#8a94a0", "-", 1.3),
 }
 _STYLE = {

@@ -32,8 +32,15 @@ def opening_blocks(about: Mapping[str, Any], outcomes: Sequence[Outcome]) -> Ite
         "standard deviation over seeds. Training is random: expect the paper's shape, not its "
         "digits."
     )
-    made = ("newfound", "python", "numpy", "platform", "cores", "threads", "started", "seconds")
+    made = (
+        "newfound", "code", "python", "numpy", "platform", "cores", "threads", "started", "seconds",
+    )  # fmt: skip
     yield Rows(["made with", ""], [[key, str(about[key])] for key in made if key in about])
+    if about.get("resumed"):
+        yield Text(
+            f"{about['resumed']} of the seeds had been finished before, by the same code; the "
+            "seconds above are those of this call. What every fit took is said with each corpus."
+        )
     for outcome in outcomes:
         verdicts = [row["holds"] for row in judge(outcome)]
         counts = {verdict: verdicts.count(verdict) for verdict in ("yes", "different", "no")}
@@ -77,6 +84,11 @@ def experiment_blocks(outcome: Outcome, folder: Path, figures: Sequence[str]) ->
         f"{', '.join(map(str, seeds))}."
     )
     yield Heading(3, "Does what the paper says hold here?")
+    yield Text(
+        "What a rule compares has to be so in every seed, and a tie is none; shares and lifts are "
+        "means over seeds. “Different”: what it says holds, but with another figure, or on the "
+        "condition that the rule names."
+    )
     claims = {"claim": "the paper says", "paper": "its figure", "ours": "ours", "holds": "holds"}
     yield rows_of(judge(outcome), {**claims, "rule": "when it holds"})
     shown = {name: Figure(folder / f"{name}.svg", CAPTIONS[name]) for name in figures}
@@ -87,6 +99,7 @@ def experiment_blocks(outcome: Outcome, folder: Path, figures: Sequence[str]) ->
     if "context" in shown:
         yield Heading(3, "Words in context")
         yield shown["context"]
+        yield from _lifts(outcome)
     yield from _top(outcome)
     yield from _costs(outcome)
 
@@ -139,9 +152,11 @@ def _held_out(outcome: Outcome) -> Iterator[Block]:
         f"{fold['test']:,} to judge by. Vocabulary, scores and parameters come from the former "
         f"alone. Words: those of at least {MIN_DOCUMENTS} held-out documents ({fold['judged']:,}); "
         "a word is truly novel if a greater share of the novel than of the known ones has it. "
-        "Documents: the sum of their words' scores (of ours, the logarithm), and a logistic "
-        "regression on their words' scores. A logistic regression of words on their score alone "
-        "ranks them as the score does."
+        "Documents: the sum of their words' scores, and a logistic regression on their words' "
+        "scores; of the paper's score the logarithm is taken in both, which the paper does not do "
+        "and which helps it. TF-IDF has hardly a value below 0, so its sum follows the length of a "
+        "document. A logistic regression of words on their score alone ranks them as the score "
+        "does. newfound's novelty is made of documents, not of rules."
     )
     rows = []
     for scorer in outcome.scorers:
@@ -154,6 +169,25 @@ def _held_out(outcome: Outcome) -> Iterator[Block]:
     header = ["score", "words: AUROC", "AP", "documents by sum: AUROC", "AP",
               "by regression: AUROC", "AP"]  # fmt: skip
     yield Rows(header, rows, range(1, 7))
+
+
+def _lifts(outcome: Outcome) -> Iterator[Block]:
+    lift, experiment = outcome.lift(), outcome.experiment
+    if lift is None:
+        return
+    words = experiment.context_words
+    yield Text("The same in figures, ours (mean of the seeds) / the paper's:")
+    rows = [
+        [
+            word,
+            *(
+                "" if i == j else f"{number(lift[i, j])} / {number(experiment.lift[i][j])}"
+                for j in range(len(words))
+            ),
+        ]
+        for i, word in enumerate(words)
+    ]
+    yield Rows(["", *words], rows, range(1, len(words) + 1))
 
 
 def _top(outcome: Outcome) -> Iterator[Block]:
@@ -196,8 +230,13 @@ def _costs(outcome: Outcome) -> Iterator[Block]:
     yield Heading(3, "What it cost")
     yield Text(
         f"A fit to all documents took {spread([c['seconds'] for c in costs])} s, at most "
-        f"{max(c['peak_mb'] for c in costs):,.0f} MB, and {int(np.min(epochs))} to "
-        f"{int(np.max(epochs))} epochs; one to training documents "
+        f"{max(c['peak_mb'] for c in costs):,.0f} MB, and {_range(epochs)} epochs; one to training "
+        f"documents "
         f"{spread([c['seconds'] for c in held])} s. A rule has {plain} plain and {negated} negated "
         "words."
     )
+
+
+def _range(values: Sequence[int]) -> str:
+    low, high = int(np.min(values)), int(np.max(values))
+    return str(low) if low == high else f"{low} to {high}"

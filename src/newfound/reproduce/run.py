@@ -109,10 +109,11 @@ def reproduce(
     target.mkdir(parents=True, exist_ok=True)
     refuse_path(target / "results.json", force=True)
     start = time.time()
-    outcomes = []
+    outcomes, resumed = [], 0
     for experiment in experiments:
         corpus = corpora[experiment.name]
         measured = measure_corpus(experiment, corpus, parameters)
+        kept: list[int] = []
         done = run_seeds(
             experiment,
             corpus,
@@ -121,10 +122,13 @@ def reproduce(
             target / experiment.name / "seeds",
             resume=resume,
             fitting=fitting or quietly,
+            kept=kept,
         )
+        resumed += len(kept)
         outcomes.append(Outcome(experiment, measured, done, chosen))
     about = {
         "newfound": version("newfound"),
+        "code": _code()[:12],
         "python": platform.python_version(),
         "numpy": version("numpy"),
         "platform": f"{platform.system()} {platform.machine()}",
@@ -132,6 +136,7 @@ def reproduce(
         "threads": n_jobs,
         "started": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(start)),
         "seconds": round(time.time() - start),
+        "resumed": resumed,
         "command": command,
         "seeds": list(seeds),
     }
@@ -147,6 +152,7 @@ def run_seeds(
     *,
     resume: bool = False,
     fitting: Fitting = quietly,
+    kept: list[int] | None = None,
 ) -> list[dict[str, Any]]:
     """Run the seeds of an experiment and keep each in a folder as soon as it is finished.
 
@@ -159,23 +165,27 @@ def run_seeds(
     folder : Path
         Where the finished ones are kept.
     resume : bool, default=False
-        Take those that are there, if all their settings are the same.
+        Take those that are there, if all their settings, the texts and the code are the same.
+    kept : list of int, optional
+        Gets the seeds that were taken.
 
     Returns
     -------
     list of dict
         What `measure_seed` gives, for each seed.
     """
-    chosen = _chosen(parameters)
+    chosen, texts = _chosen(parameters), _digest(corpus)
     done = []
     for seed in seeds:
-        settings = _settings(experiment.name, len(corpus), seed, chosen)
-        kept = folder / f"{seed}.json.gz"
-        found = _kept(kept, settings) if resume else None
+        settings = _settings(experiment.name, texts, seed, chosen)
+        path = folder / f"{seed}.json.gz"
+        found = _kept(path, settings) if resume else None
         if found is None:
             said = _named(fitting, f"{experiment.title}, seed {seed}")
             found = measure_seed(experiment, corpus, seed, parameters, said)
-            _keep(kept, {"settings": settings, "seed": found})
+            _keep(path, {"settings": settings, "seed": found})
+        elif kept is not None:
+            kept.append(seed)
         done.append(found)
     return done
 
@@ -269,10 +279,16 @@ def _chosen(parameters: dict[str, Any]) -> dict[str, Any]:
     return resolve(parameters.get("preset"), {**parameters, "n_machines": 1})
 
 
-def _settings(name: str, documents: int, seed: int, chosen: dict[str, Any]) -> dict[str, Any]:
+def _settings(name: str, texts: str, seed: int, chosen: dict[str, Any]) -> dict[str, Any]:
     """Give all that decides what a seed gives; the number of threads does not."""
-    settings = {"experiment": name, "documents": documents, "seed": seed, "parameters": chosen}
+    settings = {"experiment": name, "texts": texts, "seed": seed, "parameters": chosen}
     return jsonable({"code": _code(), **settings})  # type: ignore[no-any-return]
+
+
+def _digest(corpus: LabelledDocuments) -> str:
+    """Give a hash of the texts, their labels and their splits."""
+    whole = [corpus.texts, corpus.labels, corpus.splits]
+    return hashlib.sha256(json.dumps(whole).encode()).hexdigest()
 
 
 @functools.cache
