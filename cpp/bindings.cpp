@@ -79,6 +79,16 @@ class PyMachine {
     // What a signal handler or the callback raised: the caller raises it again, once the machine is
     // in order.
     nb::object raised = nb::none();
+    const auto asked = [&](auto&& ask) {
+      try {
+        const int answer = PyObject_IsTrue(nb::object(ask()).ptr());
+        if (answer < 0) nb::raise_python_error();
+        return answer != 0;
+      } catch (const nb::python_error& error) {
+        raised = nb::borrow(error.value());
+        return true;
+      }
+    };
     Hooks hooks;
     hooks.interrupted = [&] {
       nb::gil_scoped_acquire gil;
@@ -87,17 +97,12 @@ class PyMachine {
         return true;
       }
       // Signals reach the main thread only; a fit on another one has to be told.
-      return !cancelled.is_none() && nb::cast<bool>(cancelled());
+      return !cancelled.is_none() && asked([&] { return cancelled(); });
     };
     if (!callback.is_none())
       hooks.epoch = [&](std::int64_t epoch, const EpochCounts& counts) {
         nb::gil_scoped_acquire gil;
-        try {
-          return nb::cast<bool>(callback(epoch, rows({counts})));
-        } catch (const nb::python_error& error) {
-          raised = nb::borrow(error.value());
-          return true;
-        }
+        return asked([&] { return callback(epoch, rows({counts})); });
       };
     FitResult result;
     {
@@ -268,9 +273,30 @@ class PyMachine {
   mutable std::mutex mutex_;
 };
 
+// The law of a decrement by k trials, put together from its tables.
+nb::object decrement_law(std::uint32_t k, double s) {
+  const DecrementLaw law(s);
+  if (k > law.max_step()) throw std::invalid_argument("k is more than one draw");
+  const BinomialTable& table = law.binomial(k);
+  std::vector<double> pmf(256, 0.0);
+  double rest = 1.0;
+  for (const ByteLaw& byte : table.byte) {
+    std::uint32_t leftover = 0;
+    for (const std::uint8_t d : byte.draw) {
+      leftover += d == ByteLaw::kLeftover;
+      if (d != ByteLaw::kLeftover) pmf[d] += rest / 256;
+    }
+    rest *= leftover / 256.0;
+  }
+  for (std::size_t i = 0; i < table.last.size(); ++i)
+    pmf[table.last_first + i] += rest * (table.last[i] - (i > 0 ? table.last[i - 1] : 0.0));
+  return to_numpy(std::move(pmf), {256});
+}
+
 // n automata after k trials: of single lines, or of one row by an event that raises none of them.
 nb::object decrement_sample(std::uint32_t k, double s, std::uint8_t state, std::size_t n,
                             std::uint64_t seed, bool row) {
+  if (row && k > kMostTrials) throw std::invalid_argument("k is more than a line counts");
   const DecrementLaw law(s);
   const std::size_t n_blocks = (n + kLine - 1) / kLine;
   std::vector<std::uint8_t> out(n_blocks * kLine, state);
@@ -317,6 +343,7 @@ NB_MODULE(_core, m) {
       nb::arg("name"));
   m.def("set_remembered_documents", &set_remembered_documents, nb::arg("n"));
   m.def("remembered_documents", &remembered_documents);
+  m.def("decrement_law", &decrement_law, nb::arg("k"), nb::arg("s"));
   m.def("decrement_sample", &decrement_sample, nb::arg("k"), nb::arg("s"), nb::arg("state"),
         nb::arg("n"), nb::arg("seed"), nb::arg("row") = false);
   nb::class_<PyMachine>(m, "Machine")

@@ -7,7 +7,6 @@
 namespace newfound {
 namespace {
 
-constexpr std::uint32_t kMostTrials = 65000;  // what fits the lines' counts, with room to spare
 constexpr std::size_t kAnswerBytes = std::size_t{24} << 20;
 constexpr std::size_t kPostingBytes = std::size_t{8} << 20;
 constexpr std::uint8_t kNearly = 4;  // listed literals this far below inclusion may come back soon
@@ -39,7 +38,7 @@ ClauseStore::ClauseStore(Machine& m, const Documents& d)
   const std::size_t n = machine.total_clauses();
   ib.assign(n, 0);
   due.assign(n, kNone);
-  matched.assign(n + 16, 0);
+  matched.assign(n, 0);
   clause.resize(n);
   lists_.resize(n);
   seen_.assign(n * machine.n_lines(), 0);
@@ -51,6 +50,7 @@ ClauseStore::ClauseStore(Machine& m, const Documents& d)
   const std::size_t words = (wanted + 64 * kSetWords - 1) / (64 * kSetWords) * kSetWords;
   answer_words_ =
       static_cast<std::uint32_t>(std::min(words, kAnswerBytes / 16 / n / kSetWords * kSetWords));
+  window_size_ = std::min(static_cast<std::int64_t>(wanted), std::int64_t{64} * answer_words_);
   answers_.assign(n * 2 * answer_words_, 0);
   posted_words_ = static_cast<std::uint32_t>(std::min<std::size_t>(
       machine.parameters().n_features, kPostingBytes / 8 / std::max(1U, answer_words_)));
@@ -135,7 +135,7 @@ void ClauseStore::event(std::uint32_t c, std::uint32_t document, const std::uint
   tidy(c, reinforce);
   state.answer_until = 0;
   state.refuting = 0;
-  state.passing = false;
+  state.unlisted = false;
   state.matches = 0;
   std::fill_n(answers(c), 2 * answer_words_, 0);
 }
@@ -209,7 +209,7 @@ void ClauseStore::take(std::uint32_t c, std::uint32_t line, std::uint64_t lanes)
 }
 
 // Literals that have gone well below inclusion leave the list when an event has just gone through
-// the lines of their side.
+// the lines of their side: after Type II nothing is left to be settled there, after Ia one trial.
 void ClauseStore::tidy(std::uint32_t c, bool negated) {
   for (std::uint32_t i = clause[c].listed; i-- > 0;)
     if (is_negated(list(c).literal[i]) == negated && list(c).state[i] < kInclude - kNearly)
@@ -233,7 +233,7 @@ void ClauseStore::write_back(std::uint32_t c, std::uint32_t index) {
   line_of(c, line)[l.literal[index] & 63] = l.state[index];
   if (l.state[index] >= kInclude) note(c, line, kernel.look(line_of(c, line)));
   const std::uint32_t last = --state.listed;
-  state.passing |= state.refuting >> index & 1;
+  state.unlisted |= state.refuting >> index & 1;
   if (index != last) {
     const std::uint64_t moved = state.refuting >> last & 1;
     state.refuting = (state.refuting & ~(1ULL << index)) | moved << index;
@@ -268,13 +268,16 @@ void ClauseStore::recall(std::uint32_t c) {
     refuting |= 1ULL << i;
     until = std::min(until, l.due[i]);
   }
-  if (state.window == window_ && refuting == state.refuting && !state.passing) {
+  if (state.window == window_ && refuting == state.refuting && !state.unlisted) {
     state.answer_until = until;
     return;
   }
-  if (state.window != window_) std::fill_n(answers(c), 2 * answer_words_, 0);
+  if (state.window != window_) {
+    std::fill_n(answers(c), 2 * answer_words_, 0);
+    state.matches = 0;
+  }
   state.window = window_;
-  state.passing = false;
+  state.unlisted = false;
   state.refuting = 0;
   state.answer_until = kNone;
   std::copy_n(answers(c) + answer_words_, answer_words_, answers(c));
@@ -293,7 +296,7 @@ void ClauseStore::remember_refuted(std::uint32_t c, std::uint32_t place) {
   if (!remembers(place)) return;
   answers(c)[place >> 6] |= 1ULL << (place & 63);
   clause[c].answer_until = std::min(clause[c].answer_until, ib[c] + 1);
-  clause[c].passing = true;
+  clause[c].unlisted = true;
 }
 
 // Finds the documents that nothing refutes which may be included: they match for certain.

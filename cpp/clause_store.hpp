@@ -58,7 +58,7 @@ struct ClauseState {
   std::uint32_t next = kNone, previous = kNone;  // neighbours on the same word
   std::uint32_t free_at = kNone;                 // place in the list of clauses that hang on none
   std::uint16_t listed = 0;
-  bool passing = false;        // some remembered refutations are not by the listed literals
+  bool unlisted = false;       // some are remembered that the listed literals do not vouch for
   std::uint8_t matches = 0;    // documents found to match since the last event
   std::uint8_t uncleared = 0;  // events since the dead lanes were set to 0
 };
@@ -86,7 +86,7 @@ class ClauseStore {
   // Answers are remembered for the documents of a window, each at its place there: all documents
   // if they are few, else those that come next.
   bool one_window() const { return documents.size() <= window_size(); }
-  std::int64_t window_size() const { return 64 * static_cast<std::int64_t>(answer_words_); }
+  std::int64_t window_size() const { return window_size_; }
   // Begins the next window. No thread may be asking meanwhile.
   void open_window(const std::uint32_t* begin, const std::uint32_t* end);
 
@@ -175,6 +175,7 @@ class ClauseStore {
   std::unique_ptr<std::uint64_t[]> negated_;  // memory that is not used is not touched
   std::vector<List> lists_;
   std::uint32_t answer_words_;  // 64-bit words of a set of the window's documents
+  std::int64_t window_size_;
   std::uint32_t window_ = 0;
   std::vector<std::uint64_t> answers_;
   std::uint32_t posted_words_;           // the most frequent words

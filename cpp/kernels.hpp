@@ -13,6 +13,15 @@ inline constexpr int kLine = 64;               // automata in a line: one cache 
 inline constexpr std::uint8_t kInclude = 128;  // the lowest state that includes its literal
 inline constexpr std::uint32_t kAbreast = 4;   // lines that draw together, on every instruction set
 
+// What a line's count of trials holds, with room to spare.
+inline constexpr std::uint32_t kMostTrials = 65000;
+// Indices of random bytes that belong to a line in one event. Each step of a decrement takes some,
+// and the hits of a Type Ia event take up to 4. There are at most kMostTrials / kLargestStep + 1
+// steps; fewer, before all lanes are at 0, where 1/s is so large that steps are shorter.
+inline constexpr std::uint32_t kIndexBits = 9;
+static_assert((kMostTrials / DecrementLaw::kLargestStep + 1) * BinomialTable::kBytes + 4 <=
+              1U << kIndexBits);
+
 inline constexpr std::uint32_t kSetWords = 16;  // sets of documents are multiples of that long
 
 // One clause's automata, for the kernel that goes through all of them.

@@ -19,8 +19,8 @@ Mask hits(const DecrementLaw& law, const Stream& stream, std::uint32_t& index) {
   return hit;
 }
 
-// The draws of lanes that are left over by the first bytes of a pair of lines if both left over the
-// same lane, or by all bytes.
+// The draws of lanes that are still left over: by all bytes or, `apart`, by the first ones, where
+// both lines of a pair have left over the same lane.
 template <int n>
 [[gnu::noinline]] void draw_leftover(Lanes (&d)[n], const BinomialTable* const (&table)[n],
                                      bool apart, const Stream& stream,
@@ -43,8 +43,11 @@ template <int n>
   }
 }
 
-// Each of n lines goes down by a draw of its table, clamped at 0. Line i draws at index[i] + 0,
-// ..., kBytes - 1. `low`: many lanes are expected at 0, where it does not matter what is left over.
+// Each of n lines goes down by a draw of its table, clamped at 0. Line i takes the bytes at
+// index[i]; if these leave lanes over, those at index[i] + 1 and + 2, or at the same places of the
+// line before if the two have no such lane in common: then no byte serves twice, and the first
+// bytes alone have decided that. `low`: many lanes are expected at 0, where it does not matter what
+// is left over.
 template <int n, bool low>
 [[gnu::always_inline]] inline void decrement_abreast(Lanes (&x)[n],
                                                      const BinomialTable* const (&table)[n],
@@ -154,7 +157,9 @@ struct Event {
   const Stream stream;
   const bool reinforce, boost;
 
-  static std::uint32_t index_of(bool side, std::uint32_t block) { return (2 * block + side) << 9; }
+  static std::uint32_t index_of(bool side, std::uint32_t block) {
+    return (2 * block + side) << kIndexBits;
+  }
   std::uint8_t* line(bool side, std::uint32_t block) const {
     return row.states + (std::size_t{2} * block + side) * kLine;
   }
@@ -248,7 +253,7 @@ struct Event {
     constexpr std::uint32_t kAhead = 24, n = kAbreast;
     static_assert(64 % n == 0);
     const Event event = *this;  // a copy, since states are bytes, and bytes may be anything
-    const std::uint32_t whole = row.n_blocks / n * n;
+    const std::uint32_t n_blocks = row.n_blocks, whole = n_blocks / n * n;
     std::uint8_t* states = line(side, 0);
     std::uint16_t* seen = row.seen[side];
     Tables tables;
@@ -257,7 +262,7 @@ struct Event {
 #pragma GCC unroll 4
       for (std::uint32_t i = 0; i < n; ++i) {
         // The hardware's prefetcher stops at every page; this one does not.
-        prefetch(states + (i + kAhead) * 2 * kLine);
+        if (b + i + kAhead < n_blocks) prefetch(states + (i + kAhead) * 2 * kLine);
         lines.states[i] = states + i * 2 * kLine;
         lines.seen[i] = seen + i;
         lines.index[i] = index_of(side, b) + index_of(false, i);
@@ -273,8 +278,7 @@ struct Event {
       std::uint64_t& blocks = event.row.included[side][b >> 6];
       blocks = (blocks & ~(((1ULL << n) - 1) << (b & 63))) | any << (b & 63);
     }
-    for (std::uint32_t block = whole; block < row.n_blocks; ++block)
-      visit(side, block, absent[block]);
+    for (std::uint32_t block = whole; block < n_blocks; ++block) visit(side, block, absent[block]);
   }
 
   // The lines of a side that hold the words of a document, which are raised.

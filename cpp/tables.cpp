@@ -6,7 +6,7 @@
 namespace newfound {
 namespace {
 
-constexpr std::uint32_t kLargestStep = 512;
+constexpr std::uint32_t kLargestStep = DecrementLaw::kLargestStep;
 constexpr double kNegligible = 1e-22;
 constexpr int kGeometricCells = 256;
 
@@ -75,13 +75,14 @@ bool tabulate(std::vector<double> law, BinomialTable& table) {
   const bool too_far = law.size() > ByteLaw::kLeftover && law[ByteLaw::kLeftover] > kNegligible;
   if (too_far || tabulate(law, table.byte[0]) > kMostLeftover) return false;
   for (int i = 1; i < BinomialTable::kBytes; ++i) tabulate(law, table.byte[i]);
+  // Between the ends, what is left over may be nothing: where a probability is a number of 256ths.
+  while (!law.empty() && law.back() < kNegligible) law.pop_back();
   double total = 0.0;
   for (std::size_t d = 0; d < law.size(); ++d) {
     if (table.last.empty() && law[d] < kNegligible) continue;
     if (table.last.empty()) table.last_first = static_cast<std::uint32_t>(d);
     total += law[d];
     table.last.push_back(total);
-    if (total > 0.5 && law[d] < kNegligible) break;
   }
   return true;
 }

@@ -25,7 +25,8 @@ struct BinomialTable {
   std::uint32_t last_first = 0;  // the smallest draw in `last`
   std::vector<double> last;      // cumulative law of the draw that the bytes left over
 
-  std::uint8_t draw_last(double u) const {
+  // Inlined, like all that kernels use: each instruction set must have its own.
+  [[gnu::always_inline]] std::uint8_t draw_last(double u) const {
     std::uint32_t d = 0;
     while (d + 1 < last.size() && u >= last[d]) ++d;
     d += last_first;
@@ -35,13 +36,19 @@ struct BinomialTable {
 
 class DecrementLaw {
  public:
+  static constexpr std::uint32_t kLargestStep = 512;
+
   explicit DecrementLaw(double s);
 
   // k beyond max_step() is settled in several draws, whose sum has the same law.
-  std::uint32_t max_step() const { return static_cast<std::uint32_t>(binomial_.size()) - 1; }
-  const BinomialTable& binomial(std::uint32_t k) const { return binomial_[k]; }
+  [[gnu::always_inline]] std::uint32_t max_step() const {
+    return static_cast<std::uint32_t>(binomial_.size()) - 1;
+  }
+  [[gnu::always_inline]] const BinomialTable& binomial(std::uint32_t k) const {
+    return binomial_[k];
+  }
   // P(hit) = hit_threshold() / 2^32
-  std::uint64_t hit_threshold() const { return hit_threshold_; }
+  [[gnu::always_inline]] std::uint64_t hit_threshold() const { return hit_threshold_; }
   // How many events until the first hit, counting from one.
   std::uint64_t geometric(std::uint64_t key) const;
 

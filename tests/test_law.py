@@ -332,6 +332,21 @@ def test_decrement_probability_is_not_quantised(s: float, k: int) -> None:
     assert binomial_p(hits, k * n, 1 / s) > LEVEL, (hits / (k * n) * s, "of 1/s")
 
 
+@pytest.mark.parametrize("s", [1.0, 1.2, 1.6, 2.0, 3.2, 3.9, 4.0, 8.0, 10.0, 25.0, 100.0, 8000.0])
+def test_the_tables_of_decrements_make_up_the_binomial_law(s: float) -> None:
+    """Also where probabilities are numbers of 256ths, so that bytes leave nothing over of some."""
+    k = 0
+    while True:
+        try:
+            pmf = _core.decrement_law(k, s)
+        except ValueError:
+            break
+        expected = stats.binom.pmf(np.arange(256), k, 1 / s)
+        assert np.allclose(pmf, expected, rtol=1e-9, atol=1e-18), (k, np.abs(pmf - expected).max())
+        k += 1 if k < 64 else 7
+    assert k > 64
+
+
 @pytest.mark.parametrize(("s", "k"), [(25.0, 1), (25.0, 31), (25.0, 400), (3.9, 40)])
 @pytest.mark.parametrize("row", [False, True])
 def test_decrements_are_exact_far_into_the_tail(s: float, k: int, row: bool) -> None:
