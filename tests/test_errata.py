@@ -38,6 +38,37 @@ def test_printed_scores_are_quotients_of_cut_off_fractions(page: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "least", "most", "text"),
+    [("bbcsport", 314, 325, "314 to 325"), ("20newsgroups", 183.4, 187, "at least 183.4")],
+)
+def test_standard_deviations_of_the_parts_bound_that_of_the_whole(
+    page: str, name: str, least: float, most: float, text: str
+) -> None:
+    shared, words = EXPERIMENTS[name].shared.values(), EXPERIMENTS[name].words["shared"]
+    n = sum(row.number for row in shared)
+    mean = sum(row.number * row.mean for row in shared) / n
+    between = sum(row.number * (row.mean - mean) ** 2 for row in shared)
+    possible = [
+        ((sum((row.number - d) * row.sd**2 for row in shared) + between) / (total - d)) ** 0.5
+        for d in (0, 1)
+        for total in (n, words.number)
+    ]
+    assert round(min(possible), 1 if name == "20newsgroups" else 0) == least
+    assert max(possible) <= most
+    assert (min(possible) <= words.sd <= max(possible)) == (name == "bbcsport")
+    assert text in page and f"{words.sd:g}" in page
+
+
+def test_what_the_tables_say_of_shared_and_common_words(page: str) -> None:
+    bbc = EXPERIMENTS["bbcsport"]
+    numbers = {role: row.number for role, row in bbc.shared.items()}
+    assert numbers["known"] + numbers["novel"] == 27 and sum(numbers.values()) == 3078
+    assert round(100 * 27 / 3078, 1) == 0.9 and "27 of 3,078 are, 0.9 %" in page
+    assert bbc.shared["common"].mean == 1.03 > bbc.words["known"].mean == 0.74
+    assert round(0.307 / 0.071, 2) == 4.32 and "0.307 / 0.071 = 4.32" in page
+
+
+@pytest.mark.parametrize(
     ("name", "total", "missing", "parts", "whole", "mean", "slack"),
     [
         ("bbcsport", 3078, 57, "36,142.84", "35,425.50", -12.6, 0.6),
