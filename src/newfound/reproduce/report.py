@@ -153,8 +153,8 @@ def _held_out(outcome: Outcome) -> Iterator[Block]:
         f"alone. Words: those of at least {MIN_DOCUMENTS} held-out documents ({fold['judged']:,}); "
         "a word is truly novel if a greater share of the novel than of the known ones has it. "
         "Documents: the sum of their words' scores, and a logistic regression on their words' "
-        "scores; of the paper's score the logarithm is taken in both, which the paper does not do "
-        "and which helps it. TF-IDF has hardly a value below 0, so its sum follows the length of a "
+        "scores; of the paper's score the logarithm is taken in both, which the paper does not do. "
+        "TF-IDF has hardly a value below 0, so its sum follows the length of a "
         "document. A logistic regression of words on their score alone ranks them as the score "
         "does. newfound's novelty is made of documents, not of rules."
     )
