@@ -198,11 +198,11 @@ struct Event {
     std::uint16_t* seen[kAbreast];
     std::uint32_t index[kAbreast];
     std::uint64_t up[kAbreast];
-    Mask included[kAbreast];  // afterwards
   };
 
+  // Returns whether any lane is included now.
   template <bool side>
-  [[gnu::always_inline]] void visit_abreast(Lines& lines, Tables& tables) const {
+  [[gnu::always_inline]] bool visit_abreast(const Lines& lines, Tables& tables) const {
     constexpr int n = kAbreast;
     Lanes x[n], all;
     std::uint16_t seen[n];
@@ -218,10 +218,10 @@ struct Event {
       for (int i = 0; i < n; ++i)
         alone |= boost ? !side || lines.up[i] != ~0ULL : x[i].at_least(255);
       if (alone) {
+        Mask any = Mask::of(0);
         for (int i = 0; i < n; ++i)
-          lines.included[i] =
-              visit(side, lines.states[i], *lines.seen[i], lines.index[i], lines.up[i]);
-        return;
+          any = any | visit(side, lines.states[i], *lines.seen[i], lines.index[i], lines.up[i]);
+        return any.any();
       }
     }
     tables.find(seen, now[side], law);
@@ -237,8 +237,10 @@ struct Event {
       x[i].raise(Mask::of(lines.up[i]));
       x[i].store(lines.states[i]);
       *lines.seen[i] = now[side];
-      lines.included[i] = x[i].included();
+      if (i == 0) all = x[0];
+      all.unite(x[i]);
     }
+    return all.included().any();
   }
   // The trials beyond max_step().
   [[gnu::noinline]] Lanes decrement_more(Lanes x, std::uint32_t trials, std::uint32_t index) const {
@@ -259,24 +261,20 @@ struct Event {
     Tables tables;
     for (std::uint32_t b = 0; b < whole; b += n, states += 2 * kLine * n, seen += n) {
       Lines lines;
+      const bool more = b + kAhead + n <= n_blocks;
 #pragma GCC unroll 4
       for (std::uint32_t i = 0; i < n; ++i) {
         // The hardware's prefetcher stops at every page; this one does not.
-        if (b + i + kAhead < n_blocks) prefetch(states + (i + kAhead) * 2 * kLine);
+        if (more) prefetch(states + (i + kAhead) * 2 * kLine);
         lines.states[i] = states + i * 2 * kLine;
         lines.seen[i] = seen + i;
         lines.index[i] = index_of(side, b) + index_of(false, i);
         lines.up[i] = absent[b + i];
       }
-      event.template visit_abreast<side>(lines, tables);
-      std::uint64_t any = 0;
-#pragma GCC unroll 4
-      for (std::uint32_t i = 0; i < n; ++i)
-        any |= static_cast<std::uint64_t>(lines.included[i].any()) << i;
-      if (side && any)
-        for (std::uint32_t i = 0; i < n; ++i) event.row.negated[b + i] = lines.included[i].bits();
-      std::uint64_t& blocks = event.row.included[side][b >> 6];
-      blocks = (blocks & ~(((1ULL << n) - 1) << (b & 63))) | any << (b & 63);
+      const bool any = event.template visit_abreast<side>(lines, tables);
+      event.row.included[side][b >> 6] &= ~(((1ULL << n) - 1) << (b & 63));
+      for (std::uint32_t i = 0; any && i < n; ++i)
+        event.note(side, b + i, Lanes::load(lines.states[i]).included());
     }
     for (std::uint32_t block = whole; block < n_blocks; ++block) visit(side, block, absent[block]);
   }
@@ -296,8 +294,10 @@ struct Event {
         lines.index[i] = index_of(side, begin[i].index);
         lines.up[i] = begin[i].words;
       }
-      event.template visit_abreast<side>(lines, tables);
-      for (std::uint32_t i = 0; i < n; ++i) event.note(side, begin[i].index, lines.included[i]);
+      const bool any = event.template visit_abreast<side>(lines, tables);
+      for (std::uint32_t i = 0; i < n; ++i)
+        event.note(side, begin[i].index,
+                   any ? Lanes::load(lines.states[i]).included() : Mask::of(0));
     }
     for (; begin != end; ++begin) visit(side, begin->index, begin->words);
   }
