@@ -46,7 +46,7 @@ def opening_blocks(about: Mapping[str, Any], outcomes: Sequence[Outcome]) -> Ite
         counts = {verdict: verdicts.count(verdict) for verdict in ("yes", "different", "no")}
         yield Text(
             f"{outcome.experiment.title}: of {len(verdicts)} claims {counts['yes']} hold, "
-            f"{counts['different']} hold with another figure, {counts['no']} do not hold."
+            f"{counts['different']} with another figure or on a condition, {counts['no']} do not."
         )
 
 
