@@ -72,6 +72,18 @@ void ClauseStore::open_window(const std::uint32_t* begin, const std::uint32_t* e
   }
 }
 
+void ClauseStore::fetch_row(std::uint32_t c, bool reinforce) {
+  constexpr std::uint32_t kLines = 24;  // from there on the event looks ahead itself
+  prefetch(&clause[c]);
+  prefetch(list(c).state);
+  prefetch(list(c).literal);
+  prefetch(list(c).due);
+  prefetch(included(c, reinforce));
+  const std::uint32_t n = std::min(kLines, machine.n_blocks());
+  for (std::uint32_t b = 0; b < n; ++b) prefetch(line_of(c, 2 * b + reinforce));
+  for (std::uint32_t b = 0; b < machine.n_blocks(); b += 32) prefetch(&seen(c, 2 * b + reinforce));
+}
+
 void ClauseStore::begin(std::uint32_t c) {
   clause[c].seed = mix64(machine.parameters().seed, c);
   if (machine.fresh()) {

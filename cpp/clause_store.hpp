@@ -95,6 +95,8 @@ class ClauseStore {
     if (remembers(place))
       prefetch(&answers_[static_cast<std::size_t>(c) * 2 * answer_words_ + (place >> 6)]);
   }
+  // What an event begins with, while the one before it is still going on.
+  void fetch_row(std::uint32_t c, bool reinforce);
   bool remembers(std::uint32_t place) const { return place >> 6 < answer_words_; }
   // 1 or 0 if it is known whether the clause matches the document at a place, else -1.
   int remembered(std::uint32_t c, std::uint32_t place) {

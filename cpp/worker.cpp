@@ -215,12 +215,16 @@ void Worker::feedback(std::uint32_t cls, bool positive, std::int32_t votes, std:
         static_cast<std::uint32_t>((distance << 32) / (2 * static_cast<std::uint64_t>(T)) - 1);
     const Share& type_i = o.half[positive ? 0 : 1];
     const std::uint32_t first = cls * n_clauses_;
-    for (const std::uint32_t c : o.matched) {
-      if (hash32(key, c - first) > limit) continue;
-      if (c >= type_i.begin && c < type_i.end)
-        reinforce(c);
+    chosen_.clear();
+    for (const std::uint32_t c : o.matched)
+      if (hash32(key, c - first) <= limit) chosen_.push_back(c);
+    const auto is_type_i = [&](std::uint32_t c) { return c >= type_i.begin && c < type_i.end; };
+    for (std::size_t i = 0; i < chosen_.size(); ++i) {
+      if (i + 1 < chosen_.size()) store_.fetch_row(chosen_[i + 1], is_type_i(chosen_[i + 1]));
+      if (is_type_i(chosen_[i]))
+        reinforce(chosen_[i]);
       else
-        reject(c);
+        reject(chosen_[i]);
     }
     const std::size_t n = store_.kernel.advance(
         store_.ib.data() + first, store_.due.data() + first, store_.matched.data() + first,

@@ -51,7 +51,7 @@ class Worker {
   std::vector<OwnClass> own_;
   std::vector<std::uint8_t> truth_;    // of each literal, in the open document
   std::vector<std::uint64_t> absent_;  // for each block, the words that the open document lacks
-  std::vector<std::uint32_t> due_;
+  std::vector<std::uint32_t> chosen_, due_;
   std::uint32_t document_ = 0, place_ = 0;
 };
 
