@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -130,3 +131,20 @@ def test_the_newsgroups_are_not_of_equal_size(page: str) -> None:
 
     sizes = [sum(numbers) for numbers in _NEWSGROUPS.values()]
     assert f"{min(sizes)} to {max(sizes)} documents" in page
+
+
+def test_what_does_not_hold_is_what_the_results_say(page: str) -> None:
+    results = json.loads((PAGE.parent.parent / "experiments/results/results.json").read_text())
+    tallies = []
+    for name in ("bbcsport", "20newsgroups"):
+        verdicts = [row["holds"] for row in results[name]["claims"]]
+        tallies.append([verdicts.count(one) for one in ("yes", "different", "no")])
+        assert results[name]["claims"] and len(results[name]["seeds"]) == 5
+    (yes, different, no), (*others,) = tallies
+    assert f"{yes} of {sum(tallies[0])} hold, {different} with another figure" in page
+    assert f"{no} do not; 20 Newsgroups {others[0]}, {others[1]} and {others[2]} of " in page
+    for task in ("words_auroc", "documents_auroc"):
+        for scorer in ("score", "tfidf_difference", "frequency_ratio"):
+            for name in ("bbcsport", "20newsgroups"):
+                (row,) = [row for row in results[name]["held_out"] if row["scorer"] == scorer]
+                assert f"{row[task]:.3f}" in page, (task, scorer, name)
