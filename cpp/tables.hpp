@@ -14,7 +14,7 @@ namespace newfound {
 struct ByteLaw {
   static constexpr std::uint8_t kLeftover = 128;
   std::uint8_t above[16], main[16], other[16];
-  std::uint8_t draw[256];  // the same, for each value of U
+  std::uint8_t draw[256];  // the same for each U, where there is no vector look-up
 };
 
 // Binomial(k, p) by one byte, seldom by more, and hardly ever by a number of 53 bits: the binomial
