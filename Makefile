@@ -11,6 +11,9 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
 
+$(BIN)/ruff: $(BIN)/python
+	$(BIN)/pip install --quiet ".[test,lint]"
+
 demo: $(BIN)/python  ## install, and describe the bundled sample
 	$(BIN)/pip install --quiet .
 	$(BIN)/newfound demo
@@ -20,14 +23,14 @@ test: $(BIN)/python  ## install, check the code, run the tests
 	$(MAKE) lint
 	$(BIN)/python -m pytest --doctest-modules --pyargs tests newfound
 
-lint: $(BIN)/python
+lint: $(BIN)/ruff
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run --Werror $(CPP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: $(BIN)/python
+format: $(BIN)/ruff
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CPP)
