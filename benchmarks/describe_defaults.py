@@ -21,17 +21,17 @@ from typing import Any
 
 import numpy as np
 
-from newfound.evaluation.metrics import auroc
-from newfound.evaluation.words import (
+from newfound.description.novelty import document_weights
+from newfound.description.phrases import find_phrases
+from newfound.lab.evaluation.words import (
     Corpus,
     Setting,
     fitted_words,
     learned_rules,
     planted_pairs_corpus,
 )
-from newfound.evidence import document_weights
-from newfound.files import written_aside
-from newfound.phrases import find_phrases
+from newfound.metrics import auroc
+from newfound.storage.files import written_aside
 
 RESULT = Path(__file__).resolve().parent / "results" / "describe_defaults.md"
 FEWER = {"n_machines": 5}  # so that the sweep takes half the time

@@ -21,9 +21,9 @@ from sklearn.feature_extraction.text import (  # type: ignore[import-untyped,unu
     CountVectorizer,
 )
 
-from newfound.documents import DocumentError, read_documents
-from newfound.text import TextVectorizer
-from newfound.tokens import tokenize
+from newfound.text.documents import DocumentError, read_documents
+from newfound.text.tokens import tokenize
+from newfound.text.vectorizer import TextVectorizer
 
 
 def seconds(action: Callable[[], object], repeat: int) -> float:

@@ -54,7 +54,6 @@ def outputs(name: str) -> dict[str, str]:
     """Run the commands of a case; give what each prints on standard output."""
     from newfound.cli import app
 
-    os.environ["COLUMNS"] = "100"
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         paths = corpus(name, folder)
@@ -79,7 +78,7 @@ def outputs(name: str) -> dict[str, str]:
         found = {}
         for output, command in commands.items():
             seed = [] if command[0] == "explain" else ["--seed", "3", "--quiet"]
-            result = CliRunner().invoke(app, [*map(str, command), *seed])
+            result = CliRunner(env={"COLUMNS": "100"}).invoke(app, [*map(str, command), *seed])
             if result.exit_code:
                 raise RuntimeError(f"{command}: {result.output}{result.exception!r}")
             found[output] = result.stdout.replace(str(folder), "FOLDER")

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state  # type: ignore[import-untyped,unused-ignore]
 
-from newfound.clauses import SIDES, Clause, ClauseTable, bags, roles
-from newfound.context import ContextIndex
-from newfound.learned import Clauses
-from newfound.machine import TsetlinMachineClassifier
+from newfound.description.context import ContextIndex
+from newfound.machine.classifier import TsetlinMachineClassifier
+from newfound.machine.clauses import Clauses
+from newfound.rules import SIDES, Clause, ClauseTable, bags, roles
 
 WORDS = ("ball", "rugby", "scrum", "try", "wicket")
 

@@ -22,8 +22,8 @@ import pytest
 from typer.testing import CliRunner
 
 from newfound.cli import app
-from newfound.persistence import load
-from newfound.presets import PRESETS
+from newfound.description.presets import PRESETS
+from newfound.storage.model_file import load
 
 COMMAND = str(Path(sysconfig.get_path("scripts"), "newfound"))
 KNOWN = ["the batsman hit six", "a cricket match in England", "six wickets in the match"] * 8

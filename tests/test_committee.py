@@ -18,10 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
-from newfound.committee import member_rows, member_seeds
-from newfound.describer import NoveltyDescriber
-from newfound.learned import EpochInfo
-from newfound.machine import TsetlinMachineClassifier
+from newfound.description.describer import NoveltyDescriber
+from newfound.machine.classifier import TsetlinMachineClassifier
+from newfound.machine.clauses import EpochInfo
+from newfound.machine.committee import member_rows, member_seeds
 
 
 def made_texts(n: int = 60, seed: int = 0) -> tuple[list[str], list[str]]:
@@ -321,7 +321,7 @@ class TestCallback:
             return third_began.wait(20)
 
         ours = SimpleNamespace(Event=Stop, Lock=threading.Lock)
-        monkeypatch.setattr("newfound.committee.threading", ours)
+        monkeypatch.setattr("newfound.machine.committee.threading", ours)
         describer = NoveltyDescriber(**SMALL | {"T": 200}, n_machines=3, n_jobs=3)
         describer.fit(TEXTS, LABELS, callback=stop)
         seeds = member_seeds(3, 3)
@@ -377,7 +377,7 @@ INTERRUPTED = """
 import json, signal, sys, threading
 signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path.insert(0, sys.argv[1])
-from newfound.describer import NoveltyDescriber
+from newfound.description.describer import NoveltyDescriber
 from test_committee import made_texts
 
 def watch(info):

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from newfound.datasets import (
+from newfound.lab.datasets import (
     DatasetError,
     LabelledDocuments,
     corpora,
@@ -29,9 +29,9 @@ from newfound.datasets import (
     load_bbcsport,
     load_clinc150,
 )
-from newfound.datasets.corpora import strip_post
-from newfound.datasets.corpus import Post, content_hash
-from newfound.datasets.download import Source, cache_folder, fetch
+from newfound.lab.datasets.corpora import strip_post
+from newfound.lab.datasets.corpus import Post, content_hash
+from newfound.lab.datasets.download import Source, cache_folder, fetch
 
 DATA = os.environ.get("NEWFOUND_DATA")
 needs_data = pytest.mark.skipif(

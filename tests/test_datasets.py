@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from newfound.datasets import load_sample
-from newfound.documents import Documents
+from newfound.lab.datasets import load_sample
+from newfound.text.documents import Documents
 
 
 @pytest.mark.parametrize("side", [0, 1])

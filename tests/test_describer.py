@@ -23,14 +23,14 @@ from sklearn.exceptions import (  # type: ignore[import-untyped,unused-ignore]
     NotFittedError,
 )
 
-from newfound.clauses import Clause, ClauseTable
-from newfound.context import ContextIndex
-from newfound.describer import NoveltyDescriber, describe
-from newfound.documents import as_documents
-from newfound.evidence import Evidence, word_evidence
-from newfound.learned import EpochInfo
-from newfound.presets import PRESETS
-from newfound.words import WordTable
+from newfound.description.context import ContextIndex
+from newfound.description.describer import NoveltyDescriber, describe
+from newfound.description.novelty import Evidence, word_evidence
+from newfound.description.presets import PRESETS
+from newfound.description.words import WordTable
+from newfound.machine.clauses import EpochInfo
+from newfound.rules import Clause, ClauseTable
+from newfound.text.documents import as_documents
 
 KNOWN = [
     "The wicket fell in the second over.",

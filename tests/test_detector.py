@@ -8,11 +8,11 @@ import pytest
 
 import newfound
 from newfound import NoveltyDetector
-from newfound.bags import BagReader
-from newfound.conformal import Calibration, held_back_needed
-from newfound.mixture import share_of_new, split_mixture
-from newfound.text import TextVectorizer
-from newfound.tokens import tokenize
+from newfound.detection.calibration import Calibration, held_back_needed
+from newfound.detection.mixture import share_of_new, split_mixture
+from newfound.text.bags import BagReader
+from newfound.text.tokens import tokenize
+from newfound.text.vectorizer import TextVectorizer
 
 
 @pytest.fixture(scope="module")

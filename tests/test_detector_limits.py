@@ -8,10 +8,10 @@ import pytest
 
 import newfound
 from newfound import NoveltyDetector
-from newfound.conformal import Calibration
-from newfound.evaluation.deletion import _at_most_as_many
-from newfound.mixture import share_of_new
-from newfound.rulebank import learn_rules
+from newfound.detection.calibration import Calibration
+from newfound.detection.mixture import share_of_new
+from newfound.detection.rulebank import learn_rules
+from newfound.lab.evaluation.deletion import _at_most_as_many
 
 
 @pytest.fixture(scope="module")

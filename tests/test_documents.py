@@ -20,8 +20,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from newfound import documents, reading
-from newfound.documents import DocumentError, Documents, as_documents, read_documents, with_text
+from newfound.text import documents
+from newfound.text import readers as reading
+from newfound.text.documents import (
+    DocumentError,
+    Documents,
+    as_documents,
+    read_documents,
+    with_text,
+)
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -127,7 +134,7 @@ class TestFormats:
     )
     def test_standard_input(self, options: dict[str, str], content: str) -> None:
         code = (
-            "import sys; from newfound.documents import read_documents as read;"
+            "import sys; from newfound.text.documents import read_documents as read;"
             f"found = read('-', **{options}); print(found.texts, found.ids[0]);"
             "print(found.summary()); print(sys.stdin.buffer.closed)"
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from newfound.reproduce.published import CASE_STUDY, EXPERIMENTS
+from newfound.lab.reproduce.published import CASE_STUDY, EXPERIMENTS
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "errata.md"
 M = 20_000
@@ -127,7 +127,7 @@ def test_the_figures_of_rugby_and_of_the_vocabulary_contradict_each_other(page: 
 
 
 def test_the_newsgroups_are_not_of_equal_size(page: str) -> None:
-    from newfound.datasets.corpora import _NEWSGROUPS
+    from newfound.lab.datasets.corpora import _NEWSGROUPS
 
     sizes = [sum(numbers) for numbers in _NEWSGROUPS.values()]
     assert f"{min(sizes)} to {max(sizes)} documents" in page

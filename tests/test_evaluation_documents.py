@@ -10,10 +10,10 @@ import pytest
 import newfound
 from newfound import NoveltyDetector
 from newfound.cli.evaluate_documents import SUITE_NAMES
-from newfound.evaluation.deletion import deletion
-from newfound.evaluation.documents import SUITES, Setting, false_alarms
-from newfound.evaluation.metrics import auroc
-from newfound.evaluation.rivals import RIVALS, Rival
+from newfound.lab.evaluation.deletion import deletion
+from newfound.lab.evaluation.documents import SUITES, Setting, false_alarms
+from newfound.lab.evaluation.rivals import RIVALS, Rival
+from newfound.metrics import auroc
 
 needs_data = pytest.mark.skipif("NEWFOUND_DATA" not in os.environ, reason="NEWFOUND_DATA is unset")
 

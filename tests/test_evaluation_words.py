@@ -11,9 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 from newfound.cli import app
-from newfound.evaluation import words as suites
-from newfound.evaluation.faithfulness import faithfulness
-from newfound.evaluation.words import SUITES, Corpus, Setting, run_suites
+from newfound.lab.evaluation import words as suites
+from newfound.lab.evaluation.faithfulness import faithfulness
+from newfound.lab.evaluation.words import SUITES, Corpus, Setting, run_suites
 
 SMALL = {"n_machines": 2, "n_clauses": 20, "T": 10, "epochs": 3}
 

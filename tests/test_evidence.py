@@ -13,7 +13,7 @@ from scipy import sparse, stats
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 
-from newfound.evidence import (
+from newfound.description.novelty import (
     FEW,
     PRIOR,
     STRENGTH,

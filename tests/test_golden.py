@@ -6,8 +6,9 @@ import json
 import os
 from typing import Any
 
-import golden
 import pytest
+
+import golden
 
 
 @pytest.mark.parametrize("case", sorted(golden.MESSAGES))

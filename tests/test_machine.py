@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import validate_data
 
 from newfound import EpochInfo, TsetlinMachineClassifier
-from newfound.learned import Clauses
+from newfound.machine.clauses import Clauses
 
 
 def make_documents(

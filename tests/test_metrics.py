@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from sklearn import metrics as theirs
 
-from newfound.evaluation import (
+from newfound.lab.evaluation import (
     auroc,
     average_precision,
     document_scores,

@@ -22,12 +22,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from newfound import persistence
-from newfound.describer import NoveltyDescriber
-from newfound.evidence import evidence_of_counts
-from newfound.files import written_aside
-from newfound.persistence import FORMAT, ModelFileError, load, save
-from newfound.presets import PRESETS
+from newfound.description.describer import NoveltyDescriber
+from newfound.description.novelty import evidence_of_counts
+from newfound.description.presets import PRESETS
+from newfound.storage import model_file as persistence
+from newfound.storage.files import written_aside
+from newfound.storage.model_file import FORMAT, ModelFileError, load, save
 
 KNOWN = ["the batsman hit six", "a cricket match for England", "six wickets in the match"] * 8
 NOVEL = ["the scrum won the ball", "a rugby match for England", "old rugby try in the match"] * 8
@@ -338,7 +338,7 @@ class TestRoundTrip:
         other |= {"lemmatize": False, "ngram_range": (1, 2), "stop_words": None, "n_clauses": 6}
         other |= {"boost_true_positive": False, "n_machines": 2}
         default = {**PRESETS["default"], **other}
-        monkeypatch.setattr("newfound.presets.PRESETS", {**PRESETS, "default": default})
+        monkeypatch.setattr("newfound.description.presets.PRESETS", {**PRESETS, "default": default})
         assert NoveltyDescriber()._resolved()["s"] == 2.0
         loaded = load(tmp_path / "model")
         assert results(loaded) == results(saved)
@@ -625,8 +625,8 @@ class TestHostileFiles:
 LIMIT = 72_000_000
 PEAK = """
 import sys
-from newfound.describer import NoveltyDescriber
-from newfound.persistence import ModelFileError, load
+from newfound.description.describer import NoveltyDescriber
+from newfound.storage.model_file import ModelFileError, load
 
 def kilobytes(name):
     with open("/proc/self/status") as file:
@@ -840,7 +840,7 @@ class TestWriting:
         (tmp_path / "model").write_text("precious")
         script = (
             "import resource, signal, sys, numpy as np\n"
-            "from newfound import files, persistence\n"
+            "from newfound.storage import files, model_file as persistence\n"
             "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
             "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
             "noise = np.random.default_rng(0).random(100_000)\n"
@@ -859,7 +859,7 @@ class TestWriting:
     def test_an_interrupt_while_writing_leaves_nothing(self, tmp_path: Path) -> None:
         script = (
             "import sys, time\n"
-            "from newfound.files import written_aside\n"
+            "from newfound.storage.files import written_aside\n"
             "with written_aside(sys.argv[1]) as aside:\n"
             "    aside.write_text('half')\n"
             "    print('now', flush=True)\n"

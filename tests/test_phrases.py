@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from newfound.clauses import Clause, ClauseTable
-from newfound.describer import NoveltyDescriber
-from newfound.evidence import PRIOR, document_weights, squares_by_chance, word_evidence
-from newfound.phrases import find_phrases, phrase_table
+from newfound.description.describer import NoveltyDescriber
+from newfound.description.novelty import PRIOR, document_weights, squares_by_chance, word_evidence
+from newfound.description.phrases import find_phrases, phrase_table
+from newfound.rules import Clause, ClauseTable
 
 PAIRS = [("apple", "phone"), ("river", "bank"), ("mouse", "screen")]
 

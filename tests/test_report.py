@@ -16,12 +16,12 @@ from typer.testing import CliRunner
 
 import newfound
 from newfound.cli import app
-from newfound.documents import as_documents
 from newfound.report import MAX_BYTES, Limits, collect, gather, write_report
 from newfound.report.certainty import document_curves, tfidf_held_out
 from newfound.report.excerpts import Excerpts
 from newfound.report.page import embedded_json, render
-from newfound.text import TextVectorizer
+from newfound.text.documents import as_documents
+from newfound.text.vectorizer import TextVectorizer
 from report_pages import PageReader, read, text_of
 
 KNOWN = ["The batsman hit six.", "A cricket match in England.", "Six wickets in the match."] * 8

@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 
 import newfound
-from newfound.documents import as_documents
 from newfound.report import MAX_BYTES, write_report
+from newfound.text.documents import as_documents
 
 BROWSER = os.environ.get("NEWFOUND_BROWSER") or next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import newfound
 from newfound.cli import app
-from newfound.detector import NoveltyDetector
+from newfound.detection.detector import NoveltyDetector
 from newfound.report import MAX_BYTES, Limits, collect_detection, write_detection_report
 from report_pages import read, text_of
 

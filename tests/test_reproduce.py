@@ -23,18 +23,18 @@ import pytest
 from typer.testing import CliRunner
 
 from newfound.cli import app
-from newfound.datasets import LabelledDocuments, load_sample
-from newfound.describer import NoveltyDescriber
-from newfound.evaluation import near_duplicates
-from newfound.reproduce import case_study, measure, reproduce, run
-from newfound.reproduce.claims import CLAIMS, judge
-from newfound.reproduce.cost import Cost
-from newfound.reproduce.figures import draw
-from newfound.reproduce.measure import OURS, measure_corpus, measure_held_out, measure_seed
-from newfound.reproduce.outcome import Outcome, spread, tables
-from newfound.reproduce.page import Figure, Heading, Rows, Text, to_html, to_markdown
-from newfound.reproduce.published import CASE_STUDY, EXPERIMENTS
-from newfound.reproduce.run import run_seeds
+from newfound.description.describer import NoveltyDescriber
+from newfound.lab.datasets import LabelledDocuments, load_sample
+from newfound.lab.evaluation import near_duplicates
+from newfound.lab.reproduce import case_study, measure, reproduce, run
+from newfound.lab.reproduce.claims import CLAIMS, judge
+from newfound.lab.reproduce.cost import Cost
+from newfound.lab.reproduce.figures import draw
+from newfound.lab.reproduce.measure import OURS, measure_corpus, measure_held_out, measure_seed
+from newfound.lab.reproduce.outcome import Outcome, spread, tables
+from newfound.lab.reproduce.page import Figure, Heading, Rows, Text, to_html, to_markdown
+from newfound.lab.reproduce.published import CASE_STUDY, EXPERIMENTS
+from newfound.lab.reproduce.run import run_seeds
 
 COMMAND = str(Path(sysconfig.get_path("scripts"), "newfound"))
 SMALL = {"n_clauses": 40, "epochs": 4, "n_jobs": 1}
@@ -74,7 +74,7 @@ def corpus() -> LabelledDocuments:
 @pytest.fixture(scope="module")
 def outcome(corpus: LabelledDocuments) -> Outcome:
     parameters = {"preset": "paper", **SMALL}
-    from newfound.presets import resolve
+    from newfound.description.presets import resolve
 
     seeds = [measure_seed(BBC, corpus, seed, parameters) for seed in (0, 1)]
     chosen = resolve("paper", SMALL)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse  # type: ignore[import-untyped,unused-ignore]
 
-from newfound.clauses import Clause, ClauseTable, bags
-from newfound.scoring import context_counts, context_scores, shared_role, word_scores
+from newfound.description.scores import context_counts, context_scores, shared_role, word_scores
+from newfound.rules import Clause, ClauseTable, bags
 
 # The table "Clauses with conjunctive word patterns for known and novel class".
 CASE_STUDY = [

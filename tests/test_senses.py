@@ -12,9 +12,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from newfound.corpus import sentence_around
-from newfound.describer import NoveltyDescriber
-from newfound.senses import Senses
+from newfound.description.describer import NoveltyDescriber
+from newfound.description.senses import Senses
+from newfound.text.corpus import sentence_around
 
 HOSTILE = "<script>alert(1)</script> \x1b[2J\x07 [bold] {0} %s \N{RIGHT-TO-LEFT OVERRIDE}"
 

@@ -25,9 +25,9 @@ from sklearn.feature_extraction.text import (  # type: ignore[import-untyped,unu
     CountVectorizer,
 )
 
-from newfound.documents import DocumentError
-from newfound.text import TextVectorizer
-from newfound.tokens import MAX_WORD_LENGTH, lemmatize, stop_words, tokenize
+from newfound.text.documents import DocumentError
+from newfound.text.tokens import MAX_WORD_LENGTH, lemmatize, stop_words, tokenize
+from newfound.text.vectorizer import TextVectorizer
 
 UNICODE = st.text(max_size=60)
 # Letters that grow, join, combine or break in odd ways, and the words of the stop list.
@@ -346,7 +346,7 @@ class TestEstimator:
         assert vectorizer.transform(["cricket", "rugby"]).toarray().tolist() == [[1], [0]]
 
     def test_cache_is_bounded(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("newfound.text._MAX_CACHED", 3)
+        monkeypatch.setattr("newfound.text.vectorizer._MAX_CACHED", 3)
         vectorizer = TextVectorizer().fit(["rugby"])
         for i in range(20):
             assert vectorizer.transform([f"word{i} rugby"]).nnz == 1

@@ -4,66 +4,76 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from newfound.wiring import connect
+
 if TYPE_CHECKING:
-    from newfound.clauses import Clause, ClauseTable
-    from newfound.context import Context, ContextMatrix
-    from newfound.datasets import (
+    from newfound.description.context import Context, ContextMatrix
+    from newfound.description.describer import NoveltyDescriber, describe
+    from newfound.description.explanation import Explanation
+    from newfound.description.scores import context_scores, word_scores
+    from newfound.description.words import WordTable
+    from newfound.detection.detection import Detection
+    from newfound.detection.detector import NoveltyDetector
+    from newfound.detection.verdict import Verdict
+    from newfound.lab.datasets import (
         LabelledDocuments,
         load_20newsgroups,
         load_bbcsport,
         load_clinc150,
         load_sample,
     )
-    from newfound.describer import NoveltyDescriber, describe
-    from newfound.detection import Detection
-    from newfound.detector import NoveltyDetector
-    from newfound.documents import DocumentError, Documents, as_documents, read_documents
-    from newfound.explanation import Explanation
-    from newfound.learned import Clauses, EpochInfo
-    from newfound.machine import TsetlinMachineClassifier
-    from newfound.persistence import ModelFileError, load, save
-    from newfound.plots import plot_context, plot_curves, plot_words
-    from newfound.scoring import context_scores, word_scores
-    from newfound.text import TextVectorizer
-    from newfound.verdict import Verdict
-    from newfound.words import WordTable
+    from newfound.machine.classifier import TsetlinMachineClassifier
+    from newfound.machine.clauses import Clauses, EpochInfo
+    from newfound.report.plots import plot_context, plot_curves, plot_words
+    from newfound.rules import Clause, ClauseTable
+    from newfound.storage.model_file import ModelFileError, load, save
+    from newfound.text.documents import DocumentError, Documents, as_documents, read_documents
+    from newfound.text.vectorizer import TextVectorizer
 
 __version__ = version("newfound")
 
+connect(
+    {
+        "NoveltyDescriber.report": "newfound.report.write:write_report",
+        "Detection.report": "newfound.report.write:write_detection_report",
+        "describe.mixture": "newfound.detection.mixture:describe_mixture",
+    }
+)
+
 # Imported when first asked for: scikit-learn takes a second, and the command line's help need not.
 _HOMES = {
-    "Clause": "clauses",
-    "ClauseTable": "clauses",
-    "Clauses": "learned",
-    "Context": "context",
-    "ContextMatrix": "context",
-    "Detection": "detection",
-    "DocumentError": "documents",
-    "Documents": "documents",
-    "EpochInfo": "learned",
-    "Explanation": "explanation",
-    "LabelledDocuments": "datasets",
-    "ModelFileError": "persistence",
-    "NoveltyDescriber": "describer",
-    "NoveltyDetector": "detector",
-    "TextVectorizer": "text",
-    "TsetlinMachineClassifier": "machine",
-    "Verdict": "verdict",
-    "WordTable": "words",
-    "as_documents": "documents",
-    "context_scores": "scoring",
-    "describe": "describer",
-    "load": "persistence",
-    "load_20newsgroups": "datasets",
-    "load_bbcsport": "datasets",
-    "load_clinc150": "datasets",
-    "load_sample": "datasets",
-    "plot_context": "plots",
-    "plot_curves": "plots",
-    "plot_words": "plots",
-    "read_documents": "documents",
-    "save": "persistence",
-    "word_scores": "scoring",
+    "Clause": "rules",
+    "ClauseTable": "rules",
+    "Clauses": "machine.clauses",
+    "Context": "description.context",
+    "ContextMatrix": "description.context",
+    "Detection": "detection.detection",
+    "DocumentError": "text.documents",
+    "Documents": "text.documents",
+    "EpochInfo": "machine.clauses",
+    "Explanation": "description.explanation",
+    "LabelledDocuments": "lab.datasets",
+    "ModelFileError": "storage.model_file",
+    "NoveltyDescriber": "description.describer",
+    "NoveltyDetector": "detection.detector",
+    "TextVectorizer": "text.vectorizer",
+    "TsetlinMachineClassifier": "machine.classifier",
+    "Verdict": "detection.verdict",
+    "WordTable": "description.words",
+    "as_documents": "text.documents",
+    "context_scores": "description.scores",
+    "describe": "description.describer",
+    "load": "storage.model_file",
+    "load_20newsgroups": "lab.datasets",
+    "load_bbcsport": "lab.datasets",
+    "load_clinc150": "lab.datasets",
+    "load_sample": "lab.datasets",
+    "plot_context": "report.plots",
+    "plot_curves": "report.plots",
+    "plot_words": "report.plots",
+    "read_documents": "text.documents",
+    "save": "storage.model_file",
+    "word_scores": "description.scores",
 }
 
 __all__ = [

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from newfound.scoring import word_scores
+from newfound.description.scores import word_scores
 
 __all__ = [
     "BASELINES",
@@ -261,7 +261,7 @@ def g_squared(matrix: Any, novel: ArrayLike) -> NDArray[np.float64]:
 def frequency_ratio(matrix: Any, novel: ArrayLike) -> NDArray[np.float64]:
     """Score words by the logarithm of the ratio of their shares of the two groups.
 
-    It is the score of `newfound.scoring.word_scores` with the words of the documents in place of
+    It is the score of `newfound.description.scores.word_scores` with the words of the documents in place of
     the words of the rules, and with the same floor of 1.
 
     Parameters

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from newfound.cli import describe, detect, evaluate, explain, reproduce
-from newfound.console import outcome
+from newfound.cli.console import outcome
 
 __all__ = ["app", "main"]
 

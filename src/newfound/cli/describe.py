@@ -9,6 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from newfound.cli.console import (
+    headline,
+    outcome,
+    phrases_table,
+    print_json,
+    rules_table,
+    say,
+    show,
+    training,
+    words_table,
+)
 from newfound.cli.options import (
     PATH_HELP,
     Encoding,
@@ -31,21 +42,10 @@ from newfound.cli.options import (
     ways_to_read,
 )
 from newfound.cli.outputs import refuse_ending, write
-from newfound.console import (
-    headline,
-    outcome,
-    phrases_table,
-    print_json,
-    rules_table,
-    say,
-    show,
-    training,
-    words_table,
-)
 
 if TYPE_CHECKING:
-    from newfound.describer import NoveltyDescriber
-    from newfound.documents import Documents
+    from newfound.description.describer import NoveltyDescriber
+    from newfound.text.documents import Documents
 
 __all__ = ["demo", "describe"]
 
@@ -122,7 +122,7 @@ def describe(
     paths, columns = (known, novel), (known_column, novel_column)
     ways = ways_to_read(paths, columns, text_column, format)
     with outcome():
-        from newfound.documents import read_documents
+        from newfound.text.documents import read_documents
 
         refuse_paths(*paths_out.values(), force=force)
         began = perf_counter()
@@ -165,7 +165,7 @@ def demo(
 ) -> None:
     """Describe the bundled sample: requests about banking are known, about travel novel."""
     with outcome():
-        from newfound.datasets import load_sample
+        from newfound.lab.datasets import load_sample
 
         refuse_paths(report, force=force)
         known, novel = load_sample()
@@ -186,7 +186,7 @@ def _fit(
     if not quiet:
         for side, documents in (("known", known), ("novel", novel)):
             say(f"{side}: {documents.summary()}")
-    from newfound.describer import NoveltyDescriber
+    from newfound.description.describer import NoveltyDescriber
 
     labels = ["known"] * len(known) + ["novel"] * len(novel)
     with training(quiet=quiet) as callback:
@@ -210,7 +210,7 @@ def _print(
         for clause in common[common.side == side][: -(-top // 2)]
     ]
     if json:
-        from newfound.presets import resolve
+        from newfound.description.presets import resolve
 
         parameters: dict[str, Any] = describer.get_params()
         parameters |= resolve(describer.preset, parameters)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from newfound.cli.console import outcome, print_json, say, show, training, visible, words_table
 from newfound.cli.options import (
     PATH_HELP,
     Encoding,
@@ -27,12 +28,11 @@ from newfound.cli.options import (
     ways_to_read,
 )
 from newfound.cli.outputs import refuse_ending, write
-from newfound.console import outcome, print_json, say, show, training, visible, words_table
 
 if TYPE_CHECKING:
-    from newfound.detection import Detection
-    from newfound.detector import NoveltyDetector
-    from newfound.documents import Documents
+    from newfound.detection.detection import Detection
+    from newfound.detection.detector import NoveltyDetector
+    from newfound.text.documents import Documents
 
 __all__ = ["detect"]
 
@@ -139,7 +139,7 @@ def detect(
     columns = [incoming_column] if known is None else [known_column, incoming_column]
     ways = ways_to_read(paths, columns, text_column, format)
     with outcome():
-        from newfound.documents import read_documents
+        from newfound.text.documents import read_documents
 
         refuse_paths(*paths_out.values(), force=force)
         began = perf_counter()
@@ -187,14 +187,14 @@ def detect(
 
 
 def _fit(known: Documents, given: dict[str, Any], seed: int, jobs: int) -> NoveltyDetector:
-    from newfound.detector import NoveltyDetector
+    from newfound.detection.detector import NoveltyDetector
 
     detector = NoveltyDetector(random_state=seed, n_jobs=jobs, **given)
     return detector.fit(known.texts, known.labels)
 
 
 def _load(model: Path | None, jobs: int) -> NoveltyDetector:
-    from newfound.detector import NoveltyDetector
+    from newfound.detection.detector import NoveltyDetector
 
     assert model is not None
     detector = NoveltyDetector.load(model)

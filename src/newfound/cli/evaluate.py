@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
+from newfound.cli.console import outcome, say
 from newfound.cli.evaluate_documents import documents
 from newfound.cli.options import Data, Force, Jobs, Json, Measurements, Quiet
 from newfound.cli.outputs import Suites, known_suites, measurements_to, publish
-from newfound.console import outcome, say
 
 __all__ = ["app"]
 
@@ -47,7 +47,7 @@ def words(
 ) -> None:
     """Measure word scores: planted words and pairs, held-out documents, stability, q, intervals."""
     with outcome():
-        from newfound.evaluation.words import Setting, run_suites
+        from newfound.lab.evaluation.words import Setting, run_suites
 
         paths = measurements_to(output, force=force)
         talk = (lambda what: None) if quiet else say

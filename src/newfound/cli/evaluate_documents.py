@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from newfound.cli.console import outcome, say
 from newfound.cli.options import Data, Force, Jobs, Json, Measurements, Quiet
 from newfound.cli.outputs import Suites, known_suites, measurements_to, publish
-from newfound.console import outcome, say
 
 __all__ = ["documents"]
 
@@ -43,7 +43,7 @@ def documents(
     minutes. The deletion test compares with LIME where it is installed (pip install lime).
     """
     with outcome():
-        from newfound.evaluation.documents import Setting, run_suites
+        from newfound.lab.evaluation.documents import Setting, run_suites
 
         paths = measurements_to(output, force=force)
         talk = (lambda what: None) if quiet else say

@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
+from newfound.cli.console import outcome, print_json, say, show
 from newfound.cli.options import Json, Quiet
-from newfound.console import outcome, print_json, say, show
 
 __all__ = ["explain"]
 
@@ -29,7 +29,7 @@ def explain(
 ) -> None:
     """Show what a saved model sees in a text: its words, the rules it matches, the votes."""
     with outcome():
-        from newfound.persistence import load
+        from newfound.storage.model_file import load
 
         describer = load(model)
         for text in texts:
@@ -52,7 +52,7 @@ def explain(
 
 def _lines(texts: Iterable[str]) -> Iterable[str]:
     """Give the texts; - stands for the lines of standard input, but for blank ones."""
-    from newfound.reading import piped_lines
+    from newfound.text.readers import piped_lines
 
     for text in texts:
         if text == "-":

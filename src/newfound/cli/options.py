@@ -75,7 +75,7 @@ def number(value: float | None) -> float | None:
 def _language_known(value: str | None) -> str | None:
     """Refuse a language that has no lemmas."""
     if value is not None:
-        from newfound.tokens import lemmatize
+        from newfound.text.tokens import lemmatize
 
         try:
             lemmatize("word", language=value)
@@ -144,7 +144,7 @@ def ways_to_read(
     format: Format | None,
 ) -> list[dict[str, Any]]:
     """Give each side the format if its name says none, and the column if it is a table."""
-    from newfound.reading import TABLES, format_of
+    from newfound.text.readers import TABLES, format_of
 
     named = [format_of(path) for path in paths]
     if format is not None and None not in named and format not in named:
@@ -165,7 +165,7 @@ def ways_to_read(
 
 def refuse_paths(output: Path | None, *others: Path | None, force: bool) -> None:
     """Find out now what would fail after the work."""
-    from newfound.files import refuse_path
+    from newfound.storage.files import refuse_path
 
     for path in (output, *others):
         if path is not None:

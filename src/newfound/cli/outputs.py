@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
 
+from newfound.cli.console import print_json, say
 from newfound.cli.options import refuse_paths
-from newfound.console import print_json, say
 
 if TYPE_CHECKING:
-    from newfound.describer import NoveltyDescriber
-    from newfound.detector import NoveltyDetector
-    from newfound.tables import Table
+    from newfound.description.describer import NoveltyDescriber
+    from newfound.detection.detector import NoveltyDetector
+    from newfound.table import Table
 
 __all__ = ["Suites", "known_suites", "measurements_to", "publish", "refuse_ending", "write"]
 
@@ -47,8 +47,8 @@ def write(
     quiet: bool,
 ) -> None:
     """Write a table and a model where paths are given, and say so."""
-    from newfound.files import written_aside
-    from newfound.persistence import save as save_model
+    from newfound.storage.files import written_aside
+    from newfound.storage.model_file import save as save_model
 
     _, rows, path = output
     if path is not None:
@@ -99,7 +99,7 @@ def publish(
     **more: Any,
 ) -> None:
     """Print measurements, and write them as a page and as JSON."""
-    from newfound.files import written_aside
+    from newfound.storage.files import written_aside
 
     results = {
         "newfound": version("newfound"),

@@ -15,11 +15,11 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from newfound.cli.console import outcome, print_json, say, show, training
 from newfound.cli.options import Jobs, Json, Preset, Quiet, Seed, even
-from newfound.console import outcome, print_json, say, show, training
 
 if TYPE_CHECKING:
-    from newfound.learned import EpochInfo
+    from newfound.machine.clauses import EpochInfo
 
 __all__ = ["reproduce"]
 
@@ -81,8 +81,8 @@ def reproduce(
     Newsgroups an hour.
     """
     with outcome():
-        from newfound.reproduce import PARTS
-        from newfound.reproduce import reproduce as run
+        from newfound.lab.reproduce import PARTS
+        from newfound.lab.reproduce import reproduce as run
 
         chosen = {"preset": preset.value, "n_clauses": n_clauses, "epochs": epochs}
         try:

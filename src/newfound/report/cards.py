@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.clauses import SIDES, Clause, ClauseTable
 from newfound.report.context import Company
 from newfound.report.excerpts import Excerpts
 from newfound.report.limits import Limits
 from newfound.report.material import Material
 from newfound.report.words import rounded
+from newfound.rules import Clause, ClauseTable
+from newfound.sides import SIDES
 
 if TYPE_CHECKING:
-    from newfound.describer import NoveltyDescriber
+    from newfound.description.describer import NoveltyDescriber
 
 __all__ = ["Examples", "Rules", "card"]
 

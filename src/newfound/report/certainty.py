@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newfound.baselines import tfidf_by_group, tfidf_difference
-from newfound.evaluation.metrics import document_scores, precision_recall_curve, roc_curve
+from newfound.metrics import document_scores, precision_recall_curve, roc_curve
 from newfound.report.words import rounded
 
 if TYPE_CHECKING:
+    from newfound.description.words import WordTable
     from newfound.report.material import Material
-    from newfound.words import WordTable
 
 __all__ = ["curves", "document_curves", "score_curves", "tfidf_curves", "tfidf_held_out"]
 

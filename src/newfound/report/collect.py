@@ -18,10 +18,10 @@ from newfound.report.measures import Measures
 from newfound.report.senses import senses
 from newfound.report.summary import summary
 from newfound.report.words import choose, rounded, words
-from newfound.tables import jsonable
+from newfound.table import jsonable
 
 if TYPE_CHECKING:
-    from newfound.describer import NoveltyDescriber
+    from newfound.description.describer import NoveltyDescriber
 
 __all__ = ["collect", "versions"]
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.clauses import SIDES
 from newfound.report.words import rounded
+from newfound.sides import SIDES
 
 if TYPE_CHECKING:
-    from newfound.describer import NoveltyDescriber
+    from newfound.description.describer import NoveltyDescriber
 
 __all__ = ["Company"]
 
@@ -20,7 +20,7 @@ __all__ = ["Company"]
 class Company:
     """All pairs of some words: how often rules use them together, and how much beyond chance.
 
-    As in `newfound.context`, the strength of a pair is (F_ij - 1) · PMI: a single rule is no
+    As in `newfound.description.context`, the strength of a pair is (F_ij - 1) · PMI: a single rule is no
     evidence.
 
     Parameters

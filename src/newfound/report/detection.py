@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.explaining import MOST_EXPLAINED
+from newfound.detection.explaining import MOST_EXPLAINED
 from newfound.report.collect import collect, versions
 from newfound.report.limits import Limits
 from newfound.report.material import gather
 from newfound.report.summary import detection_summary
 from newfound.report.words import rounded
-from newfound.tables import jsonable
+from newfound.table import jsonable
 
 if TYPE_CHECKING:
-    from newfound.detection import Detection
-    from newfound.verdict import WordReason
+    from newfound.detection.detection import Detection
+    from newfound.detection.verdict import WordReason
 
 __all__ = ["collect_detection"]
 

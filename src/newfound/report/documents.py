@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound import evaluation
+from newfound import metrics
 from newfound.report.excerpts import Excerpts
 from newfound.report.limits import Limits
 from newfound.report.material import Material
 from newfound.report.words import rounded
 
 if TYPE_CHECKING:
-    from newfound.describer import NoveltyDescriber
+    from newfound.description.describer import NoveltyDescriber
     from newfound.report.measures import Measures
 
 __all__ = ["contributions", "document_scores", "documents"]
@@ -33,7 +33,7 @@ def contributions(describer: NoveltyDescriber, measures: Measures) -> NDArray[np
 
 def document_scores(material: Material, leaning: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give the novelty of each document: held out where that is known, else by its words."""
-    by_words = evaluation.document_scores(material.matrix, leaning)
+    by_words = metrics.document_scores(material.matrix, leaning)
     if material.held_out is None or np.isnan(material.held_out).all():
         return by_words
     scores = material.held_out.copy()

@@ -11,8 +11,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from newfound.text import TextVectorizer
-from newfound.tokens import Token, fold
+from newfound.text.tokens import Token, fold
+from newfound.text.vectorizer import TextVectorizer
 
 __all__ = ["Excerpts", "Pieces"]
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.clauses import SIDES
-from newfound.documents import DocumentError, Documents, as_documents
+from newfound.sides import SIDES
+from newfound.text.documents import DocumentError, Documents, as_documents
 
 if TYPE_CHECKING:
-    from newfound.describer import NoveltyDescriber
+    from newfound.description.describer import NoveltyDescriber
 
 __all__ = ["Material", "gather", "pile_data"]
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.evidence import q_values
+from newfound.description.novelty import q_values
 
 if TYPE_CHECKING:
-    from newfound.describer import NoveltyDescriber
+    from newfound.description.describer import NoveltyDescriber
 
 __all__ = ["SURE", "Measures"]
 

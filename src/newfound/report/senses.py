@@ -10,17 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from newfound.clauses import SIDES
-from newfound.corpus import LearnedCorpus
+from newfound.description.senses import find_senses
 from newfound.report.excerpts import Excerpts
 from newfound.report.limits import Limits
 from newfound.report.material import Material
-from newfound.senses import find_senses
-from newfound.tables import Table
-from newfound.text import TextVectorizer
+from newfound.sides import SIDES
+from newfound.table import Table
+from newfound.text.corpus import LearnedCorpus
+from newfound.text.vectorizer import TextVectorizer
 
 if TYPE_CHECKING:
-    from newfound.describer import NoveltyDescriber
+    from newfound.description.describer import NoveltyDescriber
 
 __all__ = ["senses"]
 

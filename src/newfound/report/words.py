@@ -12,7 +12,7 @@ from newfound.report.limits import Limits
 from newfound.report.measures import Measures
 
 if TYPE_CHECKING:
-    from newfound.describer import NoveltyDescriber
+    from newfound.description.describer import NoveltyDescriber
 
 __all__ = ["choose", "rounded", "words"]
 

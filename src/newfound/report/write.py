@@ -8,17 +8,17 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from newfound.files import refuse_path, written_aside
 from newfound.report.collect import collect
 from newfound.report.detection import collect_detection
 from newfound.report.limits import MAX_BYTES, Limits
 from newfound.report.material import gather, pile_data
 from newfound.report.page import render
+from newfound.storage.files import refuse_path, written_aside
 
 if TYPE_CHECKING:
-    from newfound.describer import NoveltyDescriber
-    from newfound.detection import Detection
-    from newfound.documents import Documents
+    from newfound.description.describer import NoveltyDescriber
+    from newfound.detection.detection import Detection
+    from newfound.text.documents import Documents
 
 __all__ = ["write_detection_report", "write_report"]
 

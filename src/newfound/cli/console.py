@@ -1,0 +1,271 @@
+"""What the command line shows: tables on standard output, talk on standard error."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, Group, RenderableType
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from newfound.machine.clauses import EpochInfo
+    from newfound.rules import Clause
+
+__all__ = [
+    "SIDE_STYLES",
+    "headline",
+    "outcome",
+    "phrases_table",
+    "print_json",
+    "rules_table",
+    "say",
+    "show",
+    "training",
+    "words_table",
+]
+
+SIDE_STYLES = {"novel": "red", "known": "blue"}
+
+_WIDTH_OF_A_PIPE = 120
+_NEGATED_SHOWN = 6
+_FORMS_SHOWN = 3
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def say(message: object) -> None:
+    """Print a line of talk on standard error; white space is folded, so it is one line."""
+    line = " ".join(visible(str(message)).split())
+    print(f"newfound: {line}", file=sys.stderr, flush=True)
+
+
+def visible(text: str) -> str:
+    """Replace control characters one by one, so that a text cannot steer the terminal."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+@contextmanager
+def outcome() -> Iterator[None]:
+    """Turn what goes wrong into one sentence and an exit status; 1 is "could not"."""
+    try:
+        yield
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        say("interrupted; no file is left half-written.")
+        _leave(130)
+    except BrokenPipeError:
+        # The reader, such as head, has had enough; everything asked for was done before.
+        _leave(0)
+    except MemoryError as error:
+        say(
+            str(error) or "not enough memory; use fewer documents or clauses, or a higher --min-df."
+        )
+        _leave(1)
+    except OSError as error:
+        say(_sentence(error))
+        _leave(1)
+    except (ImportError, ValueError) as error:
+        say(error)
+        _leave(1)
+
+
+def _sentence(error: OSError) -> str:
+    reason = error.strerror or str(error)
+    return reason if error.filename is None else f"{error.filename}: {reason}."
+
+
+def _leave(status: int) -> NoReturn:
+    try:
+        sys.stdout.flush()
+    except OSError:
+        # Or the interpreter tries again at its end, and complains.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    raise SystemExit(status)
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leave it to `outcome`."""
+        raise BrokenPipeError
+
+
+def console(stream: TextIO) -> Console:
+    """Give a console as wide as the terminal; it replaces what the encoding lacks."""
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="replace")
+    width = None if stream.isatty() or "COLUMNS" in os.environ else _WIDTH_OF_A_PIPE
+    return _Console(file=stream, width=width, highlight=False, markup=False, emoji=False)
+
+
+@contextmanager
+def _standard_output() -> Iterator[None]:
+    """Write now, so that what fails is known while it can still be told."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        reason = f"Cannot write to standard output: {error.strerror}."
+        raise OSError(error.errno, reason) from error
+
+
+def show(*parts: RenderableType) -> None:
+    """Print on standard output."""
+    with _standard_output():
+        console(sys.stdout).print(Group(*parts))
+
+
+def print_json(data: object, *, indent: int | None = 2) -> None:
+    """Print plain data on standard output, readable by any JSON parser in any encoding."""
+    utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    with _standard_output():
+        print(json.dumps(data, ensure_ascii=not utf8, allow_nan=False, indent=indent))
+
+
+@contextmanager
+def training(*, quiet: bool) -> Iterator[Callable[[EpochInfo], None] | None]:
+    """Give a callback that draws a progress bar, on a terminal only; say warnings at the end."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        if quiet or not sys.stderr.isatty():
+            yield None
+        else:
+            with _progress() as progress:
+                task = progress.add_task("Learning rules", total=None)
+
+                def update(info: EpochInfo) -> None:
+                    progress.update(task, completed=info.epoch, total=info.epochs)
+
+                yield update
+    for message in dict.fromkeys(str(warning.message) for warning in caught):
+        if not quiet:
+            say(f"warning: {message}")
+
+
+def _progress() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeRemainingColumn(),
+        console=console(sys.stderr),
+        transient=True,
+    )
+
+
+def headline(words: Sequence[str], n_known: int, n_novel: int) -> Text:
+    """Say in plain words what was found, and how to read the score."""
+    found = ", ".join(map(visible, words)) or "not a single word"
+    return Text.assemble(
+        f"What is new in {n_novel:,} novel documents against {n_known:,} known ones: ",
+        (found, SIDE_STYLES["novel"]),
+        ".\nNovelty: how sure it is that a word is new, in standard deviations, and where 90 % of "
+        "repetitions would find it.\nq: the share of errors among the words up to there. Score: "
+        "how many times as frequent among the reasons for novel as among those for known.\n",
+    )
+
+
+def words_table(rows: Sequence[dict[str, Any]], side: str, title: str) -> Table:
+    """Draw a table of words, one row a word, with the evidence for its score."""
+    table = _table(title)
+    table.add_column("word", style=SIDE_STYLES[side], no_wrap=True, min_width=12, max_width=30)
+    names = ("novelty", "90 %", *(["q"] if side == "novel" else []), "score")
+    for name in (*names, "novel docs", "known docs"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("forms")
+    for row in rows:
+        score = float("nan") if row["score"] is None else row["score"]
+        table.add_row(
+            visible(row["word"]),
+            f"{row['novelty']:.1f}",
+            f"{row['low']:.1f} to {row['high']:.1f}",
+            *([share(row["q"])] if side == "novel" else []),
+            "" if math.isnan(score) else number(score),
+            *(f"{row[key]:,}" for key in ("documents_novel", "documents_known")),
+            _forms(row["word"], list(row["forms"])),
+        )
+    return table
+
+
+def phrases_table(rows: Sequence[dict[str, Any]], title: str) -> Table:
+    """Draw a table of phrases, with the documents of each side that have all their words."""
+    table = _table(title)
+    table.add_column("phrase", min_width=20)
+    for name in ("novelty", "novel docs", "known docs", "right", "rules"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(
+            Text(visible(row["phrase"]), SIDE_STYLES[row["side"]]),
+            f"{row['novelty']:.1f}",
+            f"{row['documents_novel']:,}",
+            f"{row['documents_known']:,}",
+            f"{row['precision']:.0%}",
+            f"{row['count']:,}",
+        )
+    return table
+
+
+def rules_table(clauses: Sequence[Clause], title: str) -> Table:
+    """Draw a table of rules, with what each matches on either side."""
+    table = _table(title)
+    table.add_column("rule", min_width=20)
+    for name in ("novel docs", "known docs", "right", "held out", "times"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for clause in clauses:
+        table.add_row(
+            rule(clause),
+            f"{clause.matches_novel:,}",
+            f"{clause.matches_known:,}",
+            *(
+                "" if math.isnan(right) else f"{right:.0%}"
+                for right in (clause.precision, clause.held_out_precision)
+            ),
+            f"{clause.count:,}",
+        )
+    return table
+
+
+def _table(title: str) -> Table:
+    return Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+
+
+def _forms(word: str, forms: Sequence[str]) -> str:
+    """List the first forms, unless the word itself is the only one."""
+    if list(forms) == [word]:
+        return ""
+    more = f" +{len(forms) - _FORMS_SHOWN}" if len(forms) > _FORMS_SHOWN else ""
+    return visible(", ".join(forms[:_FORMS_SHOWN])) + more
+
+
+def rule(clause: Clause) -> Text:
+    """Write a rule with its first few negated words; the paper's rules have forty."""
+    parts = [*clause.plain, *(f"NOT {word}" for word in clause.negated[:_NEGATED_SHOWN])]
+    hidden = len(clause.negated) - _NEGATED_SHOWN
+    if hidden > 0:
+        parts.append(f"NOT {hidden:,} other{'s' if hidden > 1 else ''}")
+    text = Text(visible(" AND ".join(parts)))
+    return text.append(f" → {clause.side}", SIDE_STYLES[clause.side])
+
+
+def share(value: float) -> str:
+    """Write a q-value; a small one only as small."""
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def number(value: float) -> str:
+    """Write a score with three digits that count."""
+    if not math.isfinite(value):
+        return str(value)
+    digits = max(0, 2 - math.floor(math.log10(abs(value)))) if value else 0
+    return f"{value:,.{min(digits, 6)}f}"

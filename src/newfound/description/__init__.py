@@ -1,0 +1,1 @@
+"""What is new in one pile of documents against another."""

@@ -1,0 +1,207 @@
+"""Contextual scores: which words the clauses use together, on each side and on both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.description.scores import ContextCounts, ContextScores, context_counts, context_scores
+from newfound.rules import ClauseTable, roles
+from newfound.sides import SIDES
+from newfound.table import Table, jsonable
+
+__all__ = ["Context", "ContextIndex", "ContextMatrix", "PairScores"]
+
+_WHERE = (*SIDES, "both")
+
+
+@dataclass(frozen=True)
+class Context:
+    """The words that clauses use together with a word.
+
+    `known` and `novel` count clauses in which both words have that role; `both` is the sum of the
+    two. Each is a table, the strongest partner first, with the columns ``word`` (the partner),
+    ``F_i`` (clauses with the word), ``F_j`` (with the partner), ``F_ij`` (with both), ``lift``,
+    ``pmi``, ``equation`` (see `newfound.description.scores.ContextScores`) and ``strength``,
+    (F_ij - 1) · pmi: how much more often than by chance, weighed by how often beyond the first
+    time, as a single clause is no evidence.
+    """
+
+    word: str
+    known: Table
+    novel: Table
+    both: Table
+
+    def __getitem__(self, side: str) -> Table:
+        """Give the table of "known", "novel" or "both"."""
+        table: Table = getattr(self, _checked(side))
+        return table
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all of it as plain data."""
+        return {"word": self.word, **{side: self[side].to_records() for side in _WHERE}}
+
+
+class PairScores(NamedTuple):
+    """Counts and scores of all pairs of some words; the scores are nan on the diagonal.
+
+    `F_i` has an entry for each word, the others a row and a column.
+    """
+
+    F_i: NDArray[np.int64]
+    F_ij: NDArray[np.int64]
+    lift: NDArray[np.float64]
+    pmi: NDArray[np.float64]
+    equation: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ContextMatrix:
+    """How much each of some words draws each other one into the same clauses.
+
+    `known` and `novel` count clauses in which both words have that role; `both` is the sum.
+    """
+
+    words: tuple[str, ...]
+    known: PairScores
+    novel: PairScores
+    both: PairScores
+
+    def __getitem__(self, side: str) -> PairScores:
+        """Give the scores of "known", "novel" or "both"."""
+        scores: PairScores = getattr(self, _checked(side))
+        return scores
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give all of it as plain data."""
+        sides = {side: jsonable(self[side]._asdict()) for side in _WHERE}
+        return {"words": list(self.words), **sides}
+
+
+class ContextIndex:
+    """Answers questions of context from the clauses of a machine, by sparse products.
+
+    Parameters
+    ----------
+    table : ClauseTable
+        All clauses.
+
+    Examples
+    --------
+    >>> from newfound.rules import Clause
+    >>> table = ClauseTable.from_clauses(
+    ...     [
+    ...         Clause("novel", 1, ("rugby", "scrum"), ("wicket",)),
+    ...         Clause("novel", 1, ("rugby", "scrum")),
+    ...         Clause("novel", 1, ("rugby", "try")),
+    ...         Clause("known", 1, ("wicket",)),
+    ...     ]
+    ... )
+    >>> context = ContextIndex(table).partners("rugby")
+    >>> context.novel["word"].tolist(), context.novel["F_ij"].tolist()
+    (['scrum', 'try'], [2, 1])
+    >>> context.novel["lift"].round(2).tolist()
+    [1.33, 1.33]
+    """
+
+    def __init__(self, table: ClauseTable) -> None:
+        self.table = table
+
+    def partners(self, word: str, other: str | None = None, n: int = 200) -> Context:
+        """Give the n strongest partners of a word on each side, or one other word.
+
+        Parameters
+        ----------
+        word : str
+            A word of the vocabulary.
+        other : str, optional
+            Another word; then each table has one row.
+        n : int, default=200
+            How many partners at most.
+
+        Returns
+        -------
+        Context
+        """
+        if n < 1:
+            raise ValueError(f"n={n!r}: expected a number of words from 1.")
+        i = self.table.column(word)
+        chosen = None if other is None else np.array([self.table.column(other)])
+        counts = self._counts(np.array([i]), chosen)
+        tables = {}
+        for side, (F_i, F_j, F_ij) in counts.items():
+            j = np.flatnonzero(F_ij[0]) if chosen is None else np.arange(1)
+            j = j[j != i] if chosen is None else j
+            scores = self._scores(side, F_i[0], F_j[j], F_ij[0, j])
+            with np.errstate(invalid="ignore"):
+                strength = np.where(F_ij[0, j] > 1, (F_ij[0, j] - 1) * scores.pmi, 0.0)
+            order = np.lexsort((j, -scores.lift, -strength))[:n]
+            columns = (j if chosen is None else chosen)[order]
+            tables[side] = Table(
+                {
+                    "word": self._words[columns],
+                    "F_i": np.full(len(order), F_i[0]),
+                    "F_j": F_j[j][order],
+                    "F_ij": F_ij[0, j][order],
+                    **{name: values[order] for name, values in scores._asdict().items()},
+                    "strength": strength[order],
+                }
+            )
+        return Context(word, **tables)
+
+    def matrix(self, words: Sequence[str]) -> ContextMatrix:
+        """Give the counts and scores of all pairs of these words."""
+        columns = np.array([self.table.column(word) for word in words], np.intp)
+        if len(set(columns.tolist())) < len(columns) or not len(columns):
+            raise ValueError("words: expected at least one word, and each only once.")
+        sides = {}
+        for side, (F_i, F_j, F_ij) in self._counts(columns, columns).items():
+            scores = self._scores(side, F_i[:, None], F_j, F_ij)
+            for values in scores:
+                np.fill_diagonal(values, np.nan)
+            sides[side] = PairScores(F_i, F_ij, **scores._asdict())
+        return ContextMatrix(tuple(words), **sides)
+
+    @cached_property
+    def _words(self) -> NDArray[np.object_]:
+        return np.array(self.table.vocabulary, dtype=object)
+
+    @cached_property
+    def _roles(self) -> dict[str, Any]:
+        table = self.table
+        return dict(zip(SIDES, roles(table.plain, table.negated, table.is_novel), strict=True))
+
+    @cached_property
+    def _sizes(self) -> dict[str, tuple[int, int]]:
+        """The size of the bag and the number of clauses, by side."""
+        counts, novel = self.table.counts, self.table.is_novel
+        (F_K, F_N), m = self.table.bags(), int(counts[novel].sum())
+        known, both = int(F_K.sum()), int(F_K.sum() + F_N.sum())
+        M = int(counts.sum())
+        return {"known": (known, M - m), "novel": (both - known, m), "both": (both, M)}
+
+    def _counts(
+        self, words: NDArray[np.intp], others: NDArray[np.intp] | None
+    ) -> dict[str, ContextCounts]:
+        weights = self.table.counts
+        counts = weights if (weights != 1).any() else None
+        known, novel = (
+            context_counts(self._roles[side], words, others, counts=counts) for side in SIDES
+        )
+        both = ContextCounts(*(a + b for a, b in zip(known, novel, strict=True)))
+        return {"known": known, "novel": novel, "both": both}
+
+    def _scores(self, side: str, F_i: Any, F_j: Any, F_ij: Any) -> ContextScores:
+        bag_size, m = self._sizes[side]
+        return context_scores(F_i, F_j, F_ij, self._sizes["both"][1], bag_size=bag_size, m=m)
+
+
+def _checked(side: str) -> str:
+    if side not in _WHERE:
+        raise KeyError(f"side={side!r}: expected 'known', 'novel' or 'both'.")
+    return side

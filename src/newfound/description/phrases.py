@@ -1,0 +1,186 @@
+"""Phrases: words that strong rules use together, as findings of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse  # type: ignore[import-untyped,unused-ignore]
+
+from newfound.description.novelty import novelty_of, squares_by_chance
+from newfound.rules import ClauseTable
+from newfound.sides import SIDES
+from newfound.table import Table
+
+__all__ = ["find_phrases", "phrase_table"]
+
+MOST_CANDIDATES = 20_000
+SAME = 0.6  # two pairs say the same if they share that part of their documents
+LONGEST = 4
+_AT_A_TIME = 2_000
+
+
+def find_phrases(
+    clauses: ClauseTable, matrix: Any, signed: NDArray[np.float64], *, most: int = 200
+) -> Table:
+    """Find words that speak for a side together, beyond what each does by itself.
+
+    Candidates are the pairs of plain words of the clauses of a side. A pair is as strong as the
+    weaker of two things: how sure the documents with both words are of its side (a novelty, as of
+    a word), and how much more often the two meet in documents of that side than chance would have
+    it. Pairs that share a word and most of their documents say the same and are folded.
+
+    Parameters
+    ----------
+    clauses : ClauseTable
+        All clauses.
+    matrix : (n_documents, n_words) CSR matrix
+        Boolean bags of words.
+    signed : (n_documents,) array of float
+        The weights of the documents, from `newfound.description.novelty.document_weights`.
+    most : int, default=200
+        How many phrases.
+
+    Returns
+    -------
+    Table
+        The strongest first: ``phrase``, its words joined by AND; ``words``; ``side``; ``count``,
+        how many clauses have them all; ``documents_known``, ``documents_novel``, how many documents
+        have them all; ``precision``, the share of those that is of its side;
+        ``held_out_precision``, that of its clauses among documents not learned from;
+        ``novelty``, as of a word; ``strength``.
+
+    Examples
+    --------
+    >>> from newfound.rules import Clause
+    >>> clauses = ClauseTable.from_clauses([Clause("novel", 1, ("fly", "half"), ("wicket",))] * 2)
+    >>> matrix = sparse.csr_array([[1, 0, 1], [0, 1, 1], [1, 1, 0], [1, 1, 0], [0, 0, 1]] * 8)
+    >>> signed = np.array([-1.0, -1.0, 1.0, 1.0, 1.0] * 8)
+    >>> phrases = find_phrases(clauses, matrix, signed)
+    >>> phrases["phrase"].tolist(), phrases["documents_novel"].tolist()
+    (['fly AND half'], [16])
+    """
+    bags = sparse.csc_array(matrix, dtype=np.float64)
+    found: list[dict[str, Any]] = []
+    for side in SIDES:
+        found += _of_side(clauses, bags, signed, side, most)
+    found.sort(key=lambda row: -row["strength"])
+    return phrase_table(found[:most])
+
+
+def _of_side(
+    clauses: ClauseTable, bags: Any, signed: NDArray[np.float64], side: str, most: int
+) -> list[dict[str, Any]]:
+    rows = np.flatnonzero((clauses.side == side) & (np.diff(clauses.plain.indptr) > 1))
+    plain = clauses.plain[rows].astype(np.int64)
+    counts = clauses.counts[rows]
+    pairs = sparse.triu((plain.T * counts) @ plain, k=1).tocoo()
+    order = np.lexsort((pairs.col, pairs.row, -pairs.data))[:MOST_CANDIDATES]
+    left, right, times = pairs.row[order], pairs.col[order], pairs.data[order]
+    own = signed > 0 if side == "novel" else signed < 0
+    novelty, strength = np.zeros(len(left)), np.zeros(len(left))
+    direction = 1.0 if side == "novel" else -1.0
+    chance_squares = squares_by_chance(signed)
+    frequency = np.asarray(bags[own].sum(axis=0)).ravel()
+    for start in range(0, len(left), _AT_A_TIME):
+        part = slice(start, start + _AT_A_TIME)
+        both = bags[:, left[part]].multiply(bags[:, right[part]]).tocsc()
+        novelty[part] = novelty_of(both.T @ signed, both.T @ signed**2, both.T @ chance_squares)
+        together = both.T @ own.astype(np.float64)
+        chance = frequency[left[part]] * frequency[right[part]] / max(int(own.sum()), 1)
+        drawn = (together - chance) / np.sqrt(chance + 1)
+        strength[part] = np.minimum(direction * novelty[part], drawn)
+        strength[part][together < 2] = 0.0
+    best = np.lexsort((right, left, -times, -strength))
+    best = best[strength[best] > 1.0][: 5 * most]
+    folded = _folded(bags, [(int(left[i]), int(right[i]), float(strength[i])) for i in best], most)
+    held_out = clauses.held_out[:, rows]
+    found = []
+    for words, strong in folded:
+        having = np.asarray(plain[:, words].sum(axis=1)).ravel() == len(words)
+        if not having.any():  # the pairs of a longer phrase may be of different clauses
+            having = np.asarray(plain[:, words].sum(axis=1)).ravel() >= 2
+        documents = _documents(bags, words)
+        n_own, n_all = int(own[documents].sum()), len(documents)
+        weights = signed[documents]
+        matches, agrees = (int(values) for values in held_out[:, having].sum(axis=1))
+        names = tuple(clauses.vocabulary[word] for word in words)
+        found.append(
+            {
+                "phrase": " AND ".join(names),
+                "words": names,
+                "side": side,
+                "count": int(counts[having].sum()),
+                "documents_known": n_own if side == "known" else n_all - n_own,
+                "documents_novel": n_own if side == "novel" else n_all - n_own,
+                "precision": n_own / n_all if n_all else np.nan,
+                "held_out_precision": agrees / matches if matches else np.nan,
+                "novelty": float(
+                    novelty_of(weights.sum(), (weights**2).sum(), chance_squares[documents].sum())
+                ),
+                "strength": strong,
+            }
+        )
+    return found
+
+
+def _folded(
+    bags: Any, pairs: list[tuple[int, int, float]], most: int
+) -> list[tuple[list[int], float]]:
+    """Fold pairs that share a word and most of their documents: they say the same.
+
+    The word that one of them has more joins the phrase if most documents with any have all.
+    """
+    phrases: list[tuple[list[int], float]] = []
+    documents: list[NDArray[np.intp]] = []
+    for left, right, strength in pairs:
+        here = _documents(bags, [left, right])
+        for number, (words, _) in enumerate(phrases):
+            shared = {left, right} & set(words)
+            if not shared:
+                continue
+            common = np.intersect1d(here, documents[number], assume_unique=True)
+            if len(common) < SAME * len(np.union1d(here, documents[number])):
+                continue
+            longer = sorted({*words, left, right})
+            if len(words) < len(longer) <= LONGEST and _tight(bags, longer, common):
+                words.extend({left, right} - shared)
+                documents[number] = common
+            break
+        else:
+            if len(phrases) < most:
+                phrases.append(([left, right], strength))
+                documents.append(here)
+    return phrases
+
+
+def _tight(bags: Any, words: list[int], common: NDArray[np.intp]) -> bool:
+    """Say whether at least half of the documents with any of the words have all of them."""
+    columns = [bags.indices[bags.indptr[word] : bags.indptr[word + 1]] for word in words]
+    return 2 * len(common) >= len(np.unique(np.concatenate(columns)))
+
+
+def _documents(bags: Any, words: list[int]) -> NDArray[np.intp]:
+    """Give the documents with all of these words."""
+    columns = [bags.indices[bags.indptr[word] : bags.indptr[word + 1]] for word in words]
+    found = np.sort(columns[0])
+    for column in columns[1:]:
+        found = np.intersect1d(found, column, assume_unique=True)
+    return found.astype(np.intp)
+
+
+def phrase_table(rows: list[dict[str, Any]]) -> Table:
+    """Make the table of `find_phrases` of its rows."""
+    words = np.empty(len(rows), dtype=object)
+    words[:] = [row["words"] for row in rows]
+    columns: dict[str, NDArray[Any]] = {
+        "phrase": np.array([row["phrase"] for row in rows], dtype=object),
+        "words": words,
+        "side": np.array([row["side"] for row in rows], dtype=object),
+    }
+    for name in ("count", "documents_known", "documents_novel"):
+        columns[name] = np.array([row[name] for row in rows], np.int64)
+    for name in ("precision", "held_out_precision", "novelty", "strength"):
+        columns[name] = np.array([row[name] for row in rows], np.float64)
+    return Table(columns)

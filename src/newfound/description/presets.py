@@ -1,0 +1,70 @@
+"""Settings of a describer that go well together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from newfound.description.scores import SHARED_HIGH, SHARED_LOW
+
+__all__ = ["PRESETS", "resolve"]
+
+_TEXT: Mapping[str, Any] = {
+    "language": "en",
+    "stop_words": "default",
+    "lemmatize": True,
+    "max_df": 1.0,
+    "max_features": None,
+    "ngram_range": (1, 1),
+    "shared_low": SHARED_LOW,
+    "shared_high": SHARED_HIGH,
+}
+PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        "default": MappingProxyType(
+            {
+                "n_machines": 10,
+                "n_clauses": 500,
+                "T": 200,
+                "s": 10.0,
+                "epochs": 10,
+                "boost_true_positive": True,
+                "max_literals": 16,
+                "min_df": 2,
+                "rule_min_df": 0,
+                **_TEXT,
+            }
+        ),
+        "paper": MappingProxyType(
+            {
+                "n_machines": 1,
+                "n_clauses": 10_000,
+                "T": 50,
+                "s": 25.0,
+                "epochs": 100,
+                "boost_true_positive": False,
+                "max_literals": 0,
+                "min_df": 1,
+                "rule_min_df": 1,
+                **_TEXT,
+            }
+        ),
+    }
+)
+
+
+def resolve(preset: str | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Give every parameter of a preset, but those that are given and not None.
+
+    Examples
+    --------
+    >>> resolve("paper", {"T": 20, "s": None})["T"], resolve("paper", {"T": 20, "s": None})["s"]
+    (20, 25.0)
+    """
+    name = "default" if preset is None else preset
+    if name not in PRESETS:
+        raise ValueError(f"preset={name!r}: expected one of {', '.join(PRESETS)}.")
+    return {
+        key: value if given.get(key) is None else given[key] for key, value in PRESETS[name].items()
+    }

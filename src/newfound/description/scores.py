@@ -1,0 +1,288 @@
+"""Word scores and contextual scores: pure functions on counts.
+
+F_K and F_N count how often a word is in the bags B_K and B_N (see `newfound.rules`). Logarithms
+are natural ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "SHARED_HIGH",
+    "SHARED_LOW",
+    "ContextCounts",
+    "ContextScores",
+    "WordScores",
+    "context_counts",
+    "context_scores",
+    "shared_role",
+    "stability",
+    "word_scores",
+]
+
+SHARED_LOW = 0.25
+SHARED_HIGH = 4.0
+
+
+class WordScores(NamedTuple):
+    """The scores of all words, as arrays.
+
+    Attributes
+    ----------
+    score, log_score : ndarray of float64
+        p_N / p_K and its natural logarithm; nan for a word that is not ranked.
+    p_K, p_N : ndarray of float64
+        The share of each bag that is this word, a count of 0 taken as 1; 0 if it is not ranked.
+    ranked : ndarray of bool
+        Whether any clause includes the word.
+    """
+
+    score: NDArray[np.float64]
+    log_score: NDArray[np.float64]
+    p_K: NDArray[np.float64]
+    p_N: NDArray[np.float64]
+    ranked: NDArray[np.bool_]
+
+
+class ContextCounts(NamedTuple):
+    """In how many clauses words have a role, alone (`F_i`, `F_j`) and together (`F_ij`)."""
+
+    F_i: NDArray[np.int64]
+    F_j: NDArray[np.int64]
+    F_ij: NDArray[np.int64]
+
+
+class ContextScores(NamedTuple):
+    """How much words draw one another into the same clauses, as arrays of one shape.
+
+    Attributes
+    ----------
+    lift : ndarray of float64
+        M · F_ij / (F_i · F_j); 1 means no relation. It is what the paper's tables print.
+    pmi : ndarray of float64
+        Its natural logarithm; -inf for words that are never together.
+    equation : ndarray of float64
+        The paper's equation as it stands: (F_ij / m) / (p_i · p_j).
+    """
+
+    lift: NDArray[np.float64]
+    pmi: NDArray[np.float64]
+    equation: NDArray[np.float64]
+
+
+def word_scores(F_K: ArrayLike, F_N: ArrayLike) -> WordScores:
+    """Score words by how much more of the bag B_N than of B_K they are.
+
+    Score(w) = (max(F_N(w), 1) / ΣF_N) / (max(F_K(w), 1) / ΣF_K). The floor of 1 keeps scores from
+    0 and ∞; the totals are without it. A word in no clause has no evidence and is not ranked.
+
+    Parameters
+    ----------
+    F_K, F_N : (n_words,) array of int
+        How often each word is in the bags. An empty bag counts as one of size 1.
+
+    Returns
+    -------
+    WordScores
+
+    Examples
+    --------
+    >>> scores = word_scores([4, 1, 0], [0, 2, 0])
+    >>> scores.score.round(3).tolist(), scores.ranked.tolist()
+    ([0.625, 5.0, nan], [True, True, False])
+    """
+    known, novel = _counts("F_K", F_K), _counts("F_N", F_N)
+    if known.shape != novel.shape:
+        raise ValueError(f"F_K has {known.size} words, F_N {novel.size}; expected as many.")
+    ranked: NDArray[np.bool_] = (known > 0) | (novel > 0)
+    total_known, total_novel = max(int(known.sum()), 1), max(int(novel.sum()), 1)
+    above, below = np.maximum(novel, 1), np.maximum(known, 1)
+    # One division of whole numbers: exact where they are below 2**53.
+    score = np.where(ranked, (above * total_known) / (below * total_novel), np.nan)
+    return WordScores(
+        score=score,
+        log_score=np.log(score),
+        p_K=np.where(ranked, below / total_known, 0.0),
+        p_N=np.where(ranked, above / total_novel, 0.0),
+        ranked=ranked,
+    )
+
+
+def shared_role(
+    score: ArrayLike, low: float = SHARED_LOW, high: float = SHARED_HIGH
+) -> NDArray[np.str_]:
+    """Name the role of words that both sides use, by their score.
+
+    Parameters
+    ----------
+    score : (n_words,) array of float
+        Word scores; nan for a word that is not ranked, which is common.
+    low, high : float, default=0.25 and 4.0
+        At most `low` is "known", at least `high` is "novel", all between is "common". The paper
+        gives no cut-offs; by default a word has to be four times as frequent in one bag as in the
+        other.
+
+    Returns
+    -------
+    (n_words,) array of str
+
+    Examples
+    --------
+    >>> shared_role([0.1, 1.0, 9.0, float("nan")]).tolist()
+    ['known', 'common', 'novel', 'common']
+    """
+    if not 0 <= low < high:
+        raise ValueError(f"low={low!r}, high={high!r}: expected 0 <= low < high.")
+    scores = np.asarray(score, np.float64)
+    return np.select([scores <= low, scores >= high], ["known", "novel"], "common")
+
+
+def stability(
+    bags: Iterable[tuple[NDArray[np.int64], NDArray[np.int64]]],
+    together: tuple[NDArray[np.int64], NDArray[np.int64]],
+) -> NDArray[np.float64]:
+    """Give the share of machines that put each word on the side where all together put it.
+
+    Parameters
+    ----------
+    bags : iterable of (F_K, F_N)
+        Those of each machine, looked at one by one: of many machines and words they are large.
+    together : (F_K, F_N)
+        Those of all machines.
+
+    Returns
+    -------
+    (n_words,) array of float64
+        Of the machines whose clauses include the word; nan if there are none.
+
+    Examples
+    --------
+    >>> one, other = (np.array([5, 0]), np.array([1, 5])), (np.array([4, 3]), np.array([5, 2]))
+    >>> together = np.array([14, 3]), np.array([7, 12])
+    >>> stability([one, other, one], together).round(3).tolist()
+    [0.667, 0.667]
+    """
+    whole = _leaning(*together)
+    using, agreeing = np.zeros(len(whole), np.int64), np.zeros(len(whole), np.int64)
+    for F_K, F_N in bags:
+        side = _leaning(F_K, F_N)
+        using += F_K + F_N > 0
+        agreeing += (side == whole) & (side != 0)
+    share = np.full(len(whole), np.nan)
+    np.divide(agreeing, using, out=share, where=using > 0)
+    return share
+
+
+def _leaning(F_K: Any, F_N: Any) -> NDArray[np.float64]:
+    known, novel = np.asarray(F_K, np.float64), np.asarray(F_N, np.float64)
+    leaning: NDArray[np.float64] = np.sign(
+        novel / max(novel.sum(), 1) - known / max(known.sum(), 1)
+    )
+    return leaning
+
+
+def context_counts(
+    roles: Any,
+    words: ArrayLike,
+    others: ArrayLike | None = None,
+    *,
+    counts: ArrayLike | None = None,
+) -> ContextCounts:
+    """Count the clauses in which words have a role, alone and together.
+
+    Parameters
+    ----------
+    roles : (n_clauses, n_words) CSR matrix
+        The words that have the role in each clause: a result of `newfound.rules.roles`.
+    words : array of int
+        The columns i.
+    others : array of int, optional
+        The columns j; by default all.
+    counts : (n_clauses,) array of int, optional
+        How many clauses each row stands for; by default one.
+
+    Returns
+    -------
+    ContextCounts
+        ``F_i`` of each of the words, ``F_j`` of each of the others, and ``F_ij`` of each pair.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> roles = csr_array([[1, 1, 0], [1, 0, 1], [1, 1, 1]])
+    >>> F_i, F_j, F_ij = context_counts(roles, [1])
+    >>> F_i.tolist(), F_j.tolist(), F_ij.tolist()
+    ([2], [3, 2, 2], [[2, 2, 1]])
+    """
+    n = roles.shape[0]
+    weight = np.ones(n, np.int64) if counts is None else np.asarray(counts, np.int64)
+    whole = roles.astype(np.int64, copy=False)
+    left = whole[:, np.atleast_1d(np.asarray(words, np.intp))]
+    right = whole if others is None else whole[:, np.atleast_1d(np.asarray(others, np.intp))]
+    left_weighted = left.multiply(weight[:, None]) if counts is not None else left
+    return ContextCounts(
+        F_i=left.T @ weight,
+        F_j=right.T @ weight,
+        F_ij=(left_weighted.T @ right).toarray(),
+    )
+
+
+def context_scores(
+    F_i: ArrayLike,
+    F_j: ArrayLike,
+    F_ij: ArrayLike,
+    M: int,
+    *,
+    bag_size: int | None = None,
+    m: int | None = None,
+) -> ContextScores:
+    """Score pairs of words by how often they have a role in the same clause.
+
+    The paper's equation mixes two normalisations: pairs are counted over the m clauses of a side,
+    words over the bag. Its tables print the lift over all M clauses instead. Both are given here.
+
+    Parameters
+    ----------
+    F_i, F_j, F_ij : array of int
+        Clauses with the one word, the other, both; broadcast against each other.
+    M : int
+        The number of all clauses.
+    bag_size : int, optional
+        The size of the bag of this role, ΣF; without it the equation's value is nan.
+    m : int, optional
+        The number of clauses of this side; by default M.
+
+    Returns
+    -------
+    ContextScores
+        nan where one of the words never has the role.
+
+    Examples
+    --------
+    The paper's table for BBC Sport, rugby and fly-half:
+
+    >>> lift, pmi, _ = context_scores(1282, 300, 76, 20_000)
+    >>> round(float(lift), 3), round(float(pmi), 3)
+    (3.952, 1.374)
+    """
+    alone = np.asarray(F_i, np.float64) * np.asarray(F_j, np.float64)
+    together = np.asarray(F_ij, np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        lift = np.asarray(np.where(alone > 0, M * together / alone, np.nan))
+        pmi = np.asarray(np.log(lift))
+        size = np.nan if bag_size is None else float(bag_size)
+        share = together / (M if m is None else m)
+        equation = np.asarray(np.where(alone > 0, share * size**2 / alone, np.nan))
+    return ContextScores(lift=lift, pmi=pmi, equation=equation)
+
+
+def _counts(name: str, given: ArrayLike) -> NDArray[np.int64]:
+    counts = np.asarray(given)
+    if counts.ndim != 1 or (counts.size and (counts.dtype.kind not in "iu" or counts.min() < 0)):
+        raise ValueError(f"{name}: expected a list of counts, whole numbers from 0.")
+    return counts.astype(np.int64)

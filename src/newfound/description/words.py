@@ -1,0 +1,146 @@
+"""The table of words: scores, evidence, groups and roles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.description.novelty import Evidence
+from newfound.description.scores import SHARED_HIGH, SHARED_LOW, shared_role, word_scores
+from newfound.rules import ClauseTable
+from newfound.table import Table
+
+__all__ = ["WordTable"]
+
+
+class WordTable(Table):
+    """The words of two piles of documents, the most novel first.
+
+    Columns: ``word``; ``novelty``, what words are ranked by, above 0 for novel and below 0 for
+    known, with its 90 % interval ``low`` and ``high``, and ``q``, for "this word is novel" (see
+    `newfound.description.novelty`); ``score``, the paper's, and ``log_score`` (natural logarithm), nan for a
+    word that no clause includes; ``F_K``, ``F_N``, how often it is in the bags; ``p_K``, ``p_N``,
+    which share of them it is, a count of 0 taken as 1; ``stability``, the share of the machines
+    whose rules use the word that put it on the side of its score; ``documents_known``,
+    ``documents_novel``, how many documents have it; ``group``, "known", "novel" or "shared", by
+    which of them have it; ``role``, for a shared word "known", "novel" or "common" by its score,
+    else empty; ``forms``, its forms in the texts, the most frequent first.
+    """
+
+    @classmethod
+    def from_clauses(
+        cls,
+        clauses: ClauseTable,
+        documents: NDArray[np.int64],
+        forms: Mapping[str, Iterable[str]],
+        evidence: Evidence,
+        *,
+        stability: NDArray[np.float64] | None = None,
+        shared_low: float = SHARED_LOW,
+        shared_high: float = SHARED_HIGH,
+    ) -> WordTable:
+        """Score the words of clauses.
+
+        Parameters
+        ----------
+        clauses : ClauseTable
+            All clauses.
+        documents : (2, n_words) array of int
+            How many known and how many novel documents have each word.
+        forms : mapping of str to iterable of str
+            The forms of each word in the texts.
+        evidence : Evidence
+            What the documents say about each word.
+        stability : (n_words,) array of float, optional
+            The share of machines that agree on each word; by default nan.
+        shared_low, shared_high : float
+            The cut-offs of `newfound.description.scores.shared_role`.
+
+        Returns
+        -------
+        WordTable
+
+        Examples
+        --------
+        >>> from newfound.rules import Clause
+        >>> clauses = ClauseTable.from_clauses([Clause("novel", 1, ("try",), ("wicket",))])
+        >>> evidence = Evidence(*(np.array([2.5, -1.0]) for _ in range(4)))
+        >>> documents = np.array([[0, 3], [2, 1]])
+        >>> words = WordTable.from_clauses(clauses, documents, {"try": ["tries"]}, evidence)
+        >>> words["word"].tolist(), words["score"].tolist(), words["group"].tolist()
+        (['try', 'wicket'], [1.0, 1.0], ['novel', 'shared'])
+        """
+        F_K, F_N = clauses.bags()
+        scores = word_scores(F_K, F_N)
+        shared = (documents > 0).all(axis=0)
+        group = np.select([shared, documents[0] > 0], ["shared", "known"], "novel")
+        role = np.where(shared, shared_role(scores.score, shared_low, shared_high), "")
+        behind = np.empty(len(F_K), dtype=object)
+        behind[:] = [tuple(forms.get(word, ())) for word in clauses.vocabulary]
+        words = cls(
+            {
+                "word": np.array(clauses.vocabulary, dtype=object),
+                **evidence._asdict(),
+                "score": scores.score,
+                "log_score": scores.log_score,
+                "F_K": F_K,
+                "F_N": F_N,
+                "p_K": scores.p_K,
+                "p_N": scores.p_N,
+                "stability": np.full(len(F_K), np.nan) if stability is None else stability,
+                "documents_known": documents[0],
+                "documents_novel": documents[1],
+                "group": group,
+                "role": role,
+                "forms": behind,
+            }
+        )
+        # Ties: by score, by the clauses that have the word, then in the order of the vocabulary.
+        score = np.nan_to_num(scores.score, nan=-1.0)
+        return words.take(np.lexsort((-(F_K + F_N), -score, -evidence.novelty)))
+
+    def top(self, n: int = 20, by: str = "novelty", *, ascending: bool = False) -> Self:
+        """Give the n rows with the greatest values of a column, or the smallest.
+
+        Parameters
+        ----------
+        n : int, default=20
+            How many rows.
+        by : str, default="novelty"
+            The column, such as "score" for the paper's; rows where it is nan are left out.
+        ascending : bool, default=False
+            The smallest values instead.
+
+        Returns
+        -------
+        WordTable
+        """
+        return super().top(n, by, ascending=ascending)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._rows
+
+    def number(self, word: str) -> int:
+        """Give the number of a word's row."""
+        if word not in self._rows:
+            raise KeyError(f"There is no word {word!r} in the table.")
+        return self._rows[word]
+
+    def row(self, word: str) -> dict[str, Any]:
+        """Give the row of a word as a dict."""
+        number = self.number(word)
+        return self.take(slice(number, number + 1)).to_records()[0]
+
+    def only(self, group: str) -> WordTable:
+        """Give the words of one group: "known", "novel" or "shared"."""
+        if group not in ("known", "novel", "shared"):
+            raise ValueError(f"group={group!r}: expected 'known', 'novel' or 'shared'.")
+        return self.take(self["group"] == group)
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {word: number for number, word in enumerate(self["word"].tolist())}

@@ -1,0 +1,1 @@
+"""Which documents are new, learned from known ones only."""

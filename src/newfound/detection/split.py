@@ -1,0 +1,206 @@
+"""Known documents: their checks, groups where they have no classes, and which are held back."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from newfound.detection.calibration import held_back_needed
+from newfound.text.documents import with_text
+from newfound.text.vectorizer import TextVectorizer
+
+__all__ = [
+    "KNOWN",
+    "NOVEL",
+    "check_given",
+    "hold_back",
+    "known_texts",
+    "made_classes",
+    "sample_for_scales",
+    "size_aside",
+    "take_aside",
+    "warn_of_single",
+]
+
+_SCALE_SHARE, _LEAST_SCALE, _MOST_SCALE = 0.2, 5, 300
+_LEAST_LEARNED = 5
+KNOWN = "known"
+NOVEL = "novel"  # what a detector calls a text of no known class
+
+
+def known_texts(X: Iterable[str], y: ArrayLike | None) -> tuple[list[str], NDArray[Any] | None]:
+    """Give the texts that are not blank, and their labels.
+
+    Examples
+    --------
+    >>> known_texts(["pay", " ", "check"], ["a", "b", "c"])[1].tolist()
+    ['a', 'c']
+    """
+    if hasattr(X, "columns"):
+        raise ValueError("X is a frame; pass the one column that holds the texts.")
+    if isinstance(X, str | bytes) or not isinstance(X, Iterable):
+        raise ValueError(f"X is a single {type(X).__name__}; pass several texts in a list.")
+    texts = list(X)
+    labels = None if y is None else np.asarray(y)
+    if labels is not None and labels.shape != (len(texts),):
+        raise ValueError(
+            f"y has the shape {labels.shape} for {len(texts)} known documents; pass one label for "
+            "each, or none."
+        )
+    if labels is not None and any(_is_missing(label) for label in labels.tolist()):
+        raise ValueError("y has a missing label; leave that document out, or name its class.")
+    if labels is not None and NOVEL in labels.tolist():
+        raise ValueError(f"y has a class {NOVEL!r}, which stands for what is new; rename it.")
+    kept = dict(with_text(texts))
+    return list(kept.values()), None if labels is None else labels[list(kept)]
+
+
+def _is_missing(label: object) -> bool:
+    return label is None or (isinstance(label, float) and label != label)
+
+
+def hold_back(
+    codes: NDArray[np.int64], alpha: float, share: float, seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Split known documents in those to learn from and those for p-values.
+
+    Purely at random: a share of each class would not do. Classes of which more documents were
+    learned from, and are better known for that, would then have more held back too, while a new
+    document is of any class; false alarms would come too often. Only the last document of a class
+    is always learned from; where many classes have a single one, false alarms exceed alpha for it.
+
+    Examples
+    --------
+    >>> [len(part) for part in hold_back(np.zeros(100, int), 0.05, 0.2, seed=0)]
+    [80, 20]
+    """
+    size, needed = size_aside(len(codes), alpha, share), held_back_needed(alpha)
+    train, aside = take_aside(codes, size, seed)
+    if len(aside) < needed:
+        raise ValueError(
+            f"There are {len(np.unique(codes)):,} classes of {len(codes):,} known documents, which "
+            f"leaves {len(aside)} to hold back; alpha={alpha:g} needs {needed}: pass more of each "
+            "class, or no classes."
+        )
+    return train, aside
+
+
+def warn_of_single(labels: NDArray[Any]) -> None:
+    """Warn of classes that have a single document."""
+    classes, sizes = np.unique(labels, return_counts=True)
+    single = classes[sizes == 1].tolist()
+    if single:
+        some = (
+            f"The class {single[0]!r} has"
+            if len(single) == 1
+            else (f"{len(single):,} classes, such as {single[0]!r}, have")
+        )
+        warnings.warn(
+            f"{some} a single known document: it is learned from, but new documents of the class "
+            "may well be called novel.",
+            stacklevel=4,
+        )
+
+
+def sample_for_scales(codes: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+    """Choose some documents to learn from for measuring how the parts of the score vary."""
+    size = min(max(round(_SCALE_SHARE * len(codes)), _LEAST_SCALE), _MOST_SCALE)
+    _, compact = np.unique(codes, return_inverse=True)
+    spare = len(codes) - int(compact.max()) - 1
+    return _spread(compact, np.random.RandomState(seed + 1))[: max(1, min(size, spare))]
+
+
+def size_aside(n: int, alpha: float, share: float) -> int:
+    """Give how many of n documents are for p-values, or say how many are needed."""
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share < 1:
+        raise ValueError(f"held_back={share!r}: expected a share between 0 and 1, such as 0.2.")
+    needed = held_back_needed(alpha)
+    if not _is_enough(n, share, needed):
+        enough = next((m for m in range(n, 100 * needed + 100) if _is_enough(m, share, needed)), 0)
+        advice = f"pass at least {enough:,}, or a higher alpha" if enough else "hold back fewer"
+        raise ValueError(
+            f"There {'is 1 known document' if n == 1 else f'are {n:,} known documents'} with text; "
+            f"alpha={alpha:g} needs {needed} or more held back, and with held_back={share:g} some "
+            f"to learn from: {advice}."
+        )
+    return max(round(share * n), needed)
+
+
+def check_given(texts: list[str], alpha: float) -> None:
+    """Refuse documents that were held back by hand, if they are too few."""
+    needed = held_back_needed(alpha)
+    if len(texts) < needed:
+        raise ValueError(
+            f"alpha={alpha:g} needs at least {needed} held-back known documents; {len(texts)} with "
+            "text were given."
+        )
+
+
+def take_aside(
+    codes: NDArray[np.int64], size: int, seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Take documents aside at random, but not all of a class; give those left and those taken."""
+    left = np.bincount(codes).tolist()
+    aside: list[int] = []
+    for i in np.random.RandomState(seed).permutation(len(codes)).tolist():
+        if len(aside) == size:
+            break
+        if left[codes[i]] > 1:
+            left[codes[i]] -= 1
+            aside.append(i)
+    taken = np.array(aside, dtype=np.int64)
+    return np.setdiff1d(np.arange(len(codes)), taken), taken
+
+
+def _is_enough(n: int, share: float, needed: int) -> bool:
+    return n - max(round(share * n), needed) >= max(_LEAST_LEARNED, needed // 2)
+
+
+def _spread(codes: NDArray[np.int64], random: np.random.RandomState) -> NDArray[np.int64]:
+    """Order documents so that any beginning has each class by its share, at random within it."""
+    order = random.permutation(len(codes))
+    sizes = np.bincount(codes)
+    rank = np.zeros(len(codes), np.int64)
+    place = np.argsort(codes[order], kind="stable")
+    starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+    rank[order[place]] = np.arange(len(codes)) - np.repeat(starts, sizes)
+    # The quantile of a document within its class; the last one of a class comes at the very end.
+    quantile = (rank + random.random_sample(len(codes))) / sizes[codes]
+    quantile[rank == sizes[codes] - 1] += 1.0
+    return np.argsort(quantile, kind="stable")
+
+
+def made_classes(
+    texts: list[str], n_groups: int, vectorizer: TextVectorizer, seed: int
+) -> NDArray[np.object_]:
+    """Put similar documents into groups, each named by its words; one group is "known"."""
+    from newfound.detection.groups import group_bags
+
+    n = len(texts)
+    if isinstance(n_groups, bool) or not isinstance(n_groups, int) or not 1 <= n_groups <= n:
+        raise ValueError(f"n_groups={n_groups!r}: expected a number from 1 to the {n} documents.")
+    if n_groups == 1:
+        return np.full(n, KNOWN, dtype=object)
+    matrix = vectorizer.fit_transform(texts)
+    words = list(vectorizer.vocabulary_)
+    single = np.flatnonzero([" " not in word for word in words])
+    codes = group_bags(matrix[:, single], n_groups, seed)
+    labels = np.empty(n, dtype=object)
+    counts = np.stack(
+        [
+            np.asarray(matrix[codes == k][:, single].sum(axis=0)).ravel()
+            for k in range(codes.max() + 1)
+        ]
+    )
+    sizes = np.bincount(codes)[:, None]
+    typical = (
+        counts / sizes * np.log((counts + 0.5) / (sizes + 1) / (counts.sum(0) + 0.5) * (n + 1))
+    )
+    for k, scores in enumerate(typical):
+        top = [words[single[j]] for j in np.argsort(-scores, kind="stable")[:3]]
+        labels[codes == k] = f"group {k + 1}: {', '.join(top)}"
+    return labels

@@ -1,0 +1,228 @@
+"""A detector as plain data and arrays and back; nothing that comes back is trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from newfound.detection.calibration import Calibration, check_alpha
+from newfound.detection.rulebank import RuleBank
+from newfound.detection.scoring import PARTS, Evidence
+from newfound.machine.clauses import Clauses
+from newfound.storage.state import (
+    array_from_state,
+    count_from_state,
+    machine_from_state,
+    machine_state,
+    vectorizer_from_state,
+    vectorizer_state,
+)
+from newfound.text.bags import BagReader
+
+if TYPE_CHECKING:
+    from newfound.detection.detector import NoveltyDetector
+
+__all__ = ["detector_from_state", "detector_state"]
+
+Arrays = Mapping[str, NDArray[Any]]
+
+_MOST = 2**53
+_MOST_AUTOMATA = 2**31
+_IN, _OUT = 160, 96  # stand-ins for automata that were not kept, to vote with, not to learn on from
+_VECTORIZER = ("language", "stop_words", "lemmatize", "max_features")
+
+
+def detector_state(
+    detector: NoveltyDetector, *, with_automata: bool = False
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Give all that a file has to keep: what JSON can hold, and arrays.
+
+    The held-back texts are kept as they are, since what is learned later changes their scores.
+    """
+    parameters = {
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in detector.get_params(deep=False).items()
+    }
+    vectorizer = detector.vectorizer_
+    if not isinstance(parameters["stop_words"], str | None):
+        parameters["stop_words"] = sorted(vectorizer.stop_words_)
+    if not isinstance(parameters["random_state"], int | None):
+        parameters["random_state"] = None  # a generator has no place in a file
+    parameters["n_jobs"] = None  # a matter of the computer, not of the model
+    classes = detector.classes_.tolist()
+    if not all(isinstance(label, str | int | float) for label in classes):
+        raise ValueError("Only classes that are strings or numbers can be saved.")
+    evidence, calibration = detector.evidence_, detector.calibration_
+    meta: dict[str, Any] = {
+        "parameters": parameters,
+        "seed": detector._seed,
+        "classes": classes,
+        "keeps_function_words": not vectorizer.stop_words_,
+        "held_back": [_storable(text) for text in detector._held_back],
+        "banks": [],
+    }
+    meta["vectorizer"], arrays = vectorizer_state(vectorizer)
+    arrays |= {
+        "indptr": evidence.matrix.indptr.astype(np.int64),
+        "indices": evidence.matrix.indices.astype(np.int32),
+        "codes": evidence.codes,
+        "weights": evidence.weights,
+        "centre": detector._centre,
+        "scale": detector._scale,
+        "scores": calibration.scores,
+        "nearest": calibration.nearest,
+    }
+    for i, bank in enumerate(detector.banks_):
+        described, more = _bank_state(bank, with_automata=with_automata)
+        meta["banks"].append(described)
+        arrays |= {f"{name} {i}": array for name, array in more.items()}
+    return meta, arrays
+
+
+def detector_from_state(
+    detector: NoveltyDetector, meta: Mapping[str, Any], arrays: Arrays
+) -> NoveltyDetector:
+    """Fill an unfitted detector with what `detector_state` gave."""
+    check_alpha(detector.alpha)
+    detector._new_machine()._check_parameters()
+    classes = meta["classes"]
+    _expect(isinstance(classes, list) and len(classes) > 0, "classes are a list")
+    _expect(all(isinstance(label, str | int | float) for label in classes), "classes have names")
+    _expect(len(set(classes)) == len(classes), "no class is there twice")
+    detector.classes_ = np.array(classes, dtype=object if _mixed(classes) else None)
+    detector._seed = count_from_state(meta, "seed", most=2**32)
+    chosen = {name: getattr(detector, name) for name in _VECTORIZER}
+    if chosen["stop_words"] == "auto":
+        chosen["stop_words"] = None if meta["keeps_function_words"] else "default"
+    chosen["ngram_range"] = (1, 2)
+    detector.vectorizer_ = vectorizer_from_state(meta["vectorizer"], arrays, chosen)
+    detector._terms = list(detector.vectorizer_.vocabulary_)
+    detector.evidence_ = _evidence(detector, arrays, len(classes))
+    banks = meta["banks"]
+    _expect(isinstance(banks, list), "rules are a list")
+    detector.banks_ = [_bank(detector, bank, arrays, i) for i, bank in enumerate(banks)]
+    texts = meta["held_back"]
+    _expect(isinstance(texts, list), "held-back documents are a list")
+    _expect(all(isinstance(text, str) for text in texts), "held-back documents are texts")
+    detector._held_back = texts
+    detector._centre = _numbers(arrays, "centre", (len(PARTS) + 1,))
+    detector._scale = _numbers(arrays, "scale", (len(PARTS) + 1,))
+    n = len(detector._held_back)
+    _expect(n > 0, "some documents are held back")
+    detector.calibration_ = Calibration(
+        _numbers(arrays, "scores", (n,)),
+        array_from_state(arrays, "nearest", np.int64, (n,), most=len(classes) - 1),
+        float(detector.alpha),
+        classwise=bool(detector.classwise),
+    )
+    detector._reader = BagReader(detector.vectorizer_)
+    detector.n_documents_ = {
+        "learned": detector.evidence_.n_documents,
+        "held_back": n,
+    }
+    return detector
+
+
+def _storable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
+
+
+def _mixed(classes: list[Any]) -> bool:
+    return len({type(label) for label in classes}) > 1
+
+
+def _evidence(detector: NoveltyDetector, arrays: Arrays, n_classes: int) -> Evidence:
+    terms = detector._terms
+    size, n = len(arrays["indices"]), len(arrays["codes"])
+    indptr = array_from_state(arrays, "indptr", np.int64, (n + 1,), most=size)
+    indices = array_from_state(arrays, "indices", np.int32, (size,), most=len(terms) - 1)
+    sound = indptr[0] == 0 and indptr[-1] == size and bool((np.diff(indptr) >= 0).all())
+    _expect(bool(n and sound), "documents have their words")
+    matrix = sparse.csr_matrix((np.ones(size, bool), indices, indptr), shape=(n, len(terms)))
+    _expect(bool(matrix.has_canonical_format), "no document has a word twice")
+    return Evidence(
+        matrix,
+        array_from_state(arrays, "codes", np.int64, (n,), most=n_classes - 1),
+        n_classes,
+        np.fromiter((" " in term for term in terms), bool, len(terms)),
+        weights=_numbers(arrays, "weights", (n_classes, len(terms) + 1)).astype(np.float32),
+    )
+
+
+def _bank_state(
+    bank: RuleBank, *, with_automata: bool
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    clauses = bank.machine.clauses_
+    meta, arrays = machine_state(bank.machine)
+    if not (with_automata and bank.goes_on):
+        del arrays["states"]
+    arrays |= {
+        "columns": bank.columns,
+        "classes": bank.classes,
+        "lengths": clauses.lengths,
+        "literals": clauses.literals,
+        "matches": clauses.matches,
+        "agrees": clauses.agrees,
+    }
+    return meta, arrays
+
+
+def _bank(
+    detector: NoveltyDetector, meta: Mapping[str, Any], all_arrays: Arrays, number: int
+) -> RuleBank:
+    end = f" {number}"
+    arrays = {name.removesuffix(end): a for name, a in all_arrays.items() if name.endswith(end)}
+    n_features, n_classes = len(arrays["columns"]), len(arrays["classes"])
+    columns = array_from_state(
+        arrays, "columns", np.int64, (n_features,), most=len(detector._terms) - 1
+    )
+    _expect(bool((np.diff(columns) > 0).all()), "the words of rules are in order")
+    most = len(detector.classes_) - 1
+    classes = array_from_state(arrays, "classes", np.int64, (n_classes,), least=-1, most=most)
+    _expect(bool(n_classes > 1 and (np.diff(classes) > 0).all()), "classes of rules are in order")
+    machine = detector._new_machine()
+    n_clauses = int(machine.n_clauses)
+    automata = n_classes * n_clauses * 2 * n_features
+    _expect(0 < automata <= _MOST_AUTOMATA, "the automata are not too many")
+    clauses = _clauses(arrays, n_classes, n_clauses, n_features)
+    goes_on = "states" in arrays
+    if not goes_on:
+        states = np.full((n_classes * n_clauses, 2 * n_features), _OUT, np.uint8)
+        states[np.repeat(np.arange(len(clauses)), clauses.lengths), clauses.literals] = _IN
+        arrays["states"] = states.reshape(n_classes, n_clauses, 2, n_features)
+    filled = machine_from_state(meta, arrays, machine, classes, clauses)
+    return RuleBank(filled, columns, classes, goes_on=goes_on)
+
+
+def _clauses(arrays: Arrays, n_classes: int, n_clauses: int, n_features: int) -> Clauses:
+    n, size = n_classes * n_clauses, len(arrays["literals"])
+    lengths = array_from_state(arrays, "lengths", np.int64, (n,), most=min(size, 2 * n_features))
+    _expect(int(lengths.sum()) == size, "rules have all words there are")
+    matches = array_from_state(arrays, "matches", np.int64, (n,), most=_MOST)
+    agrees = array_from_state(arrays, "agrees", np.int64, (n,), most=_MOST)
+    _expect(bool((agrees <= matches).all()), "rules are right at most as often as they match")
+    return Clauses(
+        class_index=np.repeat(np.arange(n_classes, dtype=np.int32), n_clauses),
+        polarity=np.tile(np.repeat(np.array([1, -1], np.int8), n_clauses // 2), n_classes),
+        indptr=np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths))),
+        literals=array_from_state(arrays, "literals", np.int32, (size,), most=2 * n_features - 1),
+        matches=matches,
+        agrees=agrees,
+        n_features=n_features,
+    )
+
+
+def _numbers(arrays: Arrays, name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    array = np.asarray(arrays[name])
+    _expect(array.shape == shape and array.dtype.kind == "f", f"{name} has the right shape")
+    _expect(bool(np.isfinite(array).all()), f"{name} has finite numbers")
+    return array.astype(np.float64)
+
+
+def _expect(holds: bool, what: str) -> None:
+    if not holds:
+        raise ValueError(f"The model is damaged: it does not hold that {what}.")

@@ -1,0 +1,116 @@
+"""Downloads, only when asked for: whole and checked, or nothing at all stays."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from newfound.lab.datasets.corpus import DatasetError
+
+__all__ = ["Source", "cache_folder", "fetch"]
+
+_SECONDS = 60
+
+
+class Source(NamedTuple):
+    """A file to download: its name, where it can be had, and its SHA-256 if that is known."""
+
+    name: str
+    urls: tuple[str, ...]
+    sha256: str | None = None
+
+
+def cache_folder() -> Path:
+    """Give the folder for downloads: ``NEWFOUND_CACHE``, or the system's place for such files."""
+    given = os.environ.get("NEWFOUND_CACHE")
+    if given:
+        return Path(given)
+    mac = sys.platform == "darwin"
+    base = os.environ.get("XDG_CACHE_HOME") or ("~/Library/Caches" if mac else "~/.cache")
+    return Path(base).expanduser() / "newfound"
+
+
+def fetch(sources: Sequence[Source], folder: Path, check: Callable[[Path], None]) -> None:
+    """Download files into a folder, if all come whole and are what they should be.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        The files.
+    folder : Path
+        Where they go; it is made.
+    check : callable
+        Called with a folder that has all the files; raises where they are not what they should be.
+    """
+    try:
+        pooch = import_module("pooch")
+    except ImportError as error:
+        raise ImportError("Downloading needs pooch: pip install 'newfound[datasets]'") from error
+    folder.mkdir(parents=True, exist_ok=True)
+    aside = Path(tempfile.mkdtemp(prefix=".download-", dir=folder))
+    try:
+        with _silent(pooch):
+            for source in sources:
+                _get(pooch, source, aside)
+        check(aside)
+        for source in sources:
+            os.replace(aside / source.name, folder / source.name)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+        with suppress(OSError):
+            folder.rmdir()  # if it is empty
+
+
+def _get(pooch: Any, source: Source, folder: Path) -> None:
+    """Try one address after the other."""
+    failures = []
+    for url in source.urls:
+        try:
+            pooch.retrieve(
+                url,
+                known_hash=source.sha256 and f"sha256:{source.sha256}",
+                fname=source.name,
+                path=folder,
+                downloader=pooch.HTTPDownloader(timeout=_SECONDS, chunk_size=1 << 16),
+            )
+            return
+        except (OSError, ValueError) as error:
+            failures.append(f"{url}: {_reason(error)}")
+    raise DatasetError(f"Cannot download {source.name} from {'; '.join(failures)}.")
+
+
+def _reason(error: Exception) -> str:
+    """Say in a few words what requests or pooch say at length."""
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    if status is not None:
+        return f"the server answers {status}"
+    if isinstance(error, ValueError) and "hash" in str(error):
+        return "the checksum is wrong"
+    kind = type(error).__name__
+    known = {
+        "ChunkedEncodingError": "the connection was cut off",
+        "ConnectionError": "no connection",
+        "ConnectTimeout": "no answer in time",
+        "ReadTimeout": "no answer in time",
+    }
+    return known.get(kind, f"{kind}: {' '.join(str(error).split())}")
+
+
+@contextmanager
+def _silent(pooch: Any) -> Iterator[None]:
+    """Keep pooch from talking on standard error; we say what matters."""
+    logger: logging.Logger = pooch.get_logger()
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)

@@ -1,0 +1,338 @@
+"""All seeds of an experiment together: figures as mean ± sd over seeds, and the tables of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.description.scores import word_scores
+from newfound.lab.reproduce.measure import GRID, GROUPS, QUANTILES
+from newfound.lab.reproduce.published import Experiment
+from newfound.table import Table
+
+__all__ = ["TASKS", "Outcome", "Spread", "spread", "tables"]
+
+TASKS = ("words", "documents", "regression")
+ROLES = ("known", "novel", "common")
+
+_TOP = 30
+
+
+class Spread(NamedTuple):
+    """A mean over seeds and the standard deviation between them; nan where there is one seed."""
+
+    mean: float
+    sd: float
+
+    def __str__(self) -> str:
+        if math.isnan(self.sd):
+            return number(self.mean)
+        return f"{number(self.mean)} ± {number(self.sd)}"
+
+
+def number(value: float | None) -> str:
+    """Write a figure with four digits that count, or three after a point.
+
+    Examples
+    --------
+    >>> number(1941.13), number(11.3), number(0.0701), number(None)
+    ('1,941', '11.30', '0.070', '–')
+    """
+    if value is None or not math.isfinite(value):
+        return "–"
+    size = abs(value)
+    digits = 0 if size >= 1000 else 1 if size >= 100 else 2 if size >= 10 else 3
+    return f"{value:,.{digits}f}"
+
+
+def spread(values: Iterable[float | None]) -> Spread:
+    """Give mean and sample standard deviation of those values that there are.
+
+    Examples
+    --------
+    >>> print(spread([1.0, 2.0, 3.0]), "|", spread([2.0]))
+    2.000 ± 1.000 | 2.000
+    """
+    known = np.array([value for value in values if value is not None], np.float64)
+    if not len(known):
+        return Spread(math.nan, math.nan)
+    return Spread(float(known.mean()), float(known.std(ddof=1)) if len(known) > 1 else math.nan)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The seeds of an experiment, what no seed changes, and the parameters of the describer."""
+
+    experiment: Experiment
+    corpus: Mapping[str, Any]
+    seeds: Sequence[Mapping[str, Any]]
+    parameters: Mapping[str, Any]
+
+    def values(self, of: Callable[[Mapping[str, Any]], float | None]) -> list[float | None]:
+        """Give a figure of the fit to all documents for each seed."""
+        return [of(seed["all"]) for seed in self.seeds]
+
+    def held_out(self, scorer: str, task: str, figure: str = "auroc") -> list[float]:
+        """Give a held-out figure of a scorer for each seed, each the mean of its folds."""
+        found = []
+        for seed in self.seeds:
+            parts = [fold["scorers"][scorer].get(task) for fold in seed["held_out"]]
+            if None in parts:
+                return []
+            values = [part[figure] if isinstance(part, Mapping) else part for part in parts]
+            found.append(float(np.mean(values)))
+        return found
+
+    def curve(self, scorer: str, task: str, name: str) -> NDArray[np.float64] | None:
+        """Give a curve of a scorer on the common grid, the mean of all seeds and folds."""
+        curves = [
+            fold["scorers"][scorer][task][name]
+            for seed in self.seeds
+            for fold in seed["held_out"]
+            if task in fold["scorers"][scorer]
+        ]
+        return np.mean(curves, axis=0) if curves else None
+
+    def lift(self) -> NDArray[np.float64] | None:
+        """Give the lifts of the five words on both sides together, the mean of the seeds."""
+        found = [seed["all"]["context"] for seed in self.seeds]
+        if any(context is None for context in found):
+            return None
+        lifts = [np.array(context["both"]["lift"], np.float64) for context in found]
+        mean: NDArray[np.float64] = np.mean(lifts, axis=0)
+        return mean
+
+    @property
+    def scorers(self) -> list[str]:
+        """The names of all scorers, ours first."""
+        return list(self.seeds[0]["held_out"][0]["scorers"])
+
+
+def tables(outcome: Outcome) -> dict[str, Table]:
+    """Give every table of an outcome by the name of its file."""
+    return {
+        "word_statistics": _statistics(outcome),
+        "shared_words": _composition(outcome),
+        "held_out": _held_out(outcome),
+        "top_words": _top_words(outcome),
+        "words": _words(outcome),
+        "rules": _rules(outcome),
+        "context": _context(outcome),
+        "cumulative": _cumulative(outcome),
+        "curves": _curves(outcome),
+        "fits": _fits(outcome),
+    }
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    def column(name: str) -> NDArray[Any]:
+        values = [row[name] for row in rows]
+        if all(isinstance(value, int | float) for value in values):
+            return np.array(values)
+        held = np.empty(len(values), dtype=object)
+        held[:] = values
+        return held
+
+    return Table({name: column(name) for name in rows[0]} if rows else {})
+
+
+def _statistics(outcome: Outcome) -> Table:
+    rows = []
+    for group in GROUPS:
+        paper = outcome.experiment.words[group]
+        figures = {
+            key: spread(outcome.values(lambda a, k=key, g=group: a["words"][g][k]))  # type: ignore[misc]
+            for key in ("count", "mean", "sd", "median", "below_1", "below_cut")
+        }
+        rows.append(
+            {
+                "group": group,
+                "paper_words": paper.number,
+                "words": round(figures["count"].mean),
+                "paper_mean": paper.mean,
+                "mean": figures["mean"].mean,
+                "mean_sd_over_seeds": figures["mean"].sd,
+                "paper_sd": paper.sd,
+                "sd": figures["sd"].mean,
+                "sd_sd_over_seeds": figures["sd"].sd,
+                "median": figures["median"].mean,
+                "share_below_1": figures["below_1"].mean,
+                "cut_of_the_paper": outcome.experiment.cut,
+                "paper_share_below_cut": outcome.experiment.below.get(group),
+                "share_below_cut": figures["below_cut"].mean,
+            }
+        )
+    return _table(rows)
+
+
+def _composition(outcome: Outcome) -> Table:
+    rows = []
+    for role in ROLES:
+        paper = outcome.experiment.shared[role]
+        count, mean, sd = (
+            spread(outcome.values(lambda a, k=key, r=role: a["shared"][r][k]))  # type: ignore[misc]
+            for key in ("count", "mean", "sd")
+        )
+        rows.append(
+            {
+                "role": role,
+                "paper_words": paper.number,
+                "words": count.mean,
+                "words_sd_over_seeds": count.sd,
+                "paper_mean": paper.mean,
+                "mean": mean.mean,
+                "mean_sd_over_seeds": mean.sd,
+                "paper_sd": paper.sd,
+                "sd": sd.mean,
+                "sd_sd_over_seeds": sd.sd,
+            }
+        )
+    return _table(rows)
+
+
+def _held_out(outcome: Outcome) -> Table:
+    rows = []
+    for scorer in outcome.scorers:
+        row: dict[str, Any] = {"scorer": scorer}
+        for task in TASKS:
+            for figure in ("auroc", "average_precision"):
+                found = spread(outcome.held_out(scorer, task, figure))
+                row[f"{task}_{figure}"] = found.mean
+                row[f"{task}_{figure}_sd_over_seeds"] = found.sd
+        row["shared_words_auroc"] = spread(outcome.held_out(scorer, "shared_words")).mean
+        rows.append(row)
+    return _table(rows)
+
+
+def _words(outcome: Outcome) -> Table:
+    """Give all words with their scores, mean and sd over seeds, the most novel first."""
+    corpus = outcome.corpus
+    known, novel = (np.array(corpus[f"documents_{side}"]) for side in ("known", "novel"))
+    F_K, F_N = (np.array([seed["all"][key] for seed in outcome.seeds]) for key in ("F_K", "F_N"))
+    scores = np.array([word_scores(k, n).score for k, n in zip(F_K, F_N, strict=True)])
+    ranked = ~np.isnan(scores)
+    n = np.maximum(ranked.sum(axis=0), 1)
+    mean = np.where(ranked.any(axis=0), np.nansum(scores, axis=0) / n, np.nan)
+    sd = np.sqrt(np.nansum((scores - mean) ** 2, axis=0) / np.maximum(n - 1, 1))
+    top = np.zeros(scores.shape[1], np.int64)
+    for row in scores:
+        top[np.argsort(-np.nan_to_num(row, nan=-1.0), kind="stable")[:_TOP]] += 1
+    table = Table(
+        {
+            "word": np.array(corpus["vocabulary"], dtype=object),
+            "group": np.select(
+                [(known > 0) & (novel > 0), known > 0], ["shared", "known"], "novel"
+            ),
+            "documents_known": known,
+            "documents_novel": novel,
+            "score": mean.round(6),
+            "score_sd_over_seeds": np.where(n > 1, sd, np.nan).round(6),
+            "F_K": F_K.mean(axis=0),
+            "F_N": F_N.mean(axis=0),
+            f"seeds_in_top_{_TOP}": top,
+        }
+    )
+    return table.take(np.argsort(-np.nan_to_num(mean, nan=-1.0), kind="stable"))
+
+
+def _top_words(outcome: Outcome) -> Table:
+    """Give the most novel words and the most known ones."""
+    words = _words(outcome)
+    novel, known = words.top(_TOP), words.top(_TOP, ascending=True)
+    side = np.repeat(["novel", "known"], [len(novel), len(known)])
+    columns = {name: np.concatenate((novel[name], known[name])) for name in words.columns}
+    return Table({"side": side, **columns})
+
+
+def _rules(outcome: Outcome) -> Table:
+    return _table(
+        [{"seed": seed["seed"], **rule} for seed in outcome.seeds for rule in seed["all"]["rules"]]
+    )
+
+
+def _context(outcome: Outcome) -> Table:
+    experiment, rows = outcome.experiment, []
+    for seed in outcome.seeds:
+        context = seed["all"]["context"]
+        for side in ("known", "novel", "both") if context else ():
+            scores = context[side]
+            for i, first in enumerate(experiment.context_words):
+                for j, second in enumerate(experiment.context_words):
+                    if i < j:
+                        rows.append(
+                            {
+                                "seed": seed["seed"],
+                                "side": side,
+                                "word": first,
+                                "other": second,
+                                "F_i": scores["F_i"][i],
+                                "F_j": scores["F_i"][j],
+                                "F_ij": scores["F_ij"][i][j],
+                                "lift": scores["lift"][i][j],
+                                "pmi": scores["pmi"][i][j],
+                                "equation": scores["equation"][i][j],
+                                "paper_lift": experiment.lift[i][j],
+                            }
+                        )
+    return _table(rows)
+
+
+def _cumulative(outcome: Outcome) -> Table:
+    """Give cumulative frequencies: the score (mean of the seeds) below which a share lies."""
+    columns: dict[str, NDArray[Any]] = {"share": QUANTILES.round(3)}
+    for group in GROUPS:
+        quantiles = outcome.values(lambda a, g=group: a["words"][g]["quantiles"])  # type: ignore[misc]
+        columns[f"score_{group}"] = np.mean(np.array(quantiles), axis=0).round(6)
+    for name, values in outcome.corpus["tfidf"].items():
+        columns[f"tfidf_{name}"] = np.array(values).round(9)
+    return Table(columns)
+
+
+def _curves(outcome: Outcome) -> Table:
+    """Give all curves: for ROC the true-positive rate at a false-positive rate, else precision."""
+    rows = []
+    for scorer in outcome.scorers:
+        for task in TASKS:
+            for name in ("roc", "precision"):
+                curve = outcome.curve(scorer, task, name)
+                for at, value in zip(GRID, curve if curve is not None else (), strict=False):
+                    row = {"scorer": scorer, "task": task, "curve": name}
+                    rows.append({**row, "at": round(float(at), 2), "value": round(float(value), 5)})
+    return _table(rows)
+
+
+def _fits(outcome: Outcome) -> Table:
+    rows = []
+    for seed in outcome.seeds:
+        whole = seed["all"]
+        rows.append(
+            {
+                "seed": seed["seed"],
+                "documents": sum(outcome.corpus["documents"].values()),
+                "words": len(outcome.corpus["vocabulary"]),
+                "what": "all documents",
+                **whole["cost"],
+                "epochs": whole["epochs"],
+                "plain_words_a_rule": whole["plain_words"],
+                "negated_words_a_rule": whole["negated_words"],
+            }
+        )
+        for fold in seed["held_out"]:
+            rows.append(
+                {
+                    "seed": seed["seed"],
+                    "documents": fold["train"],
+                    "words": fold["words"],
+                    "what": "training documents",
+                    **fold["cost"],
+                    "epochs": fold["epochs"],
+                    "plain_words_a_rule": None,
+                    "negated_words_a_rule": None,
+                }
+            )
+    return _table(rows)

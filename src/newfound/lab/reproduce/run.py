@@ -1,0 +1,322 @@
+"""A whole reproduction: the experiments asked for, written to a folder; seeds can be resumed."""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import hashlib
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from newfound.description.describer import NoveltyDescriber
+from newfound.description.presets import resolve
+from newfound.lab.datasets import LabelledDocuments
+from newfound.lab.reproduce.case_study import case_study
+from newfound.lab.reproduce.claims import judge
+from newfound.lab.reproduce.figures import check_matplotlib, draw
+from newfound.lab.reproduce.measure import Fitting, measure_corpus, measure_seed, quietly
+from newfound.lab.reproduce.outcome import Outcome, tables
+from newfound.lab.reproduce.page import Block, to_html, to_markdown
+from newfound.lab.reproduce.published import EXPERIMENTS, Experiment, load_corpus
+from newfound.lab.reproduce.report import case_study_blocks, experiment_blocks, opening_blocks
+from newfound.storage.files import refuse_path, written_aside
+from newfound.table import Table, jsonable
+
+__all__ = ["PARTS", "check_folder", "reproduce", "run_seeds"]
+
+PARTS = ("case-study", *EXPERIMENTS)
+TITLE = "The paper's experiments, reproduced"
+
+_LARGE = ("F_K", "F_N")
+_DECIDING = (
+    "_core", "baselines", "clauses", "committee", "context", "describer", "evaluation.metrics",
+    "evidence", "labelled", "learned", "machine", "presets", "reproduce.measure",
+    "reproduce.published", "scoring", "text", "tokens", "words",
+)  # fmt: skip
+
+
+def reproduce(
+    parts: Sequence[str],
+    folder: str | os.PathLike[str],
+    *,
+    seeds: Sequence[int] = range(5),
+    data: str | os.PathLike[str] | None = None,
+    download: bool = False,
+    verify: bool = True,
+    force: bool = False,
+    resume: bool = False,
+    n_jobs: int | None = None,
+    fitting: Callable[[str], AbstractContextManager[Any]] | None = None,
+    command: str = "",
+    **parameters: Any,
+) -> dict[str, Any]:
+    """Reproduce experiments of the paper, and write tables, figures and a page to a folder.
+
+    Parameters
+    ----------
+    parts : sequence of {"case-study", "bbcsport", "20newsgroups"}
+        What to reproduce.
+    folder : path
+        Where it goes; it is made. ``index.html`` puts all together, ``results.md`` too.
+    seeds : sequence of int, default=range(5)
+        The seeds.
+    data, download, verify
+        Where the corpora are; see `newfound.lab.datasets`.
+    force : bool, default=False
+        Write into a folder that is not empty; files of the same name are replaced.
+    resume : bool, default=False
+        The same, and take seeds that are finished there, if all their settings are the same.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all cores. The figures do not depend on it.
+    fitting : callable, optional
+        Called with a sentence before each fit; gives a context with a callback for epochs or None.
+    command : str, default=""
+        The command, to be kept with the results.
+    **parameters
+        Those of `NoveltyDescriber`; the preset is "paper" by default.
+
+    Returns
+    -------
+    dict
+        The figures, as ``results.json`` has them.
+    """
+    unknown = [part for part in parts if part not in PARTS]
+    if unknown or not parts:
+        raise ValueError(f"parts={list(parts)!r}: expected some of {', '.join(PARTS)}.")
+    if not list(seeds):
+        raise ValueError("seeds is empty; expected at least one.")
+    parameters = {"preset": "paper", **parameters}
+    chosen = _chosen(parameters)
+    NoveltyDescriber(**parameters)
+    target = Path(folder)
+    check_folder(target, force=force or resume)
+    experiments = [EXPERIMENTS[part] for part in PARTS if part in parts and part in EXPERIMENTS]
+    if experiments:
+        check_matplotlib()
+    options = {"download": download, "verify": verify}
+    # All of them before the first fit: a set that is missing is found out at once.
+    corpora = {one.name: load_corpus(one, data, **options) for one in experiments}
+    target.mkdir(parents=True, exist_ok=True)
+    refuse_path(target / "results.json", force=True)
+    start = time.time()
+    outcomes, resumed = [], 0
+    for experiment in experiments:
+        corpus = corpora[experiment.name]
+        measured = measure_corpus(experiment, corpus, parameters)
+        kept: list[int] = []
+        done = run_seeds(
+            experiment,
+            corpus,
+            seeds,
+            {**parameters, "n_jobs": n_jobs},
+            target / experiment.name / "seeds",
+            resume=resume,
+            fitting=fitting or quietly,
+            kept=kept,
+        )
+        resumed += len(kept)
+        outcomes.append(Outcome(experiment, measured, done, chosen))
+    about = {
+        "newfound": version("newfound"),
+        "code": _code()[:12],
+        "python": platform.python_version(),
+        "numpy": version("numpy"),
+        "platform": f"{platform.system()} {platform.machine()}",
+        "cores": os.cpu_count(),
+        "threads": n_jobs,
+        "started": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(start)),
+        "seconds": round(time.time() - start),
+        "resumed": resumed,
+        "command": command,
+        "seeds": list(seeds),
+    }
+    return _write(target, about, outcomes, with_case_study="case-study" in parts)
+
+
+def run_seeds(
+    experiment: Experiment,
+    corpus: LabelledDocuments,
+    seeds: Iterable[int],
+    parameters: dict[str, Any],
+    folder: Path,
+    *,
+    resume: bool = False,
+    fitting: Fitting = quietly,
+    kept: list[int] | None = None,
+) -> list[dict[str, Any]]:
+    """Run the seeds of an experiment and keep each in a folder as soon as it is finished.
+
+    Parameters
+    ----------
+    experiment, corpus, parameters, fitting
+        Those of `measure_seed`.
+    seeds : iterable of int
+        The seeds.
+    folder : Path
+        Where the finished ones are kept.
+    resume : bool, default=False
+        Take those that are there, if all their settings, the texts and the code are the same.
+    kept : list of int, optional
+        Gets the seeds that were taken.
+
+    Returns
+    -------
+    list of dict
+        What `measure_seed` gives, for each seed.
+    """
+    chosen, texts = _chosen(parameters), _digest(corpus)
+    done = []
+    for seed in seeds:
+        settings = _settings(experiment.name, texts, seed, chosen)
+        path = folder / f"{seed}.json.gz"
+        found = _kept(path, settings) if resume else None
+        if found is None:
+            said = _named(fitting, f"{experiment.title}, seed {seed}")
+            found = measure_seed(experiment, corpus, seed, parameters, said)
+            _keep(path, {"settings": settings, "seed": found})
+        elif kept is not None:
+            kept.append(seed)
+        done.append(found)
+    return done
+
+
+def check_folder(folder: Path, *, force: bool) -> None:
+    """Refuse a folder that cannot be written to, or that has something already."""
+    if folder.exists() and not folder.is_dir():
+        raise FileExistsError(f"Cannot write to {folder}: it is a file; name a folder.")
+    if not force and folder.is_dir() and any(folder.iterdir()):
+        raise FileExistsError(
+            f"{folder} is not empty; pass --resume to go on with the seeds finished there, "
+            "--force to begin anew (in Python: resume=True, force=True), or name another folder."
+        )
+
+
+def _write(
+    folder: Path, about: dict[str, Any], outcomes: Sequence[Outcome], *, with_case_study: bool
+) -> dict[str, Any]:
+    results: dict[str, Any] = {"about": about}
+    blocks: list[Block] = list(opening_blocks(about, outcomes))
+    if with_case_study:
+        table = case_study()
+        _write_tables(folder / "case-study", {"words": table})
+        results["case-study"] = table.to_records()
+        blocks += case_study_blocks(table)
+    for outcome in outcomes:
+        name = outcome.experiment.name
+        place = folder / name
+        claims = judge(outcome)
+        made = tables(outcome)
+        made["claims"] = Table(
+            {key: np.array([claim[key] for claim in claims], dtype=object) for key in claims[0]}
+        )
+        _write_tables(place, made)
+        figures = draw(outcome, place)
+        seeds = [_without_words(seed) for seed in outcome.seeds]
+        large = ("vocabulary", "documents_known", "documents_novel", "tfidf")
+        corpus = {key: value for key, value in outcome.corpus.items() if key not in large}
+        results[name] = {
+            "parameters": dict(outcome.parameters),
+            "corpus": {**corpus, "words": len(outcome.corpus["vocabulary"])},
+            "claims": claims,
+            **{
+                key: made[key].to_records()
+                for key in ("word_statistics", "shared_words", "held_out", "top_words", "fits")
+            },
+            "seeds": seeds,
+        }
+        blocks += experiment_blocks(outcome, place, figures)
+    _write_text(folder / "results.json", json.dumps(jsonable(results), indent=1) + "\n")
+    _write_text(folder / "results.md", to_markdown(blocks, folder))
+    _write_text(folder / "index.html", to_html(blocks, TITLE))
+    return results
+
+
+def _without_words(seed: dict[str, Any] | Any) -> dict[str, Any]:
+    """Leave out the counts of all words, which are in words.csv, and the curves of curves.csv."""
+    whole = {key: value for key, value in seed["all"].items() if key not in _LARGE}
+    held_out = [
+        {
+            **fold,
+            "scorers": {
+                scorer: {
+                    task: {k: v for k, v in found.items() if k in ("auroc", "average_precision")}
+                    if isinstance(found, dict)
+                    else found
+                    for task, found in tasks.items()
+                }
+                for scorer, tasks in fold["scorers"].items()
+            },
+        }
+        for fold in seed["held_out"]
+    ]
+    return {"seed": seed["seed"], "all": whole, "held_out": held_out}
+
+
+def _write_tables(folder: Path, made: dict[str, Table]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, table in made.items():
+        with written_aside(folder / f"{name}.csv", force=True) as aside:
+            table.to_csv(aside)
+
+
+def _write_text(path: Path, text: str) -> None:
+    with written_aside(path, force=True) as aside:
+        aside.write_text(text, encoding="utf-8")
+
+
+def _chosen(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Give every parameter that a preset has, with one machine, as `measure_seed` has it."""
+    return resolve(parameters.get("preset"), {**parameters, "n_machines": 1})
+
+
+def _settings(name: str, texts: str, seed: int, chosen: dict[str, Any]) -> dict[str, Any]:
+    """Give all that decides what a seed gives; the number of threads does not."""
+    settings = {"experiment": name, "texts": texts, "seed": seed, "parameters": chosen}
+    return jsonable({"code": _code(), **settings})  # type: ignore[no-any-return]
+
+
+def _digest(corpus: LabelledDocuments) -> str:
+    """Give a hash of the texts, their labels and their splits."""
+    whole = [corpus.texts, corpus.labels, corpus.splits]
+    return hashlib.sha256(json.dumps(whole).encode()).hexdigest()
+
+
+@functools.cache
+def _code() -> str:
+    """Give a hash of the code that a seed depends on: a seed of other code is not taken up."""
+    digest = hashlib.sha256()
+    for name in _DECIDING:
+        spec = find_spec(f"newfound.{name}")
+        assert spec is not None and spec.origin is not None
+        digest.update(Path(spec.origin).read_bytes())
+    return digest.hexdigest()
+
+
+def _kept(path: Path, settings: dict[str, Any]) -> dict[str, Any] | None:
+    """Give a finished seed with these settings; None where there is none, or it is damaged."""
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            kept = json.load(file)
+        return kept["seed"] if kept["settings"] == settings else None
+    except (OSError, EOFError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _keep(path: Path, data: dict[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with written_aside(path, force=True) as aside:
+        aside.write_bytes(gzip.compress(json.dumps(data).encode(), mtime=0))
+
+
+def _named(fitting: Fitting, beginning: str) -> Fitting:
+    return lambda what: fitting(f"{beginning}, {what}")

@@ -1,0 +1,1 @@
+"""The Tsetlin Machine: classifier, clauses as arrays, committee."""

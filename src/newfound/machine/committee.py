@@ -1,0 +1,356 @@
+"""Several machines that learn the same from different documents.
+
+What one machine learns depends on its seed. The counts of clauses are additive, so the clauses of
+many machines are one larger and steadier table; each learns from its own part of the documents,
+and the others tell how right its clauses are.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import replace
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state  # type: ignore[import-untyped,unused-ignore]
+
+from newfound.machine.classifier import TsetlinMachineClassifier
+from newfound.machine.clauses import Clauses, EpochInfo
+from newfound.machine.validation import whole
+from newfound.sides import SIDES
+
+__all__ = [
+    "MOST_MACHINES",
+    "RULE_MIN_DF",
+    "Learned",
+    "learn",
+    "member_rows",
+    "member_seeds",
+    "new_machines",
+    "read",
+    "rule_columns",
+    "rule_min_df",
+    "train",
+]
+
+MOST_MACHINES = 1_000
+RULE_MIN_DF = 8
+SHARE = 0.7  # of the documents of each side, for each machine
+_MACHINE = ("n_clauses", "T", "s", "epochs", "boost_true_positive", "max_literals")
+Callback = Callable[[EpochInfo], bool | None]
+
+
+class Learned(NamedTuple):
+    """What a committee has learned.
+
+    Attributes
+    ----------
+    clauses : Clauses
+        Those of all machines, one after the other, with their support among all documents.
+    held_out : (2, n_clauses) ndarray of int64
+        How many documents that its machine has not learned from each clause matches, and how many
+        of them are of its side.
+    votes : (n_documents,) ndarray of float64
+        How the machines that have not learned from a document vote on it, from -1 (known) to 1
+        (novel) on average; nan if all have learned from it.
+    """
+
+    clauses: Clauses
+    held_out: NDArray[np.int64]
+    votes: NDArray[np.float64]
+
+
+def member_seeds(random_state: Any, n: int) -> list[int]:
+    """Give a seed for each machine; a single machine has the seed itself.
+
+    Examples
+    --------
+    >>> member_seeds(7, 1), member_seeds(7, 3) == member_seeds(7, 3), len(set(member_seeds(7, 3)))
+    ([7], True, 3)
+    """
+    if isinstance(random_state, int | np.integer):
+        first = int(random_state)
+    else:
+        draw = check_random_state(random_state).randint(0, 2**32, 2, dtype=np.uint64)
+        first = int(draw[0]) << 32 | int(draw[1])
+    others = (np.random.SeedSequence([first % 2**64, k]) for k in range(1, n))
+    return [first, *(int(seed.generate_state(1, np.uint64)[0]) for seed in others)]
+
+
+def member_rows(novel: NDArray[np.bool_], seed: int, n_machines: int) -> NDArray[np.intp]:
+    """Draw the documents that a machine learns from: a share of each side, or all for one machine.
+
+    For the same documents they are always the same, so that those held out stay so when training
+    goes on.
+
+    Parameters
+    ----------
+    novel : (n_documents,) array of bool
+        Which documents are novel.
+    seed : int
+        The seed of the machine.
+    n_machines : int
+        How many machines there are.
+
+    Returns
+    -------
+    array of int
+        Numbers of documents, ascending.
+    """
+    if n_machines == 1:
+        return np.arange(len(novel))
+    draw = np.random.default_rng([seed % 2**64, 0])
+    chosen = []
+    for side in (~novel, novel):
+        rows = np.flatnonzero(side)
+        n = min(len(rows), max(2, int(np.ceil(SHARE * len(rows)))))
+        chosen.append(draw.permutation(rows)[:n])
+    return np.sort(np.concatenate(chosen))
+
+
+def new_machines(
+    parameters: Mapping[str, Any],
+    random_state: Any,
+    *,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> list[TsetlinMachineClassifier]:
+    """Make the machines of a committee, unfitted.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Those of a describer, with what the preset says: ``n_machines`` and those of a machine.
+    random_state : int, RandomState or None
+        The seed.
+    n_jobs, verbose
+        Those of a machine.
+
+    Returns
+    -------
+    list of TsetlinMachineClassifier
+    """
+    n = parameters["n_machines"]
+    whole("n_machines", n, 1)
+    if n > MOST_MACHINES:
+        raise ValueError(f"n_machines={n}: more than {MOST_MACHINES:,} have no use.")
+    machines = [
+        TsetlinMachineClassifier(
+            **{name: parameters[name] for name in _MACHINE},
+            n_jobs=n_jobs,
+            random_state=seed,
+            verbose=verbose,
+        )
+        for seed in member_seeds(random_state, int(n))
+    ]
+    machines[0]._check_parameters()
+    return machines
+
+
+def train(
+    machines: Sequence[TsetlinMachineClassifier],
+    matrix: Any,
+    novel: NDArray[np.bool_],
+    epochs: int,
+    *,
+    n_jobs: int | None = None,
+    callback: Callback | None = None,
+    first: bool = True,
+) -> list[NDArray[np.intp]]:
+    """Let each machine of a committee learn from its own documents.
+
+    Parameters
+    ----------
+    machines : sequence of TsetlinMachineClassifier
+        The machines, each with a seed.
+    matrix : (n_documents, n_words) CSR matrix
+        The documents.
+    novel : (n_documents,) array of bool
+        Which of them are novel.
+    epochs : int
+        How many passes.
+    n_jobs : int, optional
+        Threads in all, as for a machine.
+    callback : callable, optional
+        As in `learn`.
+    first : bool, default=True
+        Start anew; else go on.
+
+    Returns
+    -------
+    list of array of int
+        The documents of each machine, none if training ended before it began.
+    """
+    labels = np.array(SIDES)[novel.astype(int)]
+    rows = [
+        member_rows(novel, int(cast("int", machine.random_state)), len(machines))
+        for machine in machines
+    ]
+
+    def work(machine: TsetlinMachineClassifier, number: int, after_epoch: Callback) -> None:
+        mine = rows[number]
+        if first:
+            machine.fit(matrix[mine], labels[mine], callback=after_epoch)
+        else:
+            machine.partial_fit(matrix[mine], labels[mine], epochs=epochs, callback=after_epoch)
+
+    machines[0].n_jobs = n_jobs
+    begun = learn(machines, work, epochs=epochs, threads=machines[0]._threads(), callback=callback)
+    return [mine if number in begun else mine[:0] for number, mine in enumerate(rows)]
+
+
+def rule_min_df(asked: int, n_documents: int) -> int:
+    """Give the number of documents from which on a word may be in rules; 0 asks for the default.
+
+    Examples
+    --------
+    >>> rule_min_df(0, 536), rule_min_df(0, 3000), rule_min_df(5, 10)
+    (2, 8, 5)
+    """
+    return asked or max(1, min(RULE_MIN_DF, n_documents // 200))
+
+
+def rule_columns(frequencies: NDArray[np.int64], least: int) -> NDArray[np.intp]:
+    """Give the words that rules may use: those of enough documents, or all if none is of enough.
+
+    Examples
+    --------
+    >>> rule_columns(np.array([2, 9, 8]), 8).tolist(), rule_columns(np.array([2, 3]), 8).tolist()
+    ([1, 2], [0, 1])
+    """
+    often = np.flatnonzero(frequencies >= least)
+    return often if len(often) else np.arange(len(frequencies))
+
+
+def learn(
+    machines: Sequence[TsetlinMachineClassifier],
+    work: Callable[[TsetlinMachineClassifier, int, Callback], object],
+    *,
+    epochs: int,
+    threads: int,
+    callback: Callback | None,
+) -> list[int]:
+    """Let machines learn, as many at a time as there are threads.
+
+    Parameters
+    ----------
+    machines : sequence of TsetlinMachineClassifier
+        The machines.
+    work : callable
+        Called with a machine, its number and a callback; it trains the machine.
+    epochs : int
+        How many epochs each is to do, for the callback.
+    threads : int
+        How many threads there are in all.
+    callback : callable, optional
+        Called after each epoch of any machine, by one at a time, with an `EpochInfo` that counts
+        the epochs of all; a true result ends training.
+
+    Returns
+    -------
+    list of int
+        The numbers of those that have learned: all, unless the callback ended training before some
+        began. Threads may begin with one and be late for the one before.
+    """
+    lock, stop, cancelled = threading.Lock(), threading.Event(), threading.Event()
+    done, begun = [0] * len(machines), [False] * len(machines)
+
+    def member(number: int) -> None:
+        if stop.is_set():
+            return
+        begun[number] = True
+
+        def after_epoch(info: EpochInfo) -> bool:
+            with lock:
+                done[number] = info.epoch
+                if callback is not None and not stop.is_set():
+                    whole = replace(info, epoch=sum(done), epochs=epochs * len(machines))
+                    try:
+                        if callback(whole):
+                            stop.set()
+                    except BaseException:
+                        stop.set()  # now, so that no other machine calls it again
+                        raise
+            return stop.is_set()
+
+        machines[number]._cancelled = cancelled.is_set
+        try:
+            work(machines[number], number, after_epoch)
+        finally:
+            del machines[number]._cancelled
+        with lock:
+            done[number] = epochs  # a machine that has nothing left to learn stops before
+
+    at_once = min(len(machines), threads)
+    for machine in machines:
+        machine.n_jobs = max(1, threads // at_once)
+    if at_once == 1:
+        for number in range(len(machines)):
+            member(number)
+    else:
+        with ThreadPoolExecutor(at_once) as pool:
+            futures = [pool.submit(member, number) for number in range(len(machines))]
+            try:
+                wait(futures, return_when=FIRST_EXCEPTION)
+            finally:
+                # An interrupt, an error or the end: what runs stops, in the middle of an epoch.
+                if not all(future.done() for future in futures):
+                    stop.set()
+                    cancelled.set()
+                    pool.shutdown(cancel_futures=True)
+        for future in futures:
+            if not future.cancelled():
+                future.result()
+    return [number for number, was in enumerate(begun) if was]
+
+
+def read(
+    machines: Sequence[TsetlinMachineClassifier],
+    rows: Sequence[NDArray[np.intp]],
+    matrix: Any,
+    novel: NDArray[np.bool_],
+) -> Learned:
+    """Read what machines have learned.
+
+    Parameters
+    ----------
+    machines : sequence of TsetlinMachineClassifier
+        Fitted machines with the classes known and novel.
+    rows : sequence of array of int
+        The documents that each has learned from, this time; none if training ended before.
+    matrix : (n_documents, n_words) CSR matrix
+        All documents.
+    novel : (n_documents,) array of bool
+        Which of them are novel.
+
+    Returns
+    -------
+    Learned
+    """
+    labels = np.array(SIDES)[novel.astype(int)]
+    parts, held_out = [], []
+    total, voters = np.zeros(len(novel)), np.zeros(len(novel), np.int64)
+    for machine, learned in zip(machines, rows, strict=True):
+        rest = np.setdiff1d(np.arange(len(novel)), learned)
+        clauses = machine.clauses_
+        if not len(learned):  # its counts are of earlier documents
+            nothing = np.zeros(len(clauses), np.int64)
+            clauses = replace(clauses, matches=nothing, agrees=nothing)
+        if len(rest):
+            more = machine.support(matrix[rest], labels[rest])
+            clauses = replace(
+                clauses, matches=clauses.matches + more[0], agrees=clauses.agrees + more[1]
+            )
+            sums = machine.class_sums(matrix[rest]).astype(np.float64)
+            total[rest] += np.clip((sums[:, 1] - sums[:, 0]) / (2 * machine.T), -1, 1)
+            voters[rest] += 1
+        else:
+            more = (np.zeros(len(clauses), np.int64), np.zeros(len(clauses), np.int64))
+        parts.append(clauses)
+        held_out.append(np.stack(more))
+    votes = np.full(len(novel), np.nan)
+    np.divide(total, voters, out=votes, where=voters > 0)
+    return Learned(Clauses.joined(parts), np.concatenate(held_out, axis=1), votes)

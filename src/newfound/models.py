@@ -1,0 +1,1 @@
+"""Load and save models of any kind."""

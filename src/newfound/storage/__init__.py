@@ -1,0 +1,1 @@
+"""Model files, and files that are written whole or not at all."""

@@ -1,0 +1,1 @@
+"""Documents in: readers, words, Boolean bags of words."""

@@ -1,0 +1,109 @@
+"""Checks of labelled texts: what a describer cannot learn from is refused in one sentence."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from newfound.sides import SIDES
+from newfound.text.documents import with_text
+
+__all__ = ["check_matrix", "labelled_texts"]
+
+
+def labelled_texts(X: Iterable[str], y: ArrayLike) -> tuple[list[str], NDArray[np.bool_]]:
+    """Give the texts that are not blank, and which of them are novel.
+
+    Parameters
+    ----------
+    X : iterable of str
+        Texts; a missing or blank one is left out, with its label.
+    y : array
+        "known" or "novel" for each, or 0 and 1 (novel).
+
+    Returns
+    -------
+    texts : list of str
+    novel : ndarray of bool
+
+    Examples
+    --------
+    >>> texts, novel = labelled_texts(["a", "b", " ", "c", "d"], [0, 0, 1, 1, 1])
+    >>> texts, novel.tolist()
+    (['a', 'b', 'c', 'd'], [False, False, True, True])
+    """
+    if hasattr(X, "columns"):
+        raise ValueError("X is a frame; pass the one column that holds the texts.")
+    if isinstance(X, str | bytes) or not isinstance(X, Iterable):
+        raise ValueError(f"X is a single {type(X).__name__}; pass several texts in a list.")
+    if y is None:
+        raise ValueError("y is missing; pass 'known' or 'novel' for each text.")
+    texts, labels = list(X), np.asarray(y)
+    if labels.shape != (len(texts),):
+        raise ValueError(
+            f"y has the shape {labels.shape} for {len(texts)} texts; pass one label for each."
+        )
+    if not texts:
+        raise ValueError("There are no texts; pass known and novel ones.")
+    novel = np.array([_is_novel(label) for label in labels.tolist()])
+    kept = dict(with_text(texts))
+    novel = novel[list(kept)]
+    for side, n in zip(SIDES, (int((~novel).sum()), int(novel.sum())), strict=True):
+        if n < 2:
+            raise ValueError(
+                f"{side} has {n} document{'s' if n != 1 else ''} with text; pass at least 2 for "
+                "each side."
+            )
+    return list(kept.values()), novel
+
+
+def check_matrix(matrix: Any, novel: NDArray[np.bool_]) -> None:
+    """Refuse documents from which nothing can be learned, and warn of those without words.
+
+    Parameters
+    ----------
+    matrix : (n_documents, n_words) CSR matrix
+        The words of each document.
+    novel : (n_documents,) array of bool
+        Which documents are novel.
+    """
+    lengths = np.diff(matrix.indptr)
+    for side, rows in zip(SIDES, (~novel, novel), strict=True):
+        empty, n = int((lengths[rows] == 0).sum()), int(rows.sum())
+        if empty == n:
+            raise ValueError(
+                f"Nothing is left of the {n} {side} documents after cleaning; pass longer texts, "
+                "a smaller min_df or fewer stop words."
+            )
+        if empty:
+            warnings.warn(
+                f"{empty:,} of {n:,} {side} documents have no words left after cleaning.",
+                stacklevel=3,
+            )
+    raw, width = matrix.indices.tobytes(), matrix.indices.itemsize
+    ends = [int(end) * width for end in matrix.indptr]
+    bags = [raw[begin:end] for begin, end in pairwise(ends)]
+    known = {bag for bag, is_novel in zip(bags, novel, strict=True) if not is_novel}
+    new = {bag for bag, is_novel in zip(bags, novel, strict=True) if is_novel}
+    if len(known | new) == 1:
+        raise ValueError(
+            f"All {len(bags):,} documents have the same words after cleaning; pass documents that "
+            "differ."
+        )
+    if known == new:
+        raise ValueError(
+            "known and novel hold the same documents, so nothing is new; pass different ones."
+        )
+
+
+def _is_novel(label: object) -> bool:
+    if isinstance(label, str) and label in SIDES:
+        return label == "novel"
+    if isinstance(label, int | float) and label in (0, 1):
+        return bool(label)
+    raise ValueError(f"y has the label {label!r}; expected 'known' and 'novel', or 0 and 1.")
