@@ -177,7 +177,7 @@ class NoveltyDetector(BaseEstimator):
 
     def _fit(self, X: Iterable[str], y: ArrayLike | None, held_back: Iterable[str] | None) -> None:
         alpha = check_alpha(self.alpha)
-        self._new_machine()._check_parameters()
+        self._new_machine().check_parameters()
         self._seed = self._draw_seed()
         texts, labels = known_texts(X, y)
         given = None if held_back is None else known_texts(held_back, None)[0]

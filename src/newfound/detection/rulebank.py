@@ -82,8 +82,7 @@ class RuleBank:
 
     def class_sums(self, matrix: Any) -> NDArray[np.int32]:
         """Give the votes for each class of the machine."""
-        threads = self.machine._threads()
-        return self.machine._machine.votes(*self.features(matrix), threads)
+        return self.machine.class_sums_csr(*self.features(matrix))
 
     def rules(self, number: int) -> list[ClassRule]:
         """Give the rules of a class."""

@@ -88,7 +88,7 @@ def detector_from_state(
 ) -> NoveltyDetector:
     """Fill an unfitted detector with what `detector_state` gave."""
     check_alpha(detector.alpha)
-    detector._new_machine()._check_parameters()
+    detector._new_machine().check_parameters()
     classes = meta["classes"]
     _expect(isinstance(classes, list) and len(classes) > 0, "classes are a list")
     _expect(all(isinstance(label, str | int | float) for label in classes), "classes have names")

@@ -17,10 +17,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from newfound import _core
-from newfound.machine.clauses import Clauses, EpochInfo
+from newfound.machine.clauses import Clauses, EpochInfo, TrainedState
 from newfound.machine.validation import boolean_csr, encode, refuse, whole
 
-__all__ = ["Clauses", "EpochInfo", "TsetlinMachineClassifier"]
+__all__ = ["HISTORY_COLUMNS", "Clauses", "EpochInfo", "TsetlinMachineClassifier"]
+
+HISTORY_COLUMNS = _core.HISTORY_COLUMNS
 
 
 class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
@@ -140,7 +142,7 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         self
         """
         refuse(unsupported)
-        self._check_parameters()
+        self.check_parameters()
         indptr, indices = self._read(X, y=y, reset=True)
         classes, codes = encode(y, len(indptr) - 1)
         self._start(classes)
@@ -179,7 +181,7 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         self
         """
         refuse(unsupported)
-        self._check_parameters()
+        self.check_parameters()
         whole("epochs", epochs, 1)
         first = not hasattr(self, "_machine")
         indptr, indices = self._read(X, y=y, reset=first)
@@ -211,7 +213,39 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         (n_documents, n_classes) array
         """
         check_is_fitted(self, "_machine")
-        return self._machine.votes(*self._read(X, reset=False), self._threads())
+        return self.class_sums_csr(*self._read(X, reset=False))
+
+    def class_sums_csr(
+        self, indptr: NDArray[np.int64], indices: NDArray[np.int32]
+    ) -> NDArray[np.int32]:
+        """Return `class_sums` of documents that are already rows of a CSR matrix.
+
+        For callers that score many small batches: nothing is converted, and the core checks the
+        arrays.
+
+        Parameters
+        ----------
+        indptr : (n_documents + 1,) array of int64
+            ``indices[indptr[i]:indptr[i + 1]]`` are the features of document i.
+        indices : array of int32
+            Feature numbers, ascending within each document.
+
+        Returns
+        -------
+        (n_documents, n_classes) array
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from newfound import TsetlinMachineClassifier
+        >>> X = np.array([[0, 1], [1, 0]] * 50, dtype=bool)
+        >>> machine = TsetlinMachineClassifier(n_clauses=4, T=2, random_state=1).fit(X, X[:, 0])
+        >>> one_document = np.array([0, 1]), np.array([0], dtype=np.int32)
+        >>> machine.class_sums_csr(*one_document).tolist() == machine.class_sums(X[1:2]).tolist()
+        True
+        """
+        check_is_fitted(self, "_machine")
+        return self._machine.votes(indptr, indices, self._threads())
 
     def decision_function(self, X: ArrayLike | sp.spmatrix | sp.sparray) -> NDArray[np.int32]:
         """Class sums; with two classes, the second one's minus the first one's.
@@ -334,29 +368,69 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
+    def trained_state(self) -> TrainedState:
+        """Return what the machine needs to continue training, for storage; see `restore`."""
+        check_is_fitted(self, "_machine")
+        position, draws, epochs_drawn = self._machine.counters()
+        return TrainedState(
+            seed=self._seed,
+            states=self._machine.states(),
+            position=position,
+            draws=draws,
+            epochs_drawn=epochs_drawn,
+            history=self._history,
+            stop_reason=self.stop_reason_,
+        )
+
+    def restore(self, state: TrainedState, classes: NDArray[Any], clauses: Clauses) -> Self:
+        """Make this the trained machine that `trained_state` was called on.
+
+        Parameters
+        ----------
+        state : TrainedState
+            Of a machine with the same parameters.
+        classes : (n_classes,) array
+            Its ``classes_``.
+        clauses : Clauses
+            Its ``clauses_``, with their counts of matching documents.
+
+        Returns
+        -------
+        self
+        """
+        self.check_parameters()
+        self.classes_, self.n_features_in_ = classes, clauses.n_features
+        self._fitted = self._core_parameters()
+        self._clauses, self._learned_from = clauses, None
+        self._resume(state)
+        return self
+
+    def _resume(self, state: TrainedState) -> None:
+        self._seed = state.seed
+        self._machine = self._new_machine()
+        self._machine.set_counters(state.position, state.draws, state.epochs_drawn)
+        self._machine.set_states(state.states)
+        self.n_epochs_, self.stop_reason_ = len(state.history), state.stop_reason
+        self._keep_history(state.history)
+
     def __getstate__(self) -> dict[str, Any]:
-        machine = getattr(self, "_machine", None)
-        if machine is not None:
+        fitted = hasattr(self, "_machine")
+        if fitted:
             _ = self.clauses_  # so that the documents need not be kept
         state: dict[str, Any] = dict(super().__getstate__())
-        if machine is not None:
+        if fitted:
             del state["_machine"]
-            state["_frozen"] = (machine.states(), machine.counters())
+            state["_trained"] = self.trained_state()
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        frozen = state.pop("_frozen", None)
+        trained = state.pop("_trained", None)
         super().__setstate__(state)
-        if frozen is not None:
-            states, counters = frozen
-            self._learned_from = None
-            if not hasattr(self, "_fitted"):
-                self._fitted = self._core_parameters()
-            self._machine = self._new_machine()
-            self._machine.set_counters(*counters)
-            self._machine.set_states(states)
+        if trained is not None:
+            self._resume(trained)
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
+        """Raise a ValueError that names the first parameter with an impossible value."""
         whole("n_clauses", self.n_clauses, 2)
         if self.n_clauses % 2:
             raise ValueError(
@@ -397,7 +471,7 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         self._machine = self._new_machine()
         self.n_epochs_ = 0
         self.stop_reason_ = "epochs"
-        self._keep_history(np.empty((0, len(_core.HISTORY_COLUMNS)), np.int64))
+        self._keep_history(np.empty((0, len(HISTORY_COLUMNS)), np.int64))
         nothing = np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32)
         self._learned_from, self._clauses = nothing, None
 
@@ -423,7 +497,7 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
 
     def _keep_history(self, history: NDArray[np.int64]) -> None:
         self._history = history
-        self.history_ = dict(zip(_core.HISTORY_COLUMNS, history.T, strict=True))
+        self.history_ = dict(zip(HISTORY_COLUMNS, history.T, strict=True))
 
     def _learn(
         self,

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["Clauses", "EpochInfo"]
+__all__ = ["Clauses", "EpochInfo", "TrainedState"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,37 @@ class EpochInfo:
     type_ii: int
     documents_at_target: int
     documents: int
+
+
+@dataclass(frozen=True)
+class TrainedState:
+    """All that a trained machine needs to continue training exactly where it stopped.
+
+    Attributes
+    ----------
+    seed : int
+        The seed that the machine was started with.
+    states : (n_classes, n_clauses, 2, n_features) ndarray of uint8
+        States of the automata: plain features, then negated ones.
+    position : (n_features,) ndarray of uint32
+        The place of each feature in the core's order of features.
+    draws : (n_classes * n_clauses,) ndarray of uint64
+        How many random numbers each clause has used.
+    epochs_drawn : int
+        How many random orders of documents were used.
+    history : (n_epochs, n_columns) ndarray of int64
+        The counts of each epoch, with the columns of ``history_``.
+    stop_reason : str
+        Why training ended.
+    """
+
+    seed: int
+    states: NDArray[np.uint8]
+    position: NDArray[np.uint32]
+    draws: NDArray[np.uint64]
+    epochs_drawn: int
+    history: NDArray[np.int64]
+    stop_reason: str
 
 
 @dataclass(frozen=True)

@@ -146,7 +146,7 @@ def new_machines(
         )
         for seed in member_seeds(random_state, int(n))
     ]
-    machines[0]._check_parameters()
+    machines[0].check_parameters()
     return machines
 
 

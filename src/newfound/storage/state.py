@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from newfound import _core
-from newfound.machine.classifier import TsetlinMachineClassifier
-from newfound.machine.clauses import Clauses
+from newfound.machine.classifier import HISTORY_COLUMNS, TsetlinMachineClassifier
+from newfound.machine.clauses import Clauses, TrainedState
 from newfound.text.vectorizer import TextVectorizer
 
 __all__ = [
@@ -116,16 +115,20 @@ def clauses_from_state(meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any
 
 def machine_state(machine: TsetlinMachineClassifier) -> State:
     """Give the automata of a machine and all it needs to go on; its clauses are kept apart."""
-    state = machine.__getstate__()
-    states, (position, draws, epochs_drawn) = state["_frozen"]
-    meta = {
-        "seed": state["_seed"],
-        "n_epochs": int(machine.n_epochs_),
-        "stop_reason": machine.stop_reason_,
-        "epochs_drawn": int(epochs_drawn),
-        "history_columns": list(machine.history_),
+    state = machine.trained_state()
+    meta: dict[str, Any] = {
+        "seed": state.seed,
+        "n_epochs": len(state.history),
+        "stop_reason": state.stop_reason,
+        "epochs_drawn": int(state.epochs_drawn),
+        "history_columns": list(HISTORY_COLUMNS),
     }
-    arrays = {"states": states, "position": position, "draws": draws, "history": state["_history"]}
+    arrays: dict[str, NDArray[Any]] = {
+        "states": state.states,
+        "position": state.position,
+        "draws": state.draws,
+        "history": state.history,
+    }
     return meta, arrays
 
 
@@ -137,40 +140,29 @@ def machine_from_state(
     clauses: Clauses,
 ) -> TsetlinMachineClassifier:
     """Fill an unfitted machine with what `machine_state` gave."""
-    machine._check_parameters()
+    machine.check_parameters()
     n = len(classes) * int(machine.n_clauses)
     _expect(len(clauses) == n, "there are as many clauses as the machine has")
     shape = (len(classes), int(machine.n_clauses), 2, clauses.n_features)
-    names = list(_core.HISTORY_COLUMNS)
+    names = list(HISTORY_COLUMNS)
     _expect(meta["history_columns"] == names, f"the history has the columns {', '.join(names)}")
     n_epochs = count_from_state(meta, "n_epochs")
     history = array_from_state(arrays, "history", np.int64, (n_epochs, len(names)), most=2**63 - 1)
     _expect(isinstance(meta["stop_reason"], str), "the reason why training ended is a word")
-    states = array_from_state(arrays, "states", np.uint8, shape, most=255)
-    counters = (
-        array_from_state(
-            arrays, "position", np.uint32, (clauses.n_features,), most=clauses.n_features - 1
+    n_features = clauses.n_features
+    state = TrainedState(
+        seed=count_from_state(meta, "seed", most=2**64 - 1),
+        states=array_from_state(arrays, "states", np.uint8, shape, most=255),
+        position=array_from_state(
+            arrays, "position", np.uint32, (n_features,), most=n_features - 1
         ),
-        array_from_state(arrays, "draws", np.uint64, (n,), most=2**64 - 1),
-        count_from_state(meta, "epochs_drawn"),
+        draws=array_from_state(arrays, "draws", np.uint64, (n,), most=2**64 - 1),
+        epochs_drawn=count_from_state(meta, "epochs_drawn"),
+        history=history,
+        stop_reason=meta["stop_reason"],
     )
-    seed = count_from_state(meta, "seed", most=2**64 - 1)
-    machine.__setstate__(
-        {
-            **machine.get_params(deep=False),
-            "random_state": seed,  # which of a committee's documents it goes on with
-            "classes_": classes,
-            "n_features_in_": clauses.n_features,
-            "_clauses": clauses,
-            "n_epochs_": n_epochs,
-            "stop_reason_": meta["stop_reason"],
-            "history_": dict(zip(names, history.T, strict=True)),
-            "_history": history,
-            "_seed": seed,
-            "_frozen": (states, counters),
-        }
-    )
-    return machine
+    machine.random_state = state.seed  # decides which of a committee's documents it learns from
+    return machine.restore(state, classes, clauses)
 
 
 def count_from_state(meta: Mapping[str, Any], name: str, *, most: int = _MOST) -> int:
