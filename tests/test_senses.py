@@ -9,12 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
 from newfound.description.describer import NoveltyDescriber
 from newfound.description.senses import Senses
-from newfound.text.corpus import sentence_around
 
 HOSTILE = "<script>alert(1)</script> \x1b[2J\x07 [bold] {0} %s \N{RIGHT-TO-LEFT OVERRIDE}"
 
@@ -211,52 +208,3 @@ class TestFiles:
         for call in (lambda d: d.senses("apple"), lambda d: d.remember(KNOWN, NOVEL)):
             with pytest.raises(ValueError, match="not fitted"):
                 call(NoveltyDescriber())
-
-
-class TestSentences:
-    @pytest.mark.parametrize(
-        ("text", "word", "sentence"),
-        [
-            ("It rained. The fly half kicked! Nobody saw it.", "fly", "The fly half kicked!"),
-            ("One\n\ntwo three\n\nfour", "three", "two three"),
-            ("apple", "apple", "apple"),
-            ('He said "apple." She left.', "apple", 'He said "apple."'),
-            ('He said "apple." She left.', "left", "She left."),
-            ("It is 3.5 apples. Yes.", "apples", "It is 3.5 apples."),
-            ("Really?! (An apple.) No.", "apple", "(An apple.)"),
-            ("一个苹果。两个梨！", "梨", "两个梨！"),
-            ("...apple", "apple", "...apple"),
-            ("Wait… apple", "apple", "apple"),
-        ],
-    )
-    def test_where_they_begin_and_end(self, text: str, word: str, sentence: str) -> None:
-        begin, end = sentence_around(text, text.index(word))
-        assert text[begin:end].strip() == sentence
-
-    def test_of_a_long_one_what_is_near(self) -> None:
-        text = "word " * 200 + "apple " + "other " * 200
-        begin, end = sentence_around(text, text.index("apple"))
-        shown = text[begin:end]
-        assert "apple" in shown
-        assert set(shown.split()) == {"word", "apple", "other"}  # no word is cut
-        assert 400 < len(shown) <= 480
-
-    def test_a_word_longer_than_any_sentence(self) -> None:
-        text = "x" * 5000
-        begin, end = sentence_around(text, 2500)
-        assert 0 < end - begin <= 480
-
-    @settings(max_examples=300, deadline=None)
-    @given(
-        text=st.one_of(st.text(min_size=1), st.text(".!? \n'\")aé。…", min_size=1, max_size=2000)),
-        share=st.floats(0, 1),
-    )
-    @example(text=". ", share=1.0)
-    @example(text=" " * 600, share=0.5)
-    @example(text="." * 600, share=0.5)
-    @example(text="a " + "b" * 600, share=0.0)
-    def test_any_place_of_any_text_is_inside(self, text: str, share: float) -> None:
-        at = min(int(share * len(text)), len(text) - 1)
-        begin, end = sentence_around(text, at)
-        assert 0 <= begin <= at < end <= len(text)
-        assert end - begin <= 480

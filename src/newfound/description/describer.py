@@ -32,6 +32,7 @@ from newfound.sides import SIDES
 from newfound.table import Table
 from newfound.text.corpus import LearnedCorpus
 from newfound.text.documents import DocumentError, as_documents
+from newfound.text.sentences import SentenceFinder
 from newfound.text.validation import check_matrix, labelled_texts
 from newfound.text.vectorizer import TextVectorizer
 from newfound.wiring import carried_out
@@ -345,7 +346,8 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         term = self._term(word)
         column = self._table.column(term)
         context = self._context.partners(term, n=len(self.words_))
-        return find_senses(term, column, self.corpus_, self.vectorizer_, context, n)
+        finder = SentenceFinder(self.vectorizer_)
+        return find_senses(term, column, self.corpus_, finder, context, n)
 
     def remember(self, known: object, novel: object) -> Self:
         """Take documents for examples, after loading: a file holds no texts.

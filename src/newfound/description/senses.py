@@ -13,7 +13,7 @@ from newfound.description.context import Context
 from newfound.sides import SIDES
 from newfound.table import Table
 from newfound.text.corpus import LearnedCorpus
-from newfound.text.vectorizer import TextVectorizer
+from newfound.text.sentences import SentenceFinder
 
 __all__ = ["Senses", "find_senses"]
 
@@ -52,7 +52,7 @@ def find_senses(
     word: str,
     column: int,
     corpus: LearnedCorpus,
-    vectorizer: TextVectorizer,
+    finder: SentenceFinder,
     context: Context,
     n: int = 5,
 ) -> Senses:
@@ -69,8 +69,8 @@ def find_senses(
         Its number.
     corpus : LearnedCorpus
         The documents.
-    vectorizer : TextVectorizer
-        What turned them into words.
+    finder : SentenceFinder
+        Finds the examples, with the vectorizer of the documents.
     context : Context
         The partners of the word in rules.
     n : int, default=5
@@ -93,7 +93,7 @@ def find_senses(
         sum(shares[side] * (1 - shares[side]) / (sizes[side] + 2 * _PRIOR) for side in SIDES)
     )
     contrast = (shares["novel"] - shares["known"]) / error
-    names = np.array(list(vectorizer.vocabulary_), dtype=object)
+    names = finder.vectorizer.get_feature_names_out()
     tables = {}
     for side, sign in zip(SIDES, (-1.0, 1.0), strict=True):
         leaning = sign * contrast
@@ -102,8 +102,9 @@ def find_senses(
         best = np.lexsort((np.arange(len(leaning)), -leaning))[:n]
         best = best[leaning[best] > 0]
         examples = [
-            corpus.example(
-                vectorizer, (word, str(names[other])), _with_both(with_it, rows, novel, side, other)
+            finder.example(
+                [corpus.texts[row] for row in _with_both(with_it, rows, novel, side, other)],
+                (word, str(names[other])),
             )
             for other in best
         ]

@@ -7,21 +7,18 @@ together they give the original text, so nothing depends on how a browser counts
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from newfound.text.tokens import Token, fold
+from newfound.text.sentences import LONGEST_SENTENCE, SentenceFinder
+from newfound.text.tokens import Token
 from newfound.text.vectorizer import TextVectorizer
 
 __all__ = ["Excerpts", "Pieces"]
 
 Pieces = list[str | list[Any]]
 
-_END = re.compile(r"(?<=[.!?…。！？])[\"'”’)\]]*\s+|\n[^\S\n]*\n\s*")
 _SPACE = re.compile(r"\s")
-_LONG = 2000  # a "sentence" beyond this is cut at a space, so that one odd text costs little
-_SIGHTS = 5  # how many places of a word in a document are looked at
 
 
 class Excerpts:
@@ -53,8 +50,7 @@ class Excerpts:
         self.vectorizer = vectorizer
         self.numbers = numbers
         self.weight = weight
-        self._known: dict[str, tuple[str, list[int]]] = {}
-        self._tokens: dict[str, list[Token]] = {}
+        self.finder = SentenceFinder(vectorizer)
 
     def sentence(self, text: str, word: str, most: int) -> dict[str, Any] | None:
         """Give the first sentence with a word, cut to about `most` characters around it.
@@ -65,20 +61,12 @@ class Excerpts:
             ``pieces``, and ``before`` and ``after`` where something was cut off; None where the
             text does not have the word.
         """
-        for start, end in self._likely(text, word):
+        for start, end in self.finder.sentences(text, word):
             passage = text[start:end]
-            tokens = self.tokens(passage)
+            tokens = self.finder.tokens(passage)
             place = next((token for token in tokens if token.term == word), None)
             if place is not None:
                 return self._cut(passage, tokens, word, place, most)
-        return None
-
-    def passage(self, text: str, word: str, others: Sequence[str]) -> str | None:
-        """Give the first sentence with a form of a word and all others, or None."""
-        for start, end in self._likely(text, word, only=True):
-            passage = text[start:end]
-            if {word, *others} <= {token.term for token in self.tokens(passage)}:
-                return passage.strip()
         return None
 
     def opening(self, text: str, most: int) -> dict[str, Any]:
@@ -89,52 +77,11 @@ class Excerpts:
             end = spaces[-1] if spaces else most
         # What stands behind the cut is kept in view: half a word is another word.
         behind = _SPACE.search(text, end)
-        tokens = self.tokens(text[: behind.start() if behind else end + _LONG])
+        tokens = self.finder.tokens(text[: behind.start() if behind else end + LONGEST_SENTENCE])
         excerpt: dict[str, Any] = {"pieces": self._pieces(text, tokens, None, 0, end)}
         if end < len(text.rstrip()):
             excerpt["after"] = True
         return excerpt
-
-    def tokens(self, passage: str) -> list[Token]:
-        """Give the words of a passage; those of the passages seen so far are remembered."""
-        found = self._tokens.get(passage)
-        if found is None:
-            found = self._tokens[passage] = self.vectorizer.tokens(passage)
-        return found
-
-    def _likely(self, text: str, word: str, *, only: bool = False) -> Iterator[tuple[int, int]]:
-        """Give the sentences that show a form of the word, then all others unless `only`."""
-        folded, ends = self._sentences(text)
-        tried = set()
-        for form in self.vectorizer.forms_.get(word, ()):
-            place = folded.find(form)
-            for _ in range(_SIGHTS):
-                if place < 0:
-                    break
-                number = min(bisect_right(ends, place), len(ends) - 1)
-                if number not in tried:
-                    tried.add(number)
-                    yield (ends[number - 1] if number else 0), ends[number]
-                place = folded.find(form, max(ends[number], place + 1))
-        for number, end in enumerate(() if only else ends):
-            if number not in tried:
-                yield (ends[number - 1] if number else 0), end
-
-    def _sentences(self, text: str) -> tuple[str, list[int]]:
-        """Give the text in lower case, and where its sentences end."""
-        known = self._known.get(text)
-        if known is None:
-            ends = [0]
-            for stop in [*(match.end() for match in _END.finditer(text)), len(text)]:
-                while stop - ends[-1] > _LONG:
-                    space = _SPACE.search(text, ends[-1] + _LONG, stop)
-                    if space is None or space.end() >= stop:
-                        break
-                    ends.append(space.end())
-                if stop > ends[-1]:
-                    ends.append(stop)
-            known = self._known[text] = (fold(text), ends[1:] or [0])
-        return known
 
     def _cut(
         self, passage: str, tokens: Sequence[Token], word: str, place: Token, most: int

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from newfound.report.material import Material
 from newfound.sides import SIDES
 from newfound.table import Table
 from newfound.text.corpus import LearnedCorpus
-from newfound.text.vectorizer import TextVectorizer
 
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
@@ -27,25 +25,6 @@ __all__ = ["senses"]
 _CANDIDATES = 100
 _FEWEST = 5  # documents of each side that have the word
 _PARTNERS = 3
-_LOOKED_AT = 12  # documents for an example
-
-
-@dataclass(frozen=True)
-class _Quick(LearnedCorpus):
-    """A corpus that finds examples without reading whole documents."""
-
-    excerpts: Excerpts | None = None
-
-    def example(
-        self, vectorizer: TextVectorizer, terms: Sequence[str], documents: Sequence[int]
-    ) -> str:
-        """Give the text of a sentence with both words."""
-        assert self.excerpts is not None
-        for document in documents[:_LOOKED_AT]:
-            found = self.excerpts.passage(self.texts[document], terms[0], terms[1:])
-            if found is not None:
-                return found
-        return ""
 
 
 def senses(
@@ -73,14 +52,12 @@ def senses(
     vocabulary = describer.vectorizer_.vocabulary_
     columns = np.array([vocabulary[name] for name in names], np.intp)
     held_out = np.full(len(material), np.nan)
-    corpus = _Quick(
-        list(material.texts), material.novel, material.matrix, held_out, excerpts=excerpts
-    )
+    corpus = LearnedCorpus(list(material.texts), material.novel, material.matrix, held_out)
     found = []
     for column in _candidates(material, columns)[: limits.senses]:
         word = names[int(np.flatnonzero(columns == column)[0])]
         context = describer.context(word, n=1)
-        sense = find_senses(word, int(column), corpus, describer.vectorizer_, context, n=_PARTNERS)
+        sense = find_senses(word, int(column), corpus, excerpts.finder, context, n=_PARTNERS)
         sides = {side: _partners(sense[side], excerpts, limits) for side in SIDES}
         if all(sides.values()):
             found.append({"word": word, **sides})

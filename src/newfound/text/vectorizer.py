@@ -1,7 +1,7 @@
 """Texts to a Boolean bag of words, with where each word stood on request.
 
-What counts as a word is said in `newfound.text.tokens`. A *term* is what a column of the matrix stands
-for: the lemma of a word, or the word itself.
+`newfound.text.tokens` defines what a word is. A *term* is what a column of the matrix stands for:
+the lemma of a word, or the word itself.
 """
 
 from __future__ import annotations
