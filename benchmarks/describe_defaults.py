@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import roc_auc_score
 
 from newfound.description.novelty import document_weights
 from newfound.description.phrases import find_phrases
@@ -30,7 +31,6 @@ from newfound.lab.evaluation.words import (
     learned_rules,
     planted_pairs_corpus,
 )
-from newfound.metrics import auroc
 from newfound.storage.files import written_aside
 
 RESULT = Path(__file__).resolve().parent / "results" / "describe_defaults.md"
@@ -61,7 +61,7 @@ def votes(shared: Setting, corpus: Corpus, setting: dict[str, Any]) -> tuple[flo
     learned = learned_rules(shared, corpus.matrix[:, often], corpus.novel, 1, **setting)
     seconds = time.process_time() - began
     judged = ~np.isnan(learned.votes)
-    area = auroc(corpus.novel[judged], learned.votes[judged])
+    area = float(roc_auc_score(corpus.novel[judged], learned.votes[judged]))
     return area, float(learned.clauses.lengths.mean()), seconds
 
 

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score as auroc
 
 import newfound
 from newfound import NoveltyDetector
@@ -13,7 +14,6 @@ from newfound.cli.evaluate_documents import SUITE_NAMES
 from newfound.lab.evaluation.deletion import deletion
 from newfound.lab.evaluation.documents import SUITES, Setting, false_alarms
 from newfound.lab.evaluation.rivals import RIVALS, Rival
-from newfound.metrics import auroc
 
 needs_data = pytest.mark.skipif("NEWFOUND_DATA" not in os.environ, reason="NEWFOUND_DATA is unset")
 

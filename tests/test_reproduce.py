@@ -25,7 +25,7 @@ from typer.testing import CliRunner
 from newfound.cli import app
 from newfound.description.describer import NoveltyDescriber
 from newfound.lab.datasets import LabelledDocuments, load_sample
-from newfound.lab.evaluation import near_duplicates
+from newfound.lab.evaluation.holdout import near_duplicates
 from newfound.lab.reproduce import case_study, measure, reproduce, run
 from newfound.lab.reproduce.claims import CLAIMS, judge
 from newfound.lab.reproduce.cost import Cost
@@ -34,7 +34,7 @@ from newfound.lab.reproduce.measure import OURS, measure_corpus, measure_held_ou
 from newfound.lab.reproduce.outcome import Outcome, spread, tables
 from newfound.lab.reproduce.page import Figure, Heading, Rows, Text, to_html, to_markdown
 from newfound.lab.reproduce.published import CASE_STUDY, EXPERIMENTS
-from newfound.lab.reproduce.run import run_seeds
+from newfound.lab.reproduce.run import package_hash, run_seeds
 
 COMMAND = str(Path(sysconfig.get_path("scripts"), "newfound"))
 SMALL = {"n_clauses": 40, "epochs": 4, "n_jobs": 1}
@@ -296,6 +296,26 @@ class TestSeeds:
         threads = {"preset": "paper", **SMALL, "n_jobs": 2}
         assert same(measure_seed(BBC, corpus, 1, threads)) == same(outcome.seeds[1])
         assert same(outcome.seeds[0]) != same(outcome.seeds[1])
+
+
+def test_any_change_to_the_package_changes_its_hash(tmp_path: Path) -> None:
+    (tmp_path / "rooms").mkdir()
+    source, core = tmp_path / "rooms" / "a.py", tmp_path / "_core.abi3.so"
+    source.write_text("a = 1\n")
+    core.write_bytes(b"compiled")
+    hashes = [package_hash(tmp_path)]
+    for change in (
+        lambda: source.write_text("a = 2\n"),
+        lambda: core.write_bytes(b"compiled again"),
+        lambda: source.rename(tmp_path / "rooms" / "b.py"),
+        lambda: (tmp_path / "words.tsv").write_text("fly-half\n"),
+    ):
+        change()
+        hashes.append(package_hash(tmp_path))
+    assert len(set(hashes)) == 5
+    (tmp_path / "__pycache__").mkdir()
+    (tmp_path / "__pycache__" / "a.pyc").write_bytes(b"bytecode")
+    assert package_hash(tmp_path) == hashes[-1]
 
 
 def same(found: Any) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newfound.baselines import tfidf_by_group, tfidf_difference
-from newfound.metrics import document_scores, precision_recall_curve, roc_curve
+from newfound.metrics import document_scores, ranking_curves
 from newfound.report.words import rounded
 
 if TYPE_CHECKING:
@@ -86,13 +86,13 @@ def document_curves(scores: ArrayLike, novel: ArrayLike) -> dict[str, Any] | Non
     labels, values = labels[~np.isnan(values)], values[~np.isnan(values)]
     if labels.all() or not labels.any():
         return None
-    roc, pr = roc_curve(labels, values), precision_recall_curve(labels, values)
+    made = ranking_curves(labels, values)
     return {
         "n": len(labels),
-        "auroc": rounded(roc.auroc),
-        "average_precision": rounded(pr.average_precision),
-        "roc": _thinned(roc.false_positive_rate, roc.true_positive_rate),
-        "pr": _thinned(pr.recall, pr.precision),
+        "auroc": rounded(made.auroc),
+        "average_precision": rounded(made.average_precision),
+        "roc": _thinned(made.false_positive_rate, made.true_positive_rate),
+        "pr": _thinned(made.recall, made.precision),
     }
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import platformdirs
 
 from newfound.lab.datasets.corpus import DatasetError
 
@@ -29,13 +30,9 @@ class Source(NamedTuple):
 
 
 def cache_folder() -> Path:
-    """Give the folder for downloads: ``NEWFOUND_CACHE``, or the system's place for such files."""
+    """Return the folder for downloads: ``NEWFOUND_CACHE``, else the user's cache folder."""
     given = os.environ.get("NEWFOUND_CACHE")
-    if given:
-        return Path(given)
-    mac = sys.platform == "darwin"
-    base = os.environ.get("XDG_CACHE_HOME") or ("~/Library/Caches" if mac else "~/.cache")
-    return Path(base).expanduser() / "newfound"
+    return Path(given) if given else platformdirs.user_cache_path("newfound", appauthor=False)
 
 
 def fetch(sources: Sequence[Source], folder: Path, check: Callable[[Path], None]) -> None:

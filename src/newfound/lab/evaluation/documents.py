@@ -19,8 +19,8 @@ from newfound.detection.calibration import Calibration
 from newfound.detection.detector import NOVEL, NoveltyDetector
 from newfound.lab.datasets import load_20newsgroups, load_bbcsport, load_clinc150
 from newfound.lab.evaluation.deletion import deletion
+from newfound.lab.evaluation.holdout import folds
 from newfound.lab.evaluation.rivals import RIVALS, Rival
-from newfound.metrics import auroc, held_out_documents
 from newfound.table import Table
 
 __all__ = ["SUITES", "Setting", "run_suites"]
@@ -153,7 +153,7 @@ def bbcsport(setting: Setting) -> Table:
         known = corpus.only(*(other for other in classes if other != group))
         labels = np.array(known.labels)
         for seed in range(BBC_SEEDS):
-            train, test = held_out_documents(labels, random_state=seed)
+            train, test = next(folds(labels, 3, random_state=seed))
             found.append(
                 _all_scorers(
                     setting,
@@ -304,8 +304,10 @@ def _all_scorers(
 
 
 def _auroc(known: NDArray[np.float64], novel: NDArray[np.float64]) -> float:
+    from sklearn.metrics import roc_auc_score
+
     labels = np.repeat([False, True], [len(known), len(novel)])
-    return float(auroc(labels, np.concatenate((known, novel))))
+    return float(roc_auc_score(labels, np.concatenate((known, novel))))
 
 
 def _seconds(function: Callable[[Sequence[str]], object], texts: Sequence[str]) -> float:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, stats
+from sklearn.metrics import average_precision_score, roc_auc_score
 
 from newfound.baselines import BASELINES
 from newfound.description.novelty import document_weights, q_values, word_evidence
@@ -25,8 +26,9 @@ from newfound.description.presets import resolve
 from newfound.description.scores import word_scores
 from newfound.lab.datasets import load_20newsgroups, load_bbcsport, load_clinc150
 from newfound.lab.evaluation.faithfulness import faithfulness
+from newfound.lab.evaluation.holdout import folds
 from newfound.machine.committee import Learned, new_machines, read, rule_columns, rule_min_df, train
-from newfound.metrics import auroc, average_precision, document_scores, folds
+from newfound.metrics import document_scores
 from newfound.rules import ClauseTable
 from newfound.table import Table
 from newfound.text.vectorizer import TextVectorizer
@@ -148,7 +150,7 @@ def planted_words(setting: Setting) -> Table:
             setting.say(f"planted words, q = {q:.0%}, seed {seed}")
             matrix, novel, planted = _planted_words(setting, seed, q)
             for name, scores in _scorers(setting, matrix, novel, seed, single=False):
-                value = average_precision(planted, scores)
+                value = average_precision_score(planted, scores)
                 rows.setdefault(name, {}).setdefault(f"q = {q:.0%}", []).append(value)
     return _means(rows)
 
@@ -193,7 +195,7 @@ def documents_from_words(setting: Setting) -> Table:
                 for name, scores in _scorers(setting, seen, corpus.novel[learned], seed):
                     of = rows.setdefault(name, {})
                     for title, weights in (("all", scores), *_tops(scores)):
-                        value = auroc(corpus.novel[test], document_scores(rest, weights))
+                        value = roc_auc_score(corpus.novel[test], document_scores(rest, weights))
                         of.setdefault(f"{corpus_name}, {title}", []).append(value)
     return _means(rows)
 

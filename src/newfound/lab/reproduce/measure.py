@@ -14,23 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.metrics import roc_auc_score
 
 from newfound.baselines import BASELINES, tfidf_by_group
 from newfound.description.describer import NoveltyDescriber
 from newfound.description.presets import resolve
 from newfound.description.words import WordTable
 from newfound.lab.datasets import LabelledDocuments
-from newfound.lab.evaluation import (
-    auroc,
-    document_scores,
-    folds,
-    held_out_words,
-    near_duplicates,
-    precision_recall_curve,
-    roc_curve,
-)
+from newfound.lab.evaluation.holdout import folds, held_out_words, near_duplicates
 from newfound.lab.reproduce.cost import Cost
 from newfound.lab.reproduce.published import Experiment
+from newfound.metrics import document_scores, ranking_curves
 from newfound.table import jsonable
 from newfound.text.vectorizer import TextVectorizer
 
@@ -151,7 +145,9 @@ def measure_corpus(
             "tfidf_distance_unscaled": _distance(
                 curves["known"] * counts[~novel].sum(), curves["novel"] * counts[novel].sum()
             ),
-            "tfidf_separation": auroc(only_novel[~shared], (scores.novel - scores.known)[~shared]),
+            "tfidf_separation": roc_auc_score(
+                only_novel[~shared], (scores.novel - scores.known)[~shared]
+            ),
             "tfidf_seconds": cost.seconds,
         }
     )
@@ -204,7 +200,7 @@ def measure_held_out(
         regressed = _regressed(counts, train_novel, scores, has)
         found[name] = {
             "words": _curves(judged.novel[judged.judged], scores[judged.judged]),
-            "shared_words": auroc(judged.novel[shared], scores[shared]),
+            "shared_words": roc_auc_score(judged.novel[shared], scores[shared]),
             "documents": _curves(test_novel, document_scores(has, scores)),
             "regression": _curves(test_novel, regressed),
         }
@@ -270,7 +266,7 @@ def _describe(experiment: Experiment, describer: NoveltyDescriber) -> dict[str, 
             for role in ("known", "novel", "common")
         },
         "distance": _distance(known, novel),
-        "separation": auroc(
+        "separation": roc_auc_score(
             np.repeat([False, True], [len(known), len(novel)]), np.concatenate((known, novel))
         ),
         "novel_above": float(np.mean(novel > np.quantile(known, 0.9))),
@@ -403,14 +399,14 @@ def _regressed(
 
 def _curves(labels: NDArray[np.bool_], scores: NDArray[np.float64]) -> dict[str, Any]:
     """Give both areas, and both curves at fixed places, so that folds can be averaged."""
-    roc, curve = roc_curve(labels, scores), precision_recall_curve(labels, scores)
+    found = ranking_curves(labels, scores)
     # Several points may share a false-positive rate: the highest counts. A recall is reached at
     # the first threshold that has it, that of 0 at the first that finds any.
-    last = np.append(np.diff(roc.false_positive_rate) > 0, True)
-    places = np.searchsorted(curve.recall, np.maximum(GRID, 1e-9) - 1e-12)
+    last = np.append(np.diff(found.false_positive_rate) > 0, True)
+    places = np.searchsorted(found.recall, np.maximum(GRID, 1e-9) - 1e-12)
     return {
-        "auroc": roc.auroc,
-        "average_precision": curve.average_precision,
-        "roc": np.interp(GRID, roc.false_positive_rate[last], roc.true_positive_rate[last]),
-        "precision": curve.precision[places],
+        "auroc": found.auroc,
+        "average_precision": found.average_precision,
+        "roc": np.interp(GRID, found.false_positive_rate[last], found.true_positive_rate[last]),
+        "precision": found.precision[places],
     }

@@ -12,12 +12,12 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import newfound
 from newfound.description.describer import NoveltyDescriber
 from newfound.description.presets import resolve
 from newfound.lab.datasets import LabelledDocuments
@@ -38,11 +38,6 @@ PARTS = ("case-study", *EXPERIMENTS)
 TITLE = "The paper's experiments, reproduced"
 
 _LARGE = ("F_K", "F_N")
-_DECIDING = (
-    "_core", "baselines", "clauses", "committee", "context", "describer", "evaluation.metrics",
-    "evidence", "labelled", "learned", "machine", "presets", "reproduce.measure",
-    "reproduce.published", "scoring", "text", "tokens", "words",
-)  # fmt: skip
 
 
 def reproduce(
@@ -293,12 +288,29 @@ def _digest(corpus: LabelledDocuments) -> str:
 
 @functools.cache
 def _code() -> str:
-    """Give a hash of the code that a seed depends on: a seed of other code is not taken up."""
+    """Return a hash of the installed package: Python, compiled core and data files."""
+    return package_hash(Path(newfound.__file__).parent)
+
+
+def package_hash(folder: Path) -> str:
+    """Return a SHA-256 of the names and contents of all files of a package.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of the package. Bytecode and hidden files are left out.
+
+    Returns
+    -------
+    str
+    """
     digest = hashlib.sha256()
-    for name in _DECIDING:
-        spec = find_spec(f"newfound.{name}")
-        assert spec is not None and spec.origin is not None
-        digest.update(Path(spec.origin).read_bytes())
+    for path in sorted(folder.rglob("*")):
+        inside = path.relative_to(folder)
+        hidden = any(part.startswith(".") or part == "__pycache__" for part in inside.parts)
+        if path.is_file() and not hidden:
+            digest.update(f"{inside.as_posix()}\0{path.stat().st_size}\0".encode())
+            digest.update(path.read_bytes())
     return digest.hexdigest()
 
 
