@@ -15,7 +15,8 @@ from sklearn.utils import check_random_state  # type: ignore[import-untyped,unus
 from newfound.description.context import ContextIndex
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import Clauses
-from newfound.rules import SIDES, Clause, ClauseTable, bags, roles
+from newfound.rules import Clause, ClauseTable, Rule, bags, matching, missing, read_rule, roles
+from newfound.sides import SIDES
 
 WORDS = ("ball", "rugby", "scrum", "try", "wicket")
 
@@ -79,6 +80,54 @@ class TestClause:
     def test_a_wrong_class_or_polarity_is_refused(self, name: str, polarity: int) -> None:
         with pytest.raises(ValueError, match="expected 'known' or 'novel'"):
             Clause(name, polarity)
+
+
+class TestRule:
+    def test_it_names_the_class_it_votes_for_or_against(self) -> None:
+        assert str(Rule("billing", 1, ("pay",), ("flight",))) == "pay AND NOT flight → billing"
+        assert str(Rule("billing", -1, ("flight",))) == "flight → not billing"
+        assert str(Rule(3, 1)) == "(empty) → 3"
+
+    @pytest.mark.parametrize(
+        ("n", "text"),
+        [
+            (None, "a AND NOT b AND NOT c AND NOT d"),
+            (3, "a AND NOT b AND NOT c AND NOT d"),
+            (2, "a AND NOT b AND NOT c AND NOT 1 other"),
+            (0, "a AND NOT 3 others"),
+        ],
+    )
+    def test_it_can_be_printed_with_few_negated_words(self, n: int | None, text: str) -> None:
+        assert Rule("x", 1, ("a",), ("b", "c", "d")).conditions(n) == text
+
+    @pytest.mark.parametrize(
+        ("present", "matches", "lacks"),
+        [
+            ({"a", "b"}, True, None),
+            ({"a", "b", "x"}, True, None),
+            ({"a"}, False, "b"),
+            ({"a", "c"}, False, None),
+            ({"a", "b", "c"}, False, None),
+            (set(), False, None),
+        ],
+    )
+    def test_it_matches_or_lacks_one_word(
+        self, present: set[str], matches: bool, lacks: str | None
+    ) -> None:
+        rule = Rule("x", 1, ("a", "b"), ("c",))
+        assert rule.matches(present) is matches
+        assert rule.missing(present) == lacks
+
+    def test_an_empty_rule_matches_nothing(self) -> None:
+        assert not Rule("x", 1).matches({"a"})
+        assert Rule("x", 1).missing({"a"}) is None
+
+    def test_a_clause_is_a_rule(self) -> None:
+        clause = Clause("known", -1, ("a",), (), 1, 3, held_out_matches=4, held_out_support=3)
+        assert isinstance(clause, Rule)
+        assert (clause.n_matches, clause.support, clause.held_out_precision) == (4, 3, 0.75)
+        assert eval(repr(clause)) == clause
+        assert hash(clause) == hash(eval(repr(clause)))
 
 
 class TestClauseTable:
@@ -230,6 +279,20 @@ class TestMatching:
         novel = y == "novel"
         np.testing.assert_array_equal(table.matches_novel, expected[novel].sum(axis=0))
         np.testing.assert_array_equal(table.matches_known, expected[~novel].sum(axis=0))
+
+    @given(st.integers(0, 2**16), st.sets(st.integers(0, 5)))
+    def test_the_array_and_the_record_agree(self, seed: int, present: set[int]) -> None:
+        vocabulary = [f"w{i}" for i in range(6)]
+        clauses = random_table(40, 6, 3, seed).arrays
+        words = {vocabulary[i] for i in present}
+        rules = [read_rule(clauses, row, vocabulary) for row in range(len(clauses))]
+        matched = matching(clauses, sorted(present)).tolist()
+        lacking = missing(clauses, sorted(present)).tolist()
+        assert matched == [rule.matches(words) for rule in rules]
+        for rule, column in zip(rules, lacking, strict=True):
+            # A random clause may hold a word twice; the array counts it twice.
+            if len(set(rule.plain)) == len(rule.plain):
+                assert rule.missing(words) == (None if column < 0 else vocabulary[column])
 
     def test_an_empty_clause_matches_nothing(self) -> None:
         assert some_clauses().matching([0]).tolist() == [False, False, False, True, False, False]

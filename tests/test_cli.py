@@ -53,6 +53,12 @@ class Piles:
         return sorted({*os.listdir(self.folder)} - {"known.txt", "novel.txt"})
 
 
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Use the width of a pipe; pytest-xdist sets COLUMNS to 80."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture
 def piles(tmp_path: Path) -> Piles:
     return Piles(tmp_path)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -18,12 +17,13 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
+from newfound.marks import STYLES, visible
+
 if TYPE_CHECKING:
     from newfound.machine.clauses import EpochInfo
     from newfound.rules import Clause
 
 __all__ = [
-    "SIDE_STYLES",
     "headline",
     "outcome",
     "phrases_table",
@@ -35,23 +35,15 @@ __all__ = [
     "words_table",
 ]
 
-SIDE_STYLES = {"novel": "red", "known": "blue"}
-
 _WIDTH_OF_A_PIPE = 120
 _NEGATED_SHOWN = 6
 _FORMS_SHOWN = 3
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def say(message: object) -> None:
     """Print a line of talk on standard error; white space is folded, so it is one line."""
     line = " ".join(visible(str(message)).split())
     print(f"newfound: {line}", file=sys.stderr, flush=True)
-
-
-def visible(text: str) -> str:
-    """Replace control characters one by one, so that a text cannot steer the terminal."""
-    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 @contextmanager
@@ -169,7 +161,7 @@ def headline(words: Sequence[str], n_known: int, n_novel: int) -> Text:
     found = ", ".join(map(visible, words)) or "not a single word"
     return Text.assemble(
         f"What is new in {n_novel:,} novel documents against {n_known:,} known ones: ",
-        (found, SIDE_STYLES["novel"]),
+        (found, STYLES["novel"]),
         ".\nNovelty: how sure it is that a word is new, in standard deviations, and where 90 % of "
         "repetitions would find it.\nq: the share of errors among the words up to there. Score: "
         "how many times as frequent among the reasons for novel as among those for known.\n",
@@ -179,7 +171,7 @@ def headline(words: Sequence[str], n_known: int, n_novel: int) -> Text:
 def words_table(rows: Sequence[dict[str, Any]], side: str, title: str) -> Table:
     """Draw a table of words, one row a word, with the evidence for its score."""
     table = _table(title)
-    table.add_column("word", style=SIDE_STYLES[side], no_wrap=True, min_width=12, max_width=30)
+    table.add_column("word", style=STYLES[side], no_wrap=True, min_width=12, max_width=30)
     names = ("novelty", "90 %", *(["q"] if side == "novel" else []), "score")
     for name in (*names, "novel docs", "known docs"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -206,7 +198,7 @@ def phrases_table(rows: Sequence[dict[str, Any]], title: str) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         table.add_row(
-            Text(visible(row["phrase"]), SIDE_STYLES[row["side"]]),
+            Text(visible(row["phrase"]), STYLES[row["side"]]),
             f"{row['novelty']:.1f}",
             f"{row['documents_novel']:,}",
             f"{row['documents_known']:,}",
@@ -249,13 +241,9 @@ def _forms(word: str, forms: Sequence[str]) -> str:
 
 
 def rule(clause: Clause) -> Text:
-    """Write a rule with its first few negated words; the paper's rules have forty."""
-    parts = [*clause.plain, *(f"NOT {word}" for word in clause.negated[:_NEGATED_SHOWN])]
-    hidden = len(clause.negated) - _NEGATED_SHOWN
-    if hidden > 0:
-        parts.append(f"NOT {hidden:,} other{'s' if hidden > 1 else ''}")
-    text = Text(visible(" AND ".join(parts)))
-    return text.append(f" → {clause.side}", SIDE_STYLES[clause.side])
+    """Return a rule with its first few negated words; the paper's rules have forty."""
+    text = Text(visible(clause.conditions(_NEGATED_SHOWN)))
+    return text.append(f" → {clause.side}", STYLES[clause.side])
 
 
 def share(value: float) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from newfound.cli.console import outcome, print_json, say, show, training, visible, words_table
+from newfound.cli.console import outcome, print_json, say, show, training, words_table
 from newfound.cli.options import (
     PATH_HELP,
     Encoding,
@@ -28,6 +28,7 @@ from newfound.cli.options import (
     ways_to_read,
 )
 from newfound.cli.outputs import refuse_ending, write
+from newfound.marks import visible
 
 if TYPE_CHECKING:
     from newfound.detection.detection import Detection

@@ -1,41 +1,29 @@
-"""Why a text is known or novel: its words where they stand, the rules it matches, the votes."""
+"""Why a text is known or novel: its words, the rules it matches, the votes."""
 
 from __future__ import annotations
 
-import html
-import io
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, ClassVar
 
-from newfound.rules import ClauseTable
+from newfound.marks import Mark, MarkedText
+from newfound.rules import Clause, ClauseTable
 from newfound.table import jsonable
 
-if TYPE_CHECKING:
-    from rich.console import Group
-    from rich.text import Text
+__all__ = ["Explanation", "Mention"]
 
-__all__ = ["Explanation", "Mention", "cut_up", "rendered", "visible"]
-
-# Scores, or their inverses, from which a word has a colour, a bold one, and the fullest one.
-_FAINT, _STRONG, _FULL = math.log(2), math.log(4), math.log(16)
-_COLOURS = {"novel": "214,96,40", "known": "38,120,200"}
-_RICH = {"novel": "red", "known": "blue"}
-# Everything that steers a terminal, but the ends of lines and tabulators, as one symbol each.
-_SYMBOLS = {
-    **{code: 0x2400 + code for code in range(0x20) if code not in (0x09, 0x0A)},
-    **dict.fromkeys(range(0x7F, 0xA0), 0xFFFD),
-}
+# The logarithms of the scores from which a word has a colour, and the full colour.
+_FAINT, _FULL = math.log(2), math.log(16)
+_RULES_SHOWN, _RULE_LENGTH = 5, 160
 
 
 @dataclass(frozen=True)
 class Mention:
-    """A word of a text, and where it stood: ``text[start:end] == surface``.
+    """A word of a text, and where it is: ``text[start:end] == surface``.
 
-    `word` is the word as the table of words has it, `score` and `role` are what stands there; for
-    a word of one group alone the role is that group. A word that the table does not have has the
-    role "unknown" and the score nan.
+    `word`, `score` and `role` are those of the table of words; a word of one group only has that
+    group as its role. A word that is not in the table has the role "unknown" and the score nan.
     """
 
     start: int
@@ -52,8 +40,8 @@ class Mention:
 
 
 @dataclass(frozen=True)
-class Explanation:
-    """What a describer has to say about one text.
+class Explanation(MarkedText):
+    """Why a text is known or novel, according to a describer.
 
     Attributes
     ----------
@@ -62,12 +50,14 @@ class Explanation:
     words : tuple of Mention
         The words in the vocabulary, in order.
     unknown : tuple of Mention
-        The words that are not, stop words left out.
+        The words that are not in it, without stop words.
     rules : ClauseTable
-        The rules that the text matches, folded and sorted as in ``clauses_``.
+        The rules that the text matches, merged and sorted as in ``clauses_``.
     votes : dict of str to int
-        How many clauses that match speak for "known" and for "novel".
+        The number of matching clauses that vote for "known" and for "novel".
     """
+
+    faint: ClassVar[float] = _FAINT / _FULL
 
     text: str
     words: tuple[Mention, ...]
@@ -82,7 +72,7 @@ class Explanation:
         return "undecided" if known == novel else "novel" if novel > known else "known"
 
     def to_dict(self, max_rules: int | None = None) -> dict[str, Any]:
-        """Give all of it as plain data, with all rules or only the first ones."""
+        """Return all of it as plain data, with all rules or only the first ones."""
         return {
             "text": self.text,
             "verdict": self.verdict,
@@ -93,145 +83,46 @@ class Explanation:
             "rules": [rule.to_dict() for rule in self.rules[:max_rules]],
         }
 
-    def to_terminal(self, width: int | None = None, *, colour: bool = True) -> str:
-        """Give the text with its words in colour, the votes and the first rules, for a terminal.
-
-        Control characters of the text are shown as symbols, never sent to the terminal.
-        """
-        return rendered(self, width, colour=colour)
-
-    def __rich__(self) -> Group:
-        from rich.console import Group
-        from rich.text import Text
-
-        lines = [self._rich_text(), Text(), Text(self._summary(), style="bold")]
-        lines += [Text(f"  {visible(rule)}") for rule in self._rules()]
-        if self.unknown:
-            lines.append(Text("not known: " + visible(", ".join(_names(self.unknown)))))
-        return Group(*lines)
-
-    def _repr_html_(self) -> str:
-        marked = "".join(
-            html.escape(part) if word is None else _mark(word, part) for part, word in self._parts()
-        )
-        rules = "".join(f"<li>{html.escape(rule)}</li>" for rule in self._rules())
-        unknown = html.escape(", ".join(_names(self.unknown)))
-        return (
-            '<div class="newfound-explanation">'
-            f'<p style="white-space:pre-wrap">{marked}</p>'
-            f"<p><b>{html.escape(self._summary())}</b></p>"
-            + (f"<ul>{rules}</ul>" if rules else "")
-            + (f"<p>not known: {unknown}</p>" if unknown else "")
-            + "</div>"
-        )
-
-    def _summary(self) -> str:
+    def summary(self) -> str:
+        """Return the verdict and the votes in one sentence."""
         return (
             f"{self.verdict}: {self.votes['novel']:,} votes for novel, {self.votes['known']:,} for "
             f"known, from {len(self.rules):,} rules"
         )
 
-    def _rules(self, n: int = 5) -> Iterator[str]:
-        """Give the first rules of the winning side, and how they fared."""
-        wanted = "known" if self.verdict == "known" else "novel"
-        for rule in self.rules[self.rules.side == wanted][:n]:
+    def lines(self) -> Iterator[str]:
+        """Return the first rules of the winning side, with the documents that they match."""
+        side = "known" if self.verdict == "known" else "novel"
+        for rule in self.rules[self.rules.side == side][:_RULES_SHOWN]:
             yield (
-                f"{_cut(str(rule), 160)}  ({rule.matches_novel:,} novel and "
+                f"{_shortened(rule)}  ({rule.matches_novel:,} novel and "
                 f"{rule.matches_known:,} known documents)"
             )
 
-    def _parts(self) -> Iterator[tuple[str, Mention | None]]:
-        return cut_up(self.text, (*self.words, *self.unknown))
+    def notes(self) -> Iterator[str]:
+        """Return a sentence with the words that are not in the vocabulary."""
+        if self.unknown:
+            yield f"not in the vocabulary: {', '.join(_names(self.unknown))}"
 
-    def _rich_text(self) -> Text:
-        from rich.text import Text
-
-        text = Text()
-        for part, word in self._parts():
-            style = ""
-            if word is not None and word.role == "unknown":
-                style = "underline"
-            elif word is not None and abs(word.leaning) >= _FAINT:
-                strong = abs(word.leaning) >= _STRONG
-                style = ("bold " if strong else "") + _RICH[_side(word)]
-            text.append(visible(part), style=style)
-        return text
+    def marks(self) -> Sequence[Mark]:
+        """Return a mark for each word."""
+        return [_mark(word) for word in (*self.words, *self.unknown)]
 
 
-class _Marked(Protocol):
-    @property
-    def start(self) -> int: ...
-    @property
-    def end(self) -> int: ...
-    @property
-    def leaning(self) -> float: ...
-
-
-Marked = TypeVar("Marked", bound=_Marked)
-
-
-def cut_up(text: str, words: Iterable[Marked]) -> Iterator[tuple[str, Marked | None]]:
-    """Cut a text into marked and plain parts; of words that overlap the strongest is marked.
-
-    A pair of words spans both of them, so only marks can collide, never the data.
-    """
-    taken: list[Marked] = []
-    free = [True] * len(text)
-    for word in sorted(words, key=lambda word: (-abs(word.leaning), word.start)):
-        if all(free[word.start : word.end]):
-            free[word.start : word.end] = [False] * (word.end - word.start)
-            taken.append(word)
-    position = 0
-    for word in sorted(taken, key=lambda word: word.start):
-        yield text[position : word.start], None
-        yield text[word.start : word.end], word
-        position = word.end
-    yield text[position:], None
-
-
-def _side(word: Mention) -> str:
-    return "novel" if word.leaning > 0 else "known"
-
-
-def _mark(word: Mention, part: str) -> str:
-    shown = html.escape(part)
+def _mark(word: Mention) -> Mark:
     if word.role == "unknown":
-        return f'<span style="border-bottom:1px dotted" title="not known">{shown}</span>'
-    title = html.escape(f"{word.word}: score {word.score:.3g}, {word.role}")
-    alpha = 0.65 * min(abs(word.leaning) / _FULL, 1.0)
-    background = f"rgba({_COLOURS[_side(word)]},{alpha:.2f})"
-    return f'<mark style="background:{background};color:inherit" title="{title}">{shown}</mark>'
+        return Mark(word.start, word.end, 0.0, "not in the vocabulary", underlined=True)
+    title = f"{word.word}: score {word.score:.3g}, {word.role}"
+    return Mark(word.start, word.end, word.leaning / _FULL, title)
 
 
 def _names(words: Iterable[Mention]) -> list[str]:
     return list(dict.fromkeys(word.word for word in words))
 
 
-def _cut(text: str, length: int) -> str:
-    if len(text) <= length:
+def _shortened(rule: Clause) -> str:
+    """Return a rule as text, cut before the arrow where it is long."""
+    text, arrow = str(rule), f" → {rule.side}"
+    if len(text) <= _RULE_LENGTH:
         return text
-    rule, arrow, side = text.rpartition(" → ")
-    return f"{rule[: length - len(arrow + side) - 2]} …{arrow}{side}"
-
-
-def rendered(shown: object, width: int | None, *, colour: bool) -> str:
-    """Give what a terminal would show."""
-    from rich.console import Console
-
-    stream = io.StringIO()
-    Console(
-        file=stream, force_terminal=colour, no_color=not colour, width=width or 100,
-        color_system="truecolor" if colour else None, highlight=False,
-    ).print(shown)  # fmt: skip
-    return stream.getvalue()
-
-
-def visible(text: str) -> str:
-    r"""Show control characters as symbols of the same length, so that they control nothing.
-
-    Examples
-    --------
-    >>> visible("\x1b[31mred")
-    '␛[31mred'
-    """
-    return text.translate(_SYMBOLS)
+    return f"{rule.conditions()[: _RULE_LENGTH - len(arrow) - 2]} …{arrow}"

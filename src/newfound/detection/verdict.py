@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from newfound.description.explanation import cut_up, rendered, visible
+from newfound.marks import Mark, MarkedText
 from newfound.table import jsonable
 
 if TYPE_CHECKING:
-    from rich.console import Group
-
     from newfound.detection.detector import NoveltyDetector
 
 __all__ = ["FiredRule", "Verdict", "WordReason"]
@@ -24,8 +21,6 @@ _MOST_MARKED = 20_000  # characters that are shown with marks; the rest of a lon
 _MOST_SCORED = 10_000_000  # characters of all the texts that a counterfactual scores
 _CANDIDATES = 24
 _MOST_REMOVED = 60
-_COLOURS = {"novel": "214,96,40", "known": "38,120,200"}
-_RICH = {"novel": "red", "known": "blue"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +60,7 @@ class FiredRule:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(MarkedText):
     """What a detector has to say about one text.
 
     Attributes
@@ -109,6 +104,7 @@ class Verdict:
     new_pairs: tuple[str, ...]
     fired: tuple[FiredRule, ...]
     nearly: tuple[FiredRule, ...]
+    most_shown: ClassVar[int | None] = _MOST_MARKED
     _detector: NoveltyDetector = field(repr=False, compare=False)
 
     @property
@@ -191,37 +187,6 @@ class Verdict:
         )
         return data
 
-    def to_terminal(self, width: int | None = None, *, colour: bool = True) -> str:
-        """Give the text with its words in colour, and the reasons, for a terminal.
-
-        Control characters of the text are shown as symbols, never sent to the terminal.
-        """
-        return rendered(self, width, colour=colour)
-
-    def __rich__(self) -> Group:
-        from rich.console import Group
-        from rich.text import Text
-
-        marked = Text()
-        for part, word in self._marked():
-            marked.append(visible(part), style="" if word is None else word.style)
-        lines = [marked, Text(), Text(visible(self.summary()), style="bold")]
-        lines += [Text(f"  {visible(line)}") for line in self._lines()]
-        return Group(*lines)
-
-    def _repr_html_(self) -> str:
-        marked = "".join(
-            html.escape(part) if word is None else word.html(part) for part, word in self._marked()
-        )
-        lines = "".join(f"<li>{html.escape(line)}</li>" for line in self._lines())
-        return (
-            '<div class="newfound-explanation">'
-            f'<p style="white-space:pre-wrap">{marked}</p>'
-            f"<p><b>{html.escape(self.summary())}</b></p>"
-            + (f"<ul>{lines}</ul>" if lines else "")
-            + "</div>"
-        )
-
     def summary(self) -> str:
         """Say the verdict in one sentence."""
         if self.status == "empty":
@@ -237,8 +202,8 @@ class Verdict:
             f"{self.threshold:.2f}); nearest class: {self.nearest}{remark}"
         )
 
-    def _lines(self, n: int = 5) -> Iterator[str]:
-        """Give the reasons, a line each."""
+    def lines(self, n: int = 5) -> Iterator[str]:
+        """Return the reasons, a line each."""
         if self.verdict == "unclear":
             return
         for side, sign in (("new", 1), ("known", -1)):
@@ -272,49 +237,26 @@ class Verdict:
             return "too long to try which words would have to go"
         return f"more than {tried} words would have to go, as far as was tried"
 
-    def _marked(self) -> Iterator[tuple[str, _Mark | None]]:
+    def marks(self) -> Sequence[Mark]:
+        """Return a mark for each place of a word; the strongest word has the full colour."""
         strongest = max((abs(w.contribution) for w in self.words), default=0.0) or 1.0
-        text = self.text[:_MOST_MARKED]
-        marks = [
-            _Mark(start, end, word, word.contribution / strongest)
+        return [
+            Mark(
+                start,
+                end,
+                word.contribution / strongest,
+                f"{word.word}: {word.contribution:+.2f}, {_seen(word)}",
+                underlined=word.seen == "never",
+            )
             for word in self.words
             for start, end in word.spans
-            if end <= len(text)
         ]
-        yield from cut_up(text, marks)
-        if len(text) < len(self.text):
-            yield f" … ({len(self.text) - len(text):,} more characters)", None
 
 
-@dataclass(frozen=True, slots=True)
-class _Mark:
-    start: int
-    end: int
-    word: WordReason
-    leaning: float  # from -1, known, to 1, novel
-
-    @property
-    def side(self) -> str:
-        return "novel" if self.leaning > 0 else "known"
-
-    @property
-    def style(self) -> str:
-        strong = "bold " if abs(self.leaning) > 0.5 else ""
-        line = "underline " if self.word.seen == "never" else ""
-        return f"{strong}{line}{_RICH[self.side]}" if abs(self.leaning) > 0.1 else line.strip()
-
-    def html(self, part: str) -> str:
-        title = html.escape(f"{self.word.word}: {self.word.contribution:+.2f}, {self._seen()}")
-        line = "border-bottom:1px dotted;" if self.word.seen == "never" else ""
-        background = f"rgba({_COLOURS[self.side]},{0.65 * abs(self.leaning):.2f})"
-        style = f"{line}background:{background};color:inherit"
-        return f'<mark style="{style}" title="{title}">{html.escape(part)}</mark>'
-
-    def _seen(self) -> str:
-        word = self.word
-        if not word.documents:
-            return "in no known document"
-        return f"in {word.in_class:,} of this class, {word.documents:,} of all known documents"
+def _seen(word: WordReason) -> str:
+    if not word.documents:
+        return "in no known document"
+    return f"in {word.in_class:,} of this class, {word.documents:,} of all known documents"
 
 
 def _folded(rules: tuple[FiredRule, ...]) -> list[tuple[FiredRule, int]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from newfound.marks import INK
 from newfound.report.certainty import document_curves, score_curves, tfidf_curves, tfidf_held_out
 from newfound.report.material import gather
 from newfound.report.measures import Measures
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["plot_context", "plot_curves", "plot_words"]
 
 _MOST_WORDS = 1000
-_COLOURS = {"novel": "#a63c0a", "known": "#1b5a9c", "neither": "#5b5d66", "shared": "#1d1e22"}
 _MARKERS = {"novel": "^", "known": "s", "neither": "o"}
 _LINES = {
     "novel": "-",
@@ -63,13 +63,13 @@ def plot_words(describer: NoveltyDescriber, *, n_labels: int = 40, ax: Any = Non
     x, y = documents[rows], measures.novelty[rows]
     for side, marker in _MARKERS.items():
         own = sides == side
-        hollow = {"facecolors": "none", "edgecolors": _COLOURS[side]}
+        hollow = {"facecolors": "none", "edgecolors": INK[side]}
         ax.scatter(
             x[own], y[own], s=16, marker=marker, alpha=0.8,
             label="unsure" if side == "neither" else f"speaks for {side}",
-            **(hollow if side == "neither" else {"color": _COLOURS[side], "linewidths": 0}),
+            **(hollow if side == "neither" else {"color": INK[side], "linewidths": 0}),
         )  # fmt: skip
-    ax.axhline(0, color=_COLOURS["neither"], linewidth=0.8)
+    ax.axhline(0, color=INK["neither"], linewidth=0.8)
     if len(rows):
         ax.set_xscale("log")
     ax.set_xlabel("documents with the word")
@@ -176,8 +176,8 @@ def plot_curves(
         "precision-recall": ("pr", "average_precision", "recall", "precision"),
     }[kind]
     scores = {
-        "newfound": (material.held_out, _COLOURS["novel"], "-"),
-        "TF-IDF": (tfidf_held_out(material.matrix, material.novel), _COLOURS["neither"], "--"),
+        "newfound": (material.held_out, INK["novel"], "-"),
+        "TF-IDF": (tfidf_held_out(material.matrix, material.novel), INK["neither"], "--"),
     }
     for name, (held_out, colour, style) in scores.items():
         curves = None if held_out is None else document_curves(held_out, material.novel)
@@ -206,7 +206,7 @@ def _cumulative(ax: Any, curves: dict[str, Any]) -> None:
     for name, curve in curves.items():
         if curve["n"]:
             label = f"{name} ({curve['n']:,} words)"
-            colour = _COLOURS[name.rpartition(" ")[2]]
+            colour = INK[name.rpartition(" ")[2]]
             style = _LINES[name]
             ax.step(curve["x"], curve["share"], style, where="post", color=colour, label=label)
     ax.set_ylabel("share of words")
@@ -226,7 +226,7 @@ def _label(ax: Any, points: Sequence[tuple[Any, Any, str, str]], most: int) -> N
         text = ax.annotate(
             # A name is no formula, whatever signs are in it.
             word.replace("$", r"\$"), (x, y), (5, 0), textcoords="offset points", va="center",
-            fontsize=8, color=_COLOURS[side],
+            fontsize=8, color=INK[side],
         )  # fmt: skip
         box = text.get_window_extent()
         inside = ((places > (box.x0, box.y0)) & (places < (box.x1, box.y1))).all(axis=1)

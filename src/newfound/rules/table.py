@@ -1,154 +1,58 @@
-"""The clauses of a machine as rules that a person can read, and the bags of words they make.
-
-The *side* of a clause is what it speaks for: *known* for a clause that votes for Known or against
-Novel, *novel* for the other two. A plain word of a clause has the *role* of the clause's side, a
-negated word that of the other side. The bags B_K and B_N hold one entry for each clause and word
-in the role known and in the role novel.
-"""
+"""Clauses as arrays, each read as a rule when it is asked for."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse  # type: ignore[import-untyped,unused-ignore]
 
 from newfound.machine.clauses import Clauses
+from newfound.rules.bags import bags
+from newfound.rules.matching import matching
+from newfound.rules.rule import Clause, literal_words
 from newfound.sides import SIDES
 
-__all__ = ["Clause", "ClauseTable", "bags", "roles"]
-
+__all__ = ["ClauseTable"]
 
 _SORT_KEYS = ("gain", "support", "precision", "count", "length")
-
-
-@dataclass(frozen=True)
-class Clause:
-    """A rule: an AND of plain and negated words that speaks for one side.
-
-    Attributes
-    ----------
-    class_name : {"known", "novel"}
-        The class that the clause belongs to.
-    polarity : {1, -1}
-        1 if it votes for its class, -1 if against it.
-    plain, negated : tuple of str
-        The words that a document must have, and those that it must not have.
-    matches_known, matches_novel : int
-        How many known and novel training documents it matches.
-    count : int
-        How many clauses with these words and this side there are.
-    held_out_matches, held_out_support : int
-        How many documents that its machine has not learned from it matches, and how many of them
-        are of its side; 0 where every document was learned from.
-
-    Examples
-    --------
-    >>> clause = Clause("novel", 1, ("rugby", "scrum"), ("wicket",), 1, 9)
-    >>> print(clause)
-    rugby AND scrum AND NOT wicket → novel
-    >>> clause.side, clause.support, clause.precision
-    ('novel', 9, 0.9)
-    """
-
-    class_name: str
-    polarity: int
-    plain: tuple[str, ...] = ()
-    negated: tuple[str, ...] = ()
-    matches_known: int = 0
-    matches_novel: int = 0
-    count: int = 1
-    held_out_matches: int = 0
-    held_out_support: int = 0
-
-    def __post_init__(self) -> None:
-        if self.class_name not in SIDES or self.polarity not in (1, -1):
-            raise ValueError(
-                f"class_name={self.class_name!r}, polarity={self.polarity!r}: expected 'known' or "
-                "'novel', and 1 or -1."
-            )
-
-    @property
-    def side(self) -> str:
-        """What the clause speaks for, "known" or "novel"."""
-        return SIDES[(self.class_name == "novel") == (self.polarity > 0)]
-
-    @property
-    def support(self) -> int:
-        """How many documents of its own side it matches."""
-        return self.matches_novel if self.side == "novel" else self.matches_known
-
-    @property
-    def precision(self) -> float:
-        """The share of the documents it matches that are of its side; nan if it matches none."""
-        matches = self.matches_known + self.matches_novel
-        return self.support / matches if matches else float("nan")
-
-    @property
-    def held_out_precision(self) -> float:
-        """The precision on documents that its machine has not learned from; nan if none match."""
-        matches = self.held_out_matches
-        return self.held_out_support / matches if matches else float("nan")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give the clause as plain data; a precision that is not defined is None."""
-        return {
-            "rule": str(self),
-            "side": self.side,
-            "class": self.class_name,
-            "polarity": self.polarity,
-            "plain": list(self.plain),
-            "negated": list(self.negated),
-            "matches_known": self.matches_known,
-            "matches_novel": self.matches_novel,
-            "precision": self.precision if self.matches_known + self.matches_novel else None,
-            "held_out_matches": self.held_out_matches,
-            "held_out_precision": self.held_out_precision if self.held_out_matches else None,
-            "count": self.count,
-        }
-
-    def __str__(self) -> str:
-        words = [*self.plain, *(f"NOT {word}" for word in self.negated)]
-        return f"{' AND '.join(words) or '(empty)'} → {self.side}"
 
 
 class ClauseTable(Sequence[Clause]):
     """Clauses as arrays, each read as a `Clause` when it is asked for.
 
-    The words of a clause stand in the order of how many clauses of the whole table have them: those
-    that matter first, those that are there by chance last.
+    The words of a clause are sorted by how many clauses of the whole table have them, the most
+    frequent first.
 
     Parameters
     ----------
     clauses : Clauses
-        Those of a machine with two classes, known first and novel second.
+        The clauses of a machine with two classes, known first and novel second.
     vocabulary : sequence of str
-        The word behind each feature.
+        The word of each feature.
     counts : array of int, optional
-        How many clauses each entry stands for; by default one.
+        The number of clauses that each entry stands for; by default 1.
     n_documents : (int, int), optional
-        How many known and novel documents there are; by default the most that a clause matches.
+        The number of known and of novel documents; by default the most that a clause matches.
     held_out : (2, n_clauses) array of int, optional
-        How many documents that its machine has not learned from each clause matches, and how many
-        of them are of its side; by default none.
+        The number of documents that each clause matches among those that its machine was not
+        trained on, and how many of these are on its side; by default 0.
 
     Attributes
     ----------
     vocabulary : tuple of str
-        The word behind each feature.
+        The word of each feature.
     is_novel : ndarray of bool
-        Whether the side of each clause is novel.
+        Whether each clause votes for novel.
     matches_known, matches_novel : ndarray of int64
-        How many training documents of each side each clause matches.
+        The number of training documents of each side that each clause matches.
     counts : ndarray of int64
-        How many clauses each entry stands for.
+        The number of clauses that each entry stands for.
     held_out : (2, n_clauses) ndarray of int64
-        As given; those of clauses that are folded into one are added up.
+        As given; merged clauses have the sum.
 
     Examples
     --------
@@ -201,7 +105,7 @@ class ClauseTable(Sequence[Clause]):
     def from_clauses(
         cls, clauses: Iterable[Clause], vocabulary: Sequence[str] | None = None
     ) -> Self:
-        """Make a table of clauses given by hand; without a vocabulary, of their words, sorted."""
+        """Return a table of these clauses; by default the vocabulary is their words, sorted."""
         rules = list(clauses)
         if vocabulary is None:
             vocabulary = sorted({word for rule in rules for word in (*rule.plain, *rule.negated)})
@@ -237,19 +141,16 @@ class ClauseTable(Sequence[Clause]):
     @overload
     def __getitem__(self, key: slice | Sequence[int] | NDArray[Any]) -> ClauseTable: ...
     def __getitem__(self, key: int | slice | Sequence[int] | NDArray[Any]) -> Clause | ClauseTable:
-        """Give one clause by its number, or a table of several."""
+        """Return one clause by its number, or a table of several."""
         if not isinstance(key, int | np.integer):
             return self._take(np.arange(len(self))[key])
         row = range(len(self))[key]
-        arrays = self.arrays
-        literals = arrays.literals[arrays.indptr[row] : arrays.indptr[row + 1]]
-        n, name = arrays.n_features, self.vocabulary
-        words = literals[np.argsort(self._ranks[literals % n], kind="stable")].tolist()
+        plain, negated = literal_words(self.arrays, row, self.vocabulary, self._ranks)
         return Clause(
-            class_name=SIDES[arrays.class_index[row]],
-            polarity=int(arrays.polarity[row]),
-            plain=tuple(name[i] for i in words if i < n),
-            negated=tuple(name[i - n] for i in words if i >= n),
+            SIDES[self.arrays.class_index[row]],
+            int(self.arrays.polarity[row]),
+            plain,
+            negated,
             matches_known=int(self.matches_known[row]),
             matches_novel=int(self.matches_novel[row]),
             count=int(self.counts[row]),
@@ -267,7 +168,7 @@ class ClauseTable(Sequence[Clause]):
 
     @property
     def side(self) -> NDArray[np.str_]:
-        """What each clause speaks for, "known" or "novel"."""
+        """What each clause votes for, "known" or "novel"."""
         side: NDArray[np.str_] = np.array(SIDES)[self.is_novel.astype(int)]
         return side
 
@@ -278,12 +179,12 @@ class ClauseTable(Sequence[Clause]):
 
     @property
     def support(self) -> NDArray[np.int64]:
-        """How many documents of its own side each clause matches."""
+        """The number of documents of its own side that each clause matches."""
         return self.arrays.agrees
 
     @property
     def precision(self) -> NDArray[np.float64]:
-        """The share of the matched documents that are of the clause's side; nan without any."""
+        """The share of the matched documents that are on the clause's side; nan for no match."""
         matches = self.arrays.matches
         share = np.full(len(self), np.nan)
         np.divide(self.support, matches, out=share, where=matches > 0)
@@ -291,7 +192,7 @@ class ClauseTable(Sequence[Clause]):
 
     @property
     def gain(self) -> NDArray[np.float64]:
-        """The share of its own side's documents a clause matches, less that of the other side's."""
+        """The share of its own side's documents that it matches, minus that of the other side's."""
         known, novel = (max(n, 1) for n in self.n_documents)
         difference = self.matches_novel / novel - self.matches_known / known
         return np.where(self.is_novel, difference, -difference)
@@ -307,7 +208,7 @@ class ClauseTable(Sequence[Clause]):
         return self.arrays.negated
 
     def column(self, word: str) -> int:
-        """Give the number of a word; an unknown one is an error that names near ones."""
+        """Return the number of a word; the error for an unknown word suggests similar ones."""
         try:
             return self._columns[word]
         except KeyError:
@@ -319,7 +220,7 @@ class ClauseTable(Sequence[Clause]):
             ) from None
 
     def containing(self, word: str, *, plain: bool = True, negated: bool = True) -> ClauseTable:
-        """Give the clauses with this word, as a plain word, a negated one, or either.
+        """Return the clauses with this word, as a plain word, a negated one, or either.
 
         Parameters
         ----------
@@ -343,10 +244,9 @@ class ClauseTable(Sequence[Clause]):
         return self._take(np.unique(rows))
 
     def fold(self) -> ClauseTable:
-        """Fold clauses with the same words and the same side into one, and add their counts.
+        """Merge clauses with the same words and the same side, and add their counts.
 
-        The one kept is the first: its class and polarity stand for all. Empty clauses, which say
-        nothing, are left out.
+        The first of them is kept, with its class and polarity. Empty clauses are left out.
 
         Returns
         -------
@@ -373,19 +273,18 @@ class ClauseTable(Sequence[Clause]):
     def sorted(
         self, by: str = "gain", *, descending: bool | None = None, plain_first: bool = False
     ) -> ClauseTable:
-        """Sort by one of these; ties by the others in this order.
+        """Return the clauses sorted by one key; ties are sorted by the other keys, in this order.
 
         Parameters
         ----------
         by : {"gain", "support", "precision", "count", "length"}, default="gain"
-            The share of its own side's documents that a clause matches, less that of the other
-            side's; how many documents of its side it matches; the share of those among all it
-            matches; how many clauses it stands for; how many words it has.
+            The share of its own side's documents that a clause matches, minus that of the other
+            side's; the number of documents of its side that it matches; the share of these among
+            all that it matches; the number of clauses that it stands for; the number of words.
         descending : bool, optional
-            The greatest first; by default so, but for the length.
+            The greatest first; by default True, except for "length".
         plain_first : bool, default=False
-            Clauses with a plain word before all that have none: they say what is there, not only
-            what is not.
+            Put clauses with a plain word before those with negated words only.
 
         Returns
         -------
@@ -411,11 +310,11 @@ class ClauseTable(Sequence[Clause]):
         return self._take(order)
 
     def bags(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Give F_K and F_N: how often each word is in the bags."""
+        """Return F_K and F_N: how often each word is in the bags."""
         return bags(self.plain, self.negated, self.is_novel, self.counts)
 
     def matching(self, columns: ArrayLike) -> NDArray[np.bool_]:
-        """Say of each clause whether it matches a document; an empty clause matches nothing.
+        """Return which clauses match a document; an empty clause matches nothing.
 
         Parameters
         ----------
@@ -426,16 +325,7 @@ class ClauseTable(Sequence[Clause]):
         -------
         (n_clauses,) array of bool
         """
-        n = self.arrays.n_features
-        untrue = np.ones(2 * n, bool)
-        untrue[n:] = False
-        present = np.asarray(columns, np.intp)
-        untrue[present] = False
-        untrue[n + present] = True
-        broken = np.concatenate(([0], np.cumsum(untrue[self.arrays.literals])))
-        indptr = self.arrays.indptr
-        whole: NDArray[np.bool_] = broken[indptr[1:]] == broken[indptr[:-1]]
-        return whole & (self.lengths > 0)
+        return matching(self.arrays, columns)
 
     @cached_property
     def _columns(self) -> dict[str, int]:
@@ -443,7 +333,7 @@ class ClauseTable(Sequence[Clause]):
 
     @cached_property
     def _ranks(self) -> NDArray[np.intp]:
-        """The place of each word by how many clauses have it."""
+        """The rank of each word by how many clauses have it."""
         F_K, F_N = self.bags()
         return np.argsort(np.argsort(-(F_K + F_N), kind="stable"))
 
@@ -455,90 +345,6 @@ class ClauseTable(Sequence[Clause]):
             n_documents=self.n_documents,
             held_out=self.held_out[:, rows],
         )
-        # The words stay the same, and so do the ranks they have in the whole table.
+        # Ranks are those in the whole table, so that a rule reads the same in every part of it.
         table.__dict__.update(_columns=self._columns, _ranks=self._ranks)
         return table
-
-
-def roles(plain: Any, negated: Any, side: ArrayLike) -> tuple[Any, Any]:
-    """Give the matrices of the words in the role known, and of those in the role novel.
-
-    Parameters
-    ----------
-    plain, negated : (n_clauses, n_words) CSR matrix
-        The plain and the negated words of each clause.
-    side : (n_clauses,) array
-        "known" or "novel" for each clause, or whether it is novel.
-
-    Returns
-    -------
-    known, novel : (n_clauses, n_words) CSR array of int64, 0 or 1
-
-    Examples
-    --------
-    >>> table = ClauseTable.from_clauses([Clause("novel", 1, ("rugby",), ("wicket",))])
-    >>> known, novel = roles(table.plain, table.negated, table.side)
-    >>> table.vocabulary, known.toarray().tolist(), novel.toarray().tolist()
-    (('rugby', 'wicket'), [[0, 1]], [[1, 0]])
-    """
-    novel = _novel(side, plain.shape[0])
-    return (
-        _rows(plain, ~novel) + _rows(negated, novel),
-        _rows(plain, novel) + _rows(negated, ~novel),
-    )
-
-
-def bags(
-    plain: Any, negated: Any, side: ArrayLike, counts: ArrayLike | None = None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Count how often each word is in the bags B_K and B_N.
-
-    Parameters
-    ----------
-    plain, negated : (n_clauses, n_words) CSR matrix
-        The plain and the negated words of each clause.
-    side : (n_clauses,) array
-        "known" or "novel" for each clause, or whether it is novel.
-    counts : (n_clauses,) array of int, optional
-        How many clauses each row stands for; by default one.
-
-    Returns
-    -------
-    F_K, F_N : (n_words,) array of int64
-
-    Examples
-    --------
-    >>> table = ClauseTable.from_clauses(
-    ...     [Clause("novel", 1, ("rugby",), ("wicket",)), Clause("known", -1, ("rugby",))]
-    ... )
-    >>> F_K, F_N = bags(table.plain, table.negated, table.side)
-    >>> table.vocabulary, F_K.tolist(), F_N.tolist()
-    (('rugby', 'wicket'), [0, 1], [2, 0])
-    """
-    novel = _novel(side, plain.shape[0])
-    weight = np.ones(len(novel), np.int64) if counts is None else np.asarray(counts, np.int64)
-
-    def total(matrix: Any, rows: NDArray[np.bool_]) -> NDArray[np.int64]:
-        each: NDArray[np.int64] = matrix.T.astype(np.int64) @ np.where(rows, weight, 0)
-        return each
-
-    return (
-        total(plain, ~novel) + total(negated, novel),
-        total(plain, novel) + total(negated, ~novel),
-    )
-
-
-def _rows(matrix: Any, chosen: NDArray[np.bool_]) -> Any:
-    """Empty all rows but the chosen ones; what is there becomes 1."""
-    lengths = np.diff(matrix.indptr)
-    indices = matrix.indices[np.repeat(chosen, lengths)]
-    indptr = np.concatenate(([0], np.cumsum(lengths * chosen)))
-    return sparse.csr_array((np.ones(len(indices), np.int64), indices, indptr), matrix.shape)
-
-
-def _novel(side: ArrayLike, n: int) -> NDArray[np.bool_]:
-    given = np.asarray(side)
-    novel: NDArray[np.bool_] = given if given.dtype == bool else given == "novel"
-    if novel.shape != (n,) or (given.dtype != bool and not np.isin(given, SIDES).all()):
-        raise ValueError(f"side: expected 'known' or 'novel' for each of the {n} clauses.")
-    return novel

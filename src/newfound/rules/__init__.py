@@ -1,0 +1,24 @@
+"""Rules: one record, one matcher, one way to print them.
+
+The *side* of a clause is what it votes for: *known* for a clause that votes for Known or against
+Novel, *novel* for the other two. A plain word of a clause has the *role* of the clause's side, a
+negated word that of the other side. The bags B_K and B_N hold one entry for each clause and word
+in the role known and in the role novel.
+"""
+
+from newfound.rules.bags import bags, roles
+from newfound.rules.matching import matching, missing
+from newfound.rules.rule import Clause, Rule, literal_words, read_rule
+from newfound.rules.table import ClauseTable
+
+__all__ = [
+    "Clause",
+    "ClauseTable",
+    "Rule",
+    "bags",
+    "literal_words",
+    "matching",
+    "missing",
+    "read_rule",
+    "roles",
+]

@@ -1,0 +1,120 @@
+"""Marked texts look alike wherever they come from, and nothing in a text steers a terminal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import newfound
+from newfound.description.explanation import Explanation
+from newfound.detection.verdict import Verdict
+from newfound.marks import INK, Mark, MarkedText, cut_up, visible
+
+
+@dataclass(frozen=True)
+class Shown(MarkedText):
+    text: str
+    found: tuple[Mark, ...] = ()
+    most_shown: ClassVar[int | None] = 30
+
+    def marks(self) -> Sequence[Mark]:
+        return self.found
+
+    def summary(self) -> str:
+        return "novel: <b> \x1b[2J"
+
+    def lines(self) -> Sequence[str]:
+        return ("because & \x9b2J",)
+
+
+class TestVisible:
+    def test_every_control_character_is_replaced_by_one_symbol(self) -> None:
+        controls = [chr(code) for code in (*range(0x20), *range(0x7F, 0xA0))]
+        shown = visible("".join(controls))
+        assert len(shown) == len(controls)
+        assert set(shown) & set(controls) == {"\t", "\n"}
+
+    @given(st.text())
+    def test_other_characters_stay(self, text: str) -> None:
+        shown = visible(text)
+        assert len(shown) == len(text)
+        changed = [a for a, b in zip(text, shown, strict=True) if a != b]
+        assert all(re.match(r"[\x00-\x1f\x7f-\x9f]", character) for character in changed)
+
+    def test_there_is_one_of_it(self) -> None:
+        sources = Path(newfound.__file__).parent.rglob("*.py")
+        homes = [path.name for path in sources if "def visible(" in path.read_text("utf-8")]
+        assert homes == ["marks.py"]
+
+
+class TestMarks:
+    @given(
+        st.text(max_size=30),
+        st.lists(st.tuples(st.integers(0, 30), st.integers(1, 9), st.floats(-2, 2)), max_size=8),
+    )
+    def test_the_parts_add_up_to_the_text(
+        self, text: str, found: list[tuple[int, int, float]]
+    ) -> None:
+        marks = [Mark(start, start + length, strength) for start, length, strength in found]
+        parts = list(cut_up(text, marks))
+        assert "".join(part for part, _ in parts) == text
+        for part, mark in parts:
+            assert mark is None or text[mark.start : mark.end] == part
+
+    @pytest.mark.parametrize(
+        ("mark", "style"),
+        [
+            (Mark(0, 1, 0.05), ""),
+            (Mark(0, 1, 0.2), "red"),
+            (Mark(0, 1, -0.5), "bold blue"),
+            (Mark(0, 1, 0.0, underlined=True), "underline"),
+            (Mark(0, 1, 0.9, underlined=True), "bold underline red"),
+        ],
+    )
+    def test_style_of_a_terminal(self, mark: Mark, style: str) -> None:
+        assert mark.style() == style
+
+    def test_html_is_escaped(self) -> None:
+        found = Mark(0, 3, 3.0, '"<script>').to_html("<i>")
+        assert found == (
+            '<mark style="background:rgba(214,96,40,0.65);color:inherit" '
+            'title="&quot;&lt;script&gt;">&lt;i&gt;</mark>'
+        )
+        unknown = Mark(0, 1, 0.0, "unknown", underlined=True).to_html("a")
+        assert unknown == '<span style="border-bottom:1px dotted" title="unknown">a</span>'
+
+
+class TestMarkedText:
+    def test_nothing_steers_the_terminal_or_the_page(self) -> None:
+        shown = Shown("scrum \x1b]0;x\x07 <img> " + "x" * 40, (Mark(0, 5, 1.0),))
+        plain = shown.to_terminal(colour=False)
+        assert not set("\x1b\x07\x9b") & set(plain)
+        assert "(29 more characters)" in plain
+        coloured = shown.to_terminal()
+        assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
+        page = shown._repr_html_()
+        assert page.count("<mark") == 1
+        assert "<img>" not in page
+        assert "<b>novel: &lt;b&gt;" in page
+        assert "<li>because &amp;" in page
+
+    def test_description_and_detection_share_it(self) -> None:
+        for kind in (Explanation, Verdict):
+            assert issubclass(kind, MarkedText)
+            assert kind.__rich__ is MarkedText.__rich__
+            assert kind._repr_html_ is MarkedText._repr_html_
+            assert kind.to_terminal is MarkedText.to_terminal
+
+
+def test_plots_and_page_have_the_same_colours() -> None:
+    css = Path(newfound.__file__).parent.joinpath("report/static/report.css").read_text("utf-8")
+    names = {"novel": "novel", "known": "known", "neither": "soft", "shared": "ink"}
+    for side, name in names.items():
+        assert re.search(rf"--{name}: light-dark\({INK[side]},", css)
