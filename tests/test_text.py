@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gzip
 import json
 import os
@@ -9,6 +10,7 @@ import pickle
 import re
 import sys
 import threading
+import tracemalloc
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -346,21 +348,26 @@ class TestEstimator:
         assert vectorizer.transform(["cricket", "rugby"]).toarray().tolist() == [[1], [0]]
 
     def test_cache_is_bounded(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("newfound.text.vectorizer._MAX_CACHED", 3)
-        vectorizer = TextVectorizer().fit(["rugby"])
-        for i in range(20):
-            assert vectorizer.transform([f"word{i} rugby"]).nnz == 1
-            assert len(vectorizer._lookup.encoder) <= 5
+        monkeypatch.setattr("newfound.text.vectorizer._MAX_CACHED", 100)
+        vectorizer = TextVectorizer(lemmatize=False).fit(["rugby"])
+        vectorizer.transform(["rugby"])
+        tracemalloc.start()
+        for i in range(200):
+            text = " ".join(f"{i}w{j}" for j in range(200))
+            assert vectorizer.transform([f"{text} rugby"]).nnz == 1
+        used, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert used < 1_000_000  # 40,000 cached words need about 4 MB
 
     def test_threads_share_a_fitted_vectorizer(self) -> None:
         texts = [f"w{i} w{i}-x 6-{i} rugby {i}-7" for i in range(500)]
         vectorizer = TextVectorizer().fit(texts)
         expected = vectorizer.transform(texts)
+        empty_cache = copy.copy(vectorizer)
         results = []
-        del vectorizer._lookup
 
         def work() -> None:
-            results.append(vectorizer.transform(texts))
+            results.append(empty_cache.transform(texts))
 
         threads = [threading.Thread(target=work) for _ in range(8)]
         for thread in threads:

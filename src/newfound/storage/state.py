@@ -56,7 +56,7 @@ def vectorizer_from_state(
     strings = (*words, *stop_words)
     _expect(all(isinstance(word, str) for word in strings), "words are strings")
     vectorizer = TextVectorizer(**parameters)
-    vectorizer._check_parameters()
+    vectorizer.check_parameters()
     vectorizer.vocabulary_ = {word: column for column, word in enumerate(words)}
     _expect(len(vectorizer.vocabulary_) == len(words) > 0, "no word is there twice")
     n = vectorizer.n_documents_ = count_from_state(meta, "n_documents")

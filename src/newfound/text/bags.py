@@ -1,4 +1,4 @@
-"""Texts to bags of words and pairs that also count what was never seen before."""
+"""Bags of words and pairs that also count what is not in the vocabulary."""
 
 from __future__ import annotations
 
@@ -10,25 +10,27 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from newfound.text.vectorizer import _STOP, TextVectorizer, _Cells, _checked, _Encoder
+from newfound.text.encoding import STOP, Encoder, Occurrences, TermIndex
+from newfound.text.validation import check_texts
+from newfound.text.vectorizer import TextVectorizer
 
 __all__ = ["BagReader", "Bags"]
 
-_MOST_UNSEEN = 1 << 19
+_MAX_CACHED = 1 << 19  # chunks of text that a reader remembers
 
 
 @dataclass(frozen=True)
 class Bags:
-    """What texts hold: the terms of the vocabulary, and how much else.
+    """The terms of the vocabulary that texts have, and how many other words and pairs.
 
     Attributes
     ----------
     matrix : Boolean CSR matrix
-        A row a text, a column a term of the vocabulary: words, and pairs of neighbouring words.
+        One row for each text, one column for each term: words, and pairs of neighbouring words.
     unseen_words, unseen_pairs : ndarray of int
-        How many different words and pairs of each text are not in the vocabulary.
+        Number of different words and pairs of each text that are not in the vocabulary.
     n_words, n_pairs : ndarray of int
-        How many different words and pairs each text has in all.
+        Number of different words and pairs of each text.
     """
 
     matrix: Any
@@ -41,16 +43,16 @@ class Bags:
         return len(self.n_words)
 
     def take(self, rows: NDArray[Any]) -> Bags:
-        """Give the bags of some texts."""
+        """Return the bags of some texts."""
         counts = (self.unseen_words, self.unseen_pairs, self.n_words, self.n_pairs)
         return Bags(self.matrix[rows], *(count[rows] for count in counts))
 
 
 class BagReader:
-    """Read texts with the words of a fitted vectorizer of words and pairs.
+    """Read texts with the vocabulary of a fitted vectorizer of words and pairs.
 
-    Unlike `TextVectorizer.transform`, which drops them, it counts the words and pairs that the
-    vectorizer has never seen. A pair that holds an unseen word is unseen.
+    `TextVectorizer.transform` drops words and pairs that are not in the vocabulary; a `BagReader`
+    counts them. A pair with an unseen word is unseen.
 
     Examples
     --------
@@ -62,47 +64,34 @@ class BagReader:
 
     def __init__(self, vectorizer: TextVectorizer) -> None:
         self.vectorizer = vectorizer
-        numbers: dict[str, int] = {}
-        pairs = []
-        for term, column in vectorizer.vocabulary_.items():
-            parts = [numbers.setdefault(word, len(numbers)) for word in term.split(" ")]
-            if len(parts) == 2:
-                pairs.append((parts[0] << 32 | parts[1], column))
-        pairs.sort()
-        self._numbers = numbers
-        columns = [vectorizer.vocabulary_.get(word, -1) for word in numbers]
-        self._word_columns = np.array(columns, dtype=np.int32)
-        # The last key and column stand for every pair that is not in the vocabulary.
-        self._keys = np.array([*(key for key, _ in pairs), np.iinfo(np.int64).max])
-        self._pair_columns = np.array([*(column for _, column in pairs), -1], dtype=np.int32)
-        self._start()
+        self._index = TermIndex(vectorizer.vocabulary_)
+        self._encoder = self._new_encoder()
 
-    def _start(self) -> None:
-        known, unseen = self._numbers, {}  # type: ignore[var-annotated]
-        n, term_of = len(known), self.vectorizer._term
+    def _new_encoder(self) -> Encoder:
+        """Return an encoder that gives unseen words the numbers after those of the vocabulary."""
+        known = self._index.numbers
+        unseen: dict[str, int] = {}
 
         def code_of(form: str) -> int:
-            term = term_of(form)
+            term = self.vectorizer.term(form)
             if term is None:
-                return _STOP
+                return STOP
             number = known.get(term)
-            return n + unseen.setdefault(term, len(unseen)) if number is None else number
+            if number is None:
+                number = len(known) + unseen.setdefault(term, len(unseen))
+            return number
 
-        self._encoder = _Encoder(code_of)
+        return Encoder(code_of)
 
     def read(self, texts: Iterable[str]) -> Bags:
-        """Give the bags of texts."""
-        if len(self._encoder) > _MOST_UNSEEN:
-            self._start()
-        cells = _Cells(self._encoder.encode(_checked(texts), ordered=True), pairs=True)
-        n, n_known = cells.n_texts, len(self._word_columns)
-        word_rows, words = _distinct(cells.word_rows, cells.words.astype(np.int64))
-        columns = np.full(len(words), -1, dtype=np.int32)
-        known = words < n_known
-        columns[known] = self._word_columns[words[known]]
-        key_rows, keys = _distinct(cells.key_rows, cells.keys)
-        places = np.searchsorted(self._keys, keys)
-        pairs = np.where(self._keys[places] == keys, self._pair_columns[places], -1)
+        """Return the bags of texts."""
+        if len(self._encoder) > _MAX_CACHED:
+            self._encoder = self._new_encoder()
+        found = Occurrences(self._encoder.encode(check_texts(texts), ordered=True), pairs=True)
+        n = found.n_texts
+        word_rows, words = _distinct(found.word_rows, found.words.astype(np.int64))
+        key_rows, keys = _distinct(found.key_rows, found.keys)
+        columns, pairs = self._index.word_columns(words), self._index.pair_columns(keys)
         rows, all_columns = np.concatenate((word_rows, key_rows)), np.concatenate((columns, pairs))
         seen = all_columns >= 0
         matrix = sparse.csr_matrix(
@@ -121,7 +110,7 @@ class BagReader:
 def _distinct(
     rows: NDArray[Any], keys: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Give each pair of a row and a key once."""
+    """Return each combination of a row and a key once."""
     order = np.lexsort((keys, rows))
     rows, keys = rows[order], keys[order]
     first = np.ones(len(rows), dtype=bool)

@@ -1,9 +1,9 @@
-"""Checks of labelled texts: what a describer cannot learn from is refused in one sentence."""
+"""Checks of texts and labels; each failure is one sentence that says what to do."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -11,18 +11,43 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newfound.sides import SIDES
-from newfound.text.documents import with_text
+from newfound.text.documents import DocumentError, with_text
 
-__all__ = ["check_matrix", "labelled_texts"]
+__all__ = ["check_matrix", "check_texts", "is_count", "labelled_texts"]
+
+
+def check_texts(texts: Iterable[str]) -> Iterator[str]:
+    """Iterate over texts, and raise a `DocumentError` for anything that is not a text.
+
+    Examples
+    --------
+    >>> list(check_texts(["Rugby", b"Cricket"]))
+    Traceback (most recent call last):
+    ...
+    newfound.text.readers.DocumentError: Document 1 is bytes, not a str; decode it.
+    """
+    if isinstance(texts, str | bytes):
+        raise DocumentError(
+            f"Expected several texts, got a single {_kind(texts)}; wrap it in a list."
+        )
+    if isinstance(texts, Mapping) or hasattr(texts, "columns") or not isinstance(texts, Iterable):
+        raise DocumentError(
+            f"Expected an iterable of texts, got {_kind(texts)}; pass a list of str, or one column."
+        )
+    for position, text in enumerate(texts):
+        if not isinstance(text, str):
+            hint = "decode it" if isinstance(text, bytes) else "convert it to str or leave it out"
+            raise DocumentError(f"Document {position} is {_kind(text)}, not a str; {hint}.")
+        yield text
 
 
 def labelled_texts(X: Iterable[str], y: ArrayLike) -> tuple[list[str], NDArray[np.bool_]]:
-    """Give the texts that are not blank, and which of them are novel.
+    """Return the texts that are not blank, and which of them are novel.
 
     Parameters
     ----------
     X : iterable of str
-        Texts; a missing or blank one is left out, with its label.
+        Texts; a missing or blank text is left out, with its label.
     y : array
         "known" or "novel" for each, or 0 and 1 (novel).
 
@@ -63,7 +88,9 @@ def labelled_texts(X: Iterable[str], y: ArrayLike) -> tuple[list[str], NDArray[n
 
 
 def check_matrix(matrix: Any, novel: NDArray[np.bool_]) -> None:
-    """Refuse documents from which nothing can be learned, and warn of those without words.
+    """Raise a `ValueError` for documents that nothing can be learned from.
+
+    Documents without words cause a warning, unless one side has no others.
 
     Parameters
     ----------
@@ -107,3 +134,13 @@ def _is_novel(label: object) -> bool:
     if isinstance(label, int | float) and label in (0, 1):
         return bool(label)
     raise ValueError(f"y has the label {label!r}; expected 'known' and 'novel', or 0 and 1.")
+
+
+def is_count(value: object) -> bool:
+    """Return whether a value is a whole number from 1."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= 1
+
+
+def _kind(value: object) -> str:
+    missing = value is None or (isinstance(value, float) and value != value)
+    return f"{value} (missing)" if missing else type(value).__name__

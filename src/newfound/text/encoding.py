@@ -1,0 +1,214 @@
+"""Texts as arrays of numbers: which words, and which pairs of neighbouring words, each text has.
+
+`TextVectorizer` and `BagReader` share these parts. An `Encoder` numbers the words of texts,
+`Occurrences` tells which word stands in which text, and a `TermIndex` maps numbers to the columns
+of a vocabulary. A pair of words is one int64 key, made of the numbers of its two words.
+"""
+
+from __future__ import annotations
+
+import itertools
+from array import array
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from newfound.text.tokens import ASCII, CHUNK, CHUNK_OR_BREAK, fold, words_in
+
+__all__ = [
+    "BREAK",
+    "END",
+    "STOP",
+    "Encoder",
+    "Occurrences",
+    "TermIndex",
+    "WordsAndPairs",
+    "pair_keys",
+    "words_of_pairs",
+]
+
+# A stop word is skipped, a break separates the words of a pair, an end closes a text.
+STOP, BREAK, END = -1, -2, -3
+
+_LOW = (1 << 32) - 1
+
+
+class Encoder(dict[str, int]):
+    """The code of every chunk of text met so far.
+
+    The code of a chunk with one word is that of the word: its number, `STOP` or `BREAK`. A chunk
+    without words is a `BREAK`. A chunk with several words has a code below `END`, a key of
+    `several`. Threads can share an encoder, because an entry is complete before it can be seen.
+
+    Parameters
+    ----------
+    code_of : callable
+        Returns the code of a word form.
+    """
+
+    def __init__(self, code_of: Callable[[str], int]) -> None:
+        super().__init__()
+        self.code_of = code_of
+        self.several: dict[int, list[int]] = {}
+        self._free_codes = itertools.count(END - 1, -1)
+
+    def __missing__(self, chunk: str) -> int:
+        codes = [self.code_of(form) for _, _, form in words_in(chunk)] or [BREAK]
+        code = codes[0] if len(codes) == 1 else next(self._free_codes)
+        if len(codes) > 1:
+            self.several[code] = codes
+        self[chunk] = code
+        return code
+
+    def encode(self, texts: Iterable[str], *, ordered: bool) -> NDArray[np.int32]:
+        """Return the codes of all texts, with `END` after each text.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            Any texts.
+        ordered : bool
+            Keep order, repetitions and breaks, as pairs need them; otherwise each text is a set.
+        """
+        flat = array("i")
+        for text in texts:
+            if ordered:
+                flat.extend(map(self.__getitem__, CHUNK_OR_BREAK.findall(fold(text))))
+            elif text.isascii():  # the same chunks as below, three times as fast
+                flat.extend(set(map(self.__getitem__, text.translate(ASCII).split())))
+            else:
+                flat.extend(set(map(self.__getitem__, CHUNK.findall(fold(text)))))
+            flat.append(END)
+        codes = np.array(flat, dtype=np.int32)
+        compound = codes < END
+        parts = [self.several[key] for key in codes[compound].tolist()]
+        lengths = np.ones(len(codes), dtype=np.intp)
+        lengths[compound] = [len(part) for part in parts]
+        expanded = np.repeat(codes, lengths)
+        expanded[np.repeat(compound, lengths)] = list(itertools.chain.from_iterable(parts))
+        return expanded
+
+
+class Occurrences:
+    """The words of texts, and the keys of their pairs, each with the row of its text.
+
+    Parameters
+    ----------
+    codes : ndarray of int32
+        What `Encoder.encode` returns.
+    pairs : bool
+        Find pairs too; the codes must be ordered. Stop words between two words are skipped.
+
+    Attributes
+    ----------
+    words, word_rows : ndarray
+        The number of each word, and its row.
+    keys, key_rows : ndarray
+        The key of each pair, and its row.
+    n_texts : int
+        The number of texts.
+    """
+
+    def __init__(self, codes: NDArray[np.int32], *, pairs: bool) -> None:
+        rows = np.cumsum(codes == END)
+        self.n_texts = int(rows[-1]) if len(rows) else 0
+        is_word = codes >= 0
+        self.words, self.word_rows = codes[is_word], rows[is_word]
+        in_line = codes != STOP if pairs else np.zeros(len(codes), dtype=bool)
+        left, right = codes[in_line][:-1], codes[in_line][1:]
+        is_pair = (left >= 0) & (right >= 0)
+        self.keys = pair_keys(left[is_pair], right[is_pair])
+        self.key_rows = rows[in_line][:-1][is_pair]
+
+    def matrix(self, words: NDArray[Any], pairs: NDArray[Any], n_columns: int) -> Any:
+        """Return the Boolean CSR matrix for given columns of all words and pairs; -1 is none."""
+        columns = np.concatenate((words, pairs))
+        rows = np.concatenate((self.word_rows, self.key_rows))[columns >= 0]
+        columns = columns[columns >= 0]
+        data = np.ones(len(columns), dtype=bool)
+        X = sparse.coo_matrix((data, (rows, columns)), shape=(self.n_texts, n_columns)).tocsr()
+        X.sum_duplicates()
+        return X
+
+
+class WordsAndPairs:
+    """Words, numbered from 0, and after them pairs of these words.
+
+    Parameters
+    ----------
+    words : iterable of str
+        The words, in the order of their numbers.
+    keys : ndarray of int64
+        The keys of the pairs.
+    """
+
+    def __init__(self, words: Iterable[str], keys: NDArray[np.int64]) -> None:
+        self.words = list(words)
+        self.keys = keys
+
+    def __len__(self) -> int:
+        return len(self.words) + len(self.keys)
+
+    def names(self, numbers: Iterable[int]) -> list[str]:
+        """Return the names of some words and pairs; a pair has a space between its words."""
+        words, n = self.words, len(self.words)
+        return [words[i] if i < n else self._pair(int(self.keys[i - n])) for i in numbers]
+
+    def _pair(self, key: int) -> str:
+        return f"{self.words[key >> 32]} {self.words[key & _LOW]}"
+
+
+class TermIndex:
+    """The columns of a vocabulary of words and pairs, by the numbers of words.
+
+    Parameters
+    ----------
+    vocabulary : mapping of str to int
+        The column of each term.
+
+    Attributes
+    ----------
+    numbers : dict of str to int
+        The number of each word that is a term or part of one, from 0.
+    """
+
+    def __init__(self, vocabulary: Mapping[str, int]) -> None:
+        self.numbers: dict[str, int] = {}
+        pairs = []
+        for term, column in vocabulary.items():
+            parts = [self.numbers.setdefault(word, len(self.numbers)) for word in term.split(" ")]
+            if len(parts) == 2:
+                pairs.append((parts[0] << 32 | parts[1], column))
+        pairs.sort()
+        # The last key and column stand for every pair that is not in the vocabulary.
+        self._keys = np.array([*(key for key, _ in pairs), np.iinfo(np.int64).max])
+        self._pair_columns = np.array([*(column for _, column in pairs), -1], dtype=np.int32)
+        columns = [vocabulary.get(word, -1) for word in self.numbers]
+        self._word_columns = np.array([*columns, -1], dtype=np.int32)
+
+    def word_columns(self, words: NDArray[Any]) -> NDArray[np.int32]:
+        """Return the columns of words, -1 for a number that is not in `numbers`."""
+        found: NDArray[np.int32] = self._word_columns[np.minimum(words, len(self.numbers))]
+        return found
+
+    def pair_columns(self, keys: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Return the columns of pairs by their keys, -1 for a pair that is not a term."""
+        places = np.searchsorted(self._keys, keys)
+        found: NDArray[np.int32] = np.where(
+            self._keys[places] == keys, self._pair_columns[places], np.int32(-1)
+        )
+        return found
+
+
+def pair_keys(left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the keys of pairs of word numbers."""
+    keys: NDArray[np.int64] = left.astype(np.int64) << 32 | right
+    return keys
+
+
+def words_of_pairs(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the numbers of the left and of the right words of pairs."""
+    return keys >> 32, keys & _LOW
