@@ -268,7 +268,7 @@ class TestDescribe:
         assert result.exit_code == 2
         assert "--text-column body: neither side has" in " ".join(result.stderr.split())
         result = call(*piles.arguments, "--known-column", "body")
-        refused(result, "known.txt is a txt and has no columns; name none.")
+        refused(result, "known.txt is a txt and has no columns; do not name any column.")
 
     def test_two_tables_with_columns_of_their_own(self, piles: Piles) -> None:
         old, new = piles.folder / "old.tsv", piles.folder / "new.csv"

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pytest
 from hypothesis import given
@@ -59,6 +60,11 @@ def parquet_bytes(columns: dict[str, list[Any]]) -> bytes:
     sink = io.BytesIO()
     __import__("pyarrow.parquet").parquet.write_table(pyarrow.table(columns), sink)
     return sink.getvalue()
+
+
+def without(frame: Any, column: str) -> Any:
+    """Return a frame of any library without one of its columns."""
+    return nw.from_native(frame).drop(column).to_native()
 
 
 CSV = 'id,text,label\na,"Rugby, and ""more""\nof it",x\nb,Cricket,y\n'
@@ -308,7 +314,7 @@ class TestMalformed:
             ("a.jsonl", "1" * 5000 + "\n", r"a\.jsonl, line 1, is not JSON"),
             ("a.jsonl", "[1]\n", r"a\.jsonl, line 1, is not a JSON object"),
             ("a.jsonl", "[" * 100_000 + "\n", r"a\.jsonl, line 1, is not JSON"),
-            ("a.parquet", "text", "not a whole Parquet file"),
+            ("a.parquet", "text", "not a complete Parquet file"),
             ("a.pdf", "text", r"no known format; expected a folder or \.txt, .*\.parquet"),
             ("a.tar.gz", "text", "no known format"),
             ("a.txt", "", r"no documents in .*a\.txt \(it is empty\)"),
@@ -340,7 +346,7 @@ class TestMalformed:
     def test_folder_without_text_files(self, write: Write, tmp_path: Path) -> None:
         (tmp_path / "empty").mkdir()
         refused(r"There are no documents in .* \(it is empty\)", tmp_path / "empty")
-        refused("1 table.*give a table itself", write("tables/a.csv", "text\na\n").parent)
+        refused("1 table.*pass the table itself", write("tables/a.csv", "text\na\n").parent)
 
     def test_unreadable_file(self, write: Write, tmp_path: Path) -> None:
         loop = tmp_path / "loop.txt"
@@ -360,11 +366,11 @@ class TestMalformed:
         whole = gzip.compress(b"Rugby\n" * 1000)
         for name, raw in {"no.txt.gz": b"Rugby", "cut.txt.gz": whole[:-9]}.items():
             (tmp_path / name).write_bytes(raw)
-            refused(rf"{name} is not a whole gzip file: ", tmp_path / name)
+            refused(rf"{name} is not a complete gzip file: ", tmp_path / name)
         broken = bytearray(whole)
         broken[20] ^= 0xFF
         (tmp_path / "broken.jsonl.gz").write_bytes(broken)
-        refused("not a whole gzip file", tmp_path / "broken.jsonl.gz")
+        refused("not a complete gzip file", tmp_path / "broken.jsonl.gz")
 
     def test_unknown_format(self, write: Write) -> None:
         refused("format='xml': expected one of txt, csv", write("a.txt", "a\n"), format="xml")
@@ -394,23 +400,33 @@ class TestMalformed:
 
 
 class TestPython:
-    @pytest.mark.parametrize("library", ["pandas", "polars"])
-    def test_frames_and_series(self, library: str) -> None:
+    @pytest.mark.parametrize(
+        ("library", "make"),
+        [("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "table")],
+    )
+    def test_frames_and_series(self, library: str, make: str) -> None:
         module = pytest.importorskip(library, reason=f"{library} is not installed")
-        frame = module.DataFrame(
+        frame = getattr(module, make)(
             {"n": [1, 2, 3], "body": ["Rugby", None, "Cricket"], "kind": ["x", "y", "z"]}
         )
         found = as_documents(frame, text_column="body", label_column="kind")
         assert (found.texts, found.ids) == (("Rugby", "Cricket"), ("0", "2"))
         assert (found.labels, found.found) == (("x", "z"), {"empty": 1})
         assert as_documents(frame["body"]).texts == found.texts
-        assert as_documents(frame[["n", "body"]]).texts == found.texts
+        assert as_documents(without(frame, "kind")).texts == found.texts
         with pytest.raises(DocumentError, match=r"Which column .* It has: n, body, kind"):
             as_documents(frame)
         with pytest.raises(DocumentError, match=r"The frame has no column 'txt'; it has: n, body"):
             as_documents(frame, text_column="txt")
         with pytest.raises(DocumentError, match="Row 0 is int, not a str"):
             as_documents(frame, text_column="n")
+
+    def test_columns_of_a_frame_with_odd_names(self) -> None:
+        pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+        assert as_documents(pandas.DataFrame({0: ["a"], 1: [2]})).texts == ("a",)
+        twice = pandas.DataFrame([["a", "b"]], columns=["text", "text"])
+        with pytest.raises(DocumentError, match="several columns of one name; rename them"):
+            as_documents(twice)
 
     def test_lazy_frame(self) -> None:
         polars = pytest.importorskip("polars", reason="polars is not installed")

@@ -1,9 +1,9 @@
-"""Documents in: folders, files, standard input, lists and frames, with nothing silently lost.
+"""Read documents from folders, files, standard input, lists and frames, and count what is left out.
 
-What is read is UTF-8, with or without a byte-order mark. A line that is not (in a folder: a file)
-is read as Windows-1252 instead, and the summary counts it. A document with a NUL character is not
-text. Empty, blank and non-text documents are left out, duplicates (the same text as an earlier one
-but for white space) stay, and all are counted.
+The encoding is UTF-8, with or without a byte-order mark. A line that is not UTF-8 (in a folder: a
+file) is read as Windows-1252 and counted. A document with a NUL character is not text. Empty, blank
+and non-text documents are left out. Duplicates, which differ from an earlier document in white
+space at most, are kept unless the caller drops them. All of them are counted.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any
+
+import narwhals as nw
+from narwhals.exceptions import DuplicateError
 
 from newfound.text.readers import (
     MAX_DOCUMENT_BYTES,
@@ -32,10 +35,12 @@ __all__ = [
     "DocumentError",
     "Documents",
     "as_documents",
+    "is_frame",
     "read_documents",
     "with_text",
 ]
 
+# What `Documents.found` counts of documents that are kept, and how the summary says it.
 _KEPT = {
     "duplicate": "",
     "recoded": "not UTF-8, read as Windows-1252",
@@ -45,23 +50,26 @@ _KEPT = {
 
 @dataclass(frozen=True)
 class Documents:
-    """Texts, where each came from, and what was found on the way.
+    """Texts with their ids and labels, and a count of what was left out.
 
     Attributes
     ----------
     texts : tuple of str
-        The documents that hold text.
+        The documents that have text.
     ids : tuple of str
-        A name for each: its id column, file in the folder, or place (``file:line``, position).
+        The id of each: from the id column, or else the file in the folder, ``file:line`` or the
+        position.
     labels : tuple of str or None
-        The labels, where a label column was named or the folder has one subfolder for each.
+        The label of each, from the label column or the subfolder; None without labels.
     source : str
-        What was read.
+        Where the documents come from.
     found : dict of str to int
-        What else there was. Left out: ``empty``, ``blank`` and ``non-text`` documents, in a folder
-        ``hidden`` and ``table`` files. Kept: a ``duplicate`` of an earlier document, unless
-        `duplicates_dropped`; lines or files ``recoded``, as they are not UTF-8; documents with
-        half a surrogate pair ``repaired``.
+        Counts of special cases. Left out: ``empty``, ``blank`` and ``non-text`` documents, and in a
+        folder ``hidden`` and ``table`` files. Kept: a ``duplicate`` of an earlier document, unless
+        `duplicates_dropped`; lines or files ``recoded`` from Windows-1252; documents ``repaired``
+        that had half a surrogate pair.
+    duplicates_dropped : bool
+        Whether duplicates were left out.
 
     Examples
     --------
@@ -80,7 +88,7 @@ class Documents:
     duplicates_dropped: bool = False
 
     def __len__(self) -> int:
-        """Give the number of texts."""
+        """Return the number of texts."""
         return len(self.texts)
 
     def __iter__(self) -> Iterator[str]:
@@ -88,7 +96,7 @@ class Documents:
         return iter(self.texts)
 
     def summary(self) -> str:
-        """Say in one line what was read, what was left out and why."""
+        """Return one line that says what was read, and what was left out and why."""
         left_out = {kind: n for kind, n in self.found.items() if kind not in _KEPT}
         duplicates = self.found.get("duplicate", 0)
         if duplicates and self.duplicates_dropped:
@@ -119,23 +127,23 @@ def read_documents(
     path : path
         A folder (each file a document, subfolders included), a ``.txt`` file (each line a
         document), a ``.csv``, ``.tsv``, ``.jsonl`` or ``.parquet`` file (each row), one of these
-        with ``.gz``, or ``-`` for standard input. All but folders and packed Parquet are streamed.
+        with ``.gz``, or ``-`` for standard input. All but folders and compressed Parquet are
+        streamed.
     text_column : str or None, default=None
-        The column with the texts. By default the one called *text*, or the only column that holds
-        strings.
+        The column with the texts. By default the column *text*, or the only column of strings.
     label_column : str or None, default=None
         The column with the labels. A folder takes its labels from its subfolders.
     encoding : str or None, default=None
-        The encoding, and then no other; by default UTF-8 or else Windows-1252.
+        The only encoding to try; by default UTF-8, then Windows-1252.
     format : {"txt", "csv", "tsv", "jsonl", "parquet"} or None, default=None
-        The format, where it is not that of the name; standard input is "txt" by default.
+        The format, if the file name does not tell it; standard input is "txt" by default.
     drop_duplicates : bool, default=False
-        Leave out a document with the same text as an earlier one, white space aside.
+        Leave out a document with the same text as an earlier one, apart from white space.
 
     Raises
     ------
     DocumentError
-        Where nothing could be read, or a row is malformed: with the file and the line.
+        If nothing can be read, or a row is malformed; the message names the file and the line.
 
     Examples
     --------
@@ -164,10 +172,20 @@ def as_documents(
     label_column: str | None = None,
     drop_duplicates: bool = False,
 ) -> Documents:
-    """Take documents from Python: an iterable of str, or a frame or series of pandas or polars.
+    """Return the documents of a Python object.
 
-    A missing value (None, NaN) counts as empty. Column names and `drop_duplicates` are those of
-    `read_documents`; the ids are the column *id* of a frame, or positions from 0.
+    Parameters
+    ----------
+    obj : iterable of str, frame, series or Documents
+        The texts. A frame or series of any library that narwhals supports will do, such as pandas,
+        polars or pyarrow. A missing value (None, NaN) is an empty document.
+    text_column, label_column, drop_duplicates
+        As in `read_documents`.
+
+    Returns
+    -------
+    Documents
+        The ids are the column *id* of a frame, or positions from 0.
 
     Examples
     --------
@@ -182,29 +200,48 @@ def as_documents(
             f"Expected several documents, got a single {kind}; wrap it in a list, or call "
             "read_documents to read a file or folder."
         )
-    if hasattr(obj, "collect"):
+    data = _from_native(obj)
+    if isinstance(data, nw.LazyFrame):
         raise DocumentError(f"A {kind} is lazy; collect it first.")
-    if hasattr(obj, "columns"):
-        records = _frame_records(obj, Columns(text_column, label_column))
+    if isinstance(data, nw.DataFrame):
+        records = _frame_records(data, Columns(text_column, label_column))
     elif isinstance(obj, Mapping) or not isinstance(obj, Iterable):
         raise DocumentError(f"Expected a list of texts or a frame, got {kind}.")
     elif text_column is not None or label_column is not None:
         raise DocumentError(f"A {kind} has no columns; leave text_column and label_column out.")
     else:
-        records = _records(obj)
+        records = _records(data)
     return _collect(records, f"a {kind}", Counter(), drop_duplicates)
 
 
 def with_text(texts: Iterable[object]) -> Iterator[tuple[int, str]]:
-    """Give position and text of those that `as_documents` would keep of a list, and count nothing.
+    """Iterate over position and text of what `as_documents` keeps of a list.
 
     Examples
     --------
     >>> list(with_text(["Rugby", " ", None, "Cricket"]))
     [(0, 'Rugby'), (3, 'Cricket')]
     """
-    for record in _kept(_records(texts), Counter()):
+    for record in _with_text(_records(texts), Counter()):
         yield int(record.id), record.text or ""
+
+
+def is_frame(obj: object) -> bool:
+    """Return whether an object is a data frame of any library that narwhals supports.
+
+    Examples
+    --------
+    >>> is_frame(["Rugby"])
+    False
+    """
+    return isinstance(_from_native(obj), nw.DataFrame | nw.LazyFrame)
+
+
+def _from_native(obj: Any) -> Any:
+    try:
+        return nw.from_native(obj, pass_through=True, allow_series=True)
+    except DuplicateError as error:
+        raise DocumentError("The frame has several columns of one name; rename them.") from error
 
 
 def _records(texts: Iterable[object]) -> Iterator[Record]:
@@ -212,28 +249,22 @@ def _records(texts: Iterable[object]) -> Iterator[Record]:
         yield Record(str(i), as_text(value, f"Document {i}"))
 
 
-def _frame_records(frame: Any, given: Columns) -> Iterator[Record]:
-    """Read a frame by what pandas, polars and pyarrow have in common."""
-    names = list(getattr(frame, "column_names", frame.columns))
+def _frame_records(frame: nw.DataFrame[Any], given: Columns) -> Iterator[Record]:
+    def has_strings(name: Any) -> bool:
+        values = (value for value in frame.get_column(name) if not is_missing(value))
+        return isinstance(next(values, None), str)
 
-    def values(name: Any) -> list[Any]:
-        column = frame[name]
-        to_list = column.to_pylist if hasattr(column, "to_pylist") else column.to_list
-        return cast("list[Any]", to_list())
-
-    def holds_strings(name: Any) -> bool:
-        return isinstance(next((v for v in values(name) if not is_missing(v)), None), str)
-
-    wanted = given.text is None and "text" not in names
-    strings = [name for name in names if holds_strings(name)] if wanted else []
-    columns = choose_columns(names, strings, given, "The frame")
+    must_guess = given.text is None and "text" not in frame.columns
+    strings = filter(has_strings, frame.columns) if must_guess else ()
+    columns = choose_columns(frame.columns, strings, given, "The frame")
     chosen = [name for name in columns if name is not None]
-    for i, row in enumerate(zip(*map(values, chosen), strict=True)):
+    values = [frame.get_column(name).to_list() for name in chosen]
+    for i, row in enumerate(zip(*values, strict=True)):
         yield make_record(dict(zip(chosen, row, strict=True)), columns, str(i), f"Row {i}")
 
 
-def _kept(records: Iterable[Record], counts: Counter[str]) -> Iterator[Record]:
-    """Sort out what is no document, and count it."""
+def _with_text(records: Iterable[Record], counts: Counter[str]) -> Iterator[Record]:
+    """Iterate over the records that have text, and count the others."""
     for record in records:
         text = record.text
         if not text or text.isspace():
@@ -253,10 +284,10 @@ def _kept(records: Iterable[Record], counts: Counter[str]) -> Iterator[Record]:
 def _collect(
     records: Iterable[Record], source: str, counts: Counter[str], drop_duplicates: bool
 ) -> Documents:
-    """Keep the documents, and find the duplicates."""
+    """Return the documents, with duplicates counted."""
     kept: list[Record] = []
     seen: set[bytes] = set()
-    for record in _kept(records, counts):
+    for record in _with_text(records, counts):
         words = b" ".join((record.text or "").encode().split())
         digest = hashlib.blake2b(words, digest_size=16).digest()
         if digest in seen:
@@ -266,7 +297,7 @@ def _collect(
         seen.add(digest)
         kept.append(record)
     if not kept:
-        raise DocumentError(_nothing(source, counts))
+        raise DocumentError(_no_documents(source, counts))
     labels = tuple(record.label for record in kept if record.label is not None)
     return Documents(
         texts=tuple(record.text or "" for record in kept),
@@ -278,11 +309,11 @@ def _collect(
     )
 
 
-def _nothing(source: str, counts: Counter[str]) -> str:
+def _no_documents(source: str, counts: Counter[str]) -> str:
     found = ", ".join(f"{n:,} {kind}" for kind, n in (+counts).items())
     hint = ""
     if counts["table"]:
-        hint = "; give a table itself, not its folder"
+        hint = "; pass the table itself, not its folder"
     elif counts["non-text"]:
-        hint = "; pass encoding='utf-16' if that is what it is"
+        hint = "; pass encoding='utf-16' if that is the encoding"
     return f"There are no documents in {source} ({found or 'it is empty'}){hint}."

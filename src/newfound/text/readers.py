@@ -1,4 +1,4 @@
-"""Reading of documents: what a name says of the format, and every format in turn."""
+"""Readers of every input format, and the choice of the format by file name."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ _FORMATS = ("txt", *TABLES)
 
 
 class DocumentError(ValueError):
-    """Documents that cannot be read; the message says which, why, and what to do."""
+    """Raised for documents that cannot be read; the message says which, why, and what to do."""
 
 
 class Record(NamedTuple):
-    """A document as it was found; a missing text is None."""
+    """A document as it was read; a missing text is None."""
 
     id: str
     text: str | None
@@ -51,7 +51,7 @@ class Record(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Names of the columns that hold the texts, the labels and the ids; None for none."""
+    """Names of the columns with the texts, the labels and the ids; None if there is none."""
 
     text: Any
     label: Any = None
@@ -61,7 +61,7 @@ class Columns(NamedTuple):
 def choose_columns(
     names: Sequence[Any], strings: Iterable[Any], given: Columns, where: str
 ) -> Columns:
-    """Find the columns; the text column is guessed only where there is no doubt."""
+    """Return the columns to read; the text column is guessed only if one column has strings."""
     shown = ", ".join(map(str, names)) or "none"
     for name in (given.text, given.label):
         if name is not None and name not in names:
@@ -79,7 +79,7 @@ def choose_columns(
 
 
 def make_record(row: Mapping[Any, Any], columns: Columns, place: str, where: str) -> Record:
-    """Make a record of a row; a blank row of a CSV file has no values at all."""
+    """Return the record of a row; a blank row of a CSV file is an empty mapping."""
     label = row.get(columns.label) if columns.label is not None else None
     if row and columns.label is not None and (is_missing(label) or label == ""):
         raise DocumentError(f"{where} has no label in {columns.label!r}; label it or leave it out.")
@@ -93,7 +93,7 @@ def make_record(row: Mapping[Any, Any], columns: Columns, place: str, where: str
 
 
 def as_text(value: object, where: str) -> str | None:
-    """Demand a text, or None for a missing value."""
+    """Return a text, or None for a missing value; anything else is a `DocumentError`."""
     if isinstance(value, str):
         return str(value)
     if is_missing(value):
@@ -103,13 +103,13 @@ def as_text(value: object, where: str) -> str | None:
 
 
 def is_missing(value: object) -> bool:
-    """Tell None, NaN and what pandas has for them from values."""
+    """Return whether a value is None, NaN, or the NA or NaT of pandas."""
     is_nan = isinstance(value, float) and value != value
     return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
 
 
 def format_of(path: str) -> str | None:
-    """Give "folder", or the format that the name of a file says; None where it says none.
+    """Return "folder" or the format by the file name; None if the name does not tell.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def format_of(path: str) -> str | None:
 
 
 def piped_lines() -> Iterator[str]:
-    """Give the lines of standard input as they come, decoded as `Reader` decodes all it reads."""
+    """Iterate over the lines of standard input as they arrive, decoded as in `Reader`."""
     reader = Reader("-", Columns(None), None)
     with reader.errors():
         for line in reader.lines(sys.stdin.buffer):
@@ -131,7 +131,7 @@ def piped_lines() -> Iterator[str]:
 
 
 class Reader:
-    """Reads one path, and knows which file and line it is at."""
+    """Reader of one path; it knows the current file and line, for error messages."""
 
     def __init__(self, name: str, given: Columns, encoding: str | None) -> None:
         self.name = name
@@ -148,13 +148,13 @@ class Reader:
 
     @contextmanager
     def errors(self) -> Iterator[None]:
-        """Turn what the system says into one sentence."""
+        """Turn errors of the system into a `DocumentError` of one sentence."""
         try:
             yield
         except FileNotFoundError as error:
             raise DocumentError(f"There is no file or folder {error.filename}.") from error
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise DocumentError(f"{self.file} is not a whole gzip file: {error}.") from error
+            raise DocumentError(f"{self.file} is not a complete gzip file: {error}.") from error
         except OSError as error:
             name, reason = error.filename or self.file, error.strerror or error
             raise DocumentError(f"Cannot read {name}: {reason}.") from error
@@ -162,13 +162,15 @@ class Reader:
             raise self._malformed(f"is not {self.encoding}: {error}", self.line + 1) from error
 
     def records(self, format: str | None) -> Iterator[Record]:
-        """Find out what there is to read, and read it."""
+        """Iterate over the records of the path, in the given format or that of its name."""
         if format is not None and format not in _FORMATS:
             raise DocumentError(f"format={format!r}: expected one of {', '.join(_FORMATS)}.")
         is_folder = self.name != "-" and stat.S_ISDIR(os.stat(self.name).st_mode)
         format = "folder" if is_folder else format or self._format()
         if format in ("folder", "txt") and self.given != Columns(None):
-            raise DocumentError(f"{self.file} is a {format} and has no columns; name none.")
+            raise DocumentError(
+                f"{self.file} is a {format} and has no columns; do not name any column."
+            )
         if is_folder:
             yield from self._folder()
             return
@@ -187,7 +189,7 @@ class Reader:
         format = "txt" if self.name == "-" else format_of(self.name)
         if format is None:
             raise DocumentError(
-                f"{self.file} is of no known format; expected a folder or .{', .'.join(_FORMATS)} "
+                f"{self.file} has no known format; expected a folder or .{', .'.join(_FORMATS)} "
                 "(each also .gz), or name the format."
             )
         return format
@@ -214,7 +216,7 @@ class Reader:
             yield cast(BinaryIO, gzip.GzipFile(fileobj=file) if packed else file)
 
     def lines(self, stream: BinaryIO) -> Iterator[str]:
-        """Decode line by line; only a line feed ends one."""
+        """Iterate over decoded lines; only a line feed ends a line."""
         text = None
         if self.encoding is not None:
             text = io.TextIOWrapper(stream, self.encoding, newline="\n")
@@ -229,10 +231,10 @@ class Reader:
                 yield decoded.removeprefix("\ufeff") if self.line == 1 else decoded
         finally:
             if text is not None:
-                text.detach()  # or it would close standard input
+                text.detach()  # otherwise it closes standard input
 
     def _decode(self, raw: bytes) -> str:
-        """Decode UTF-8, or else Windows-1252, with its five gaps filled as in Latin-1."""
+        """Decode UTF-8, or else Windows-1252, or else Latin-1 for its five undefined bytes."""
         try:
             return raw.decode()
         except UnicodeDecodeError:
@@ -243,7 +245,7 @@ class Reader:
             return raw.decode("latin-1")
 
     def _csv(self, stream: BinaryIO, delimiter: str) -> Iterator[Record]:
-        # The module's own limit, 131,072 characters, is a global: raise it, never lower it.
+        # The limit of the csv module, 131,072 characters, is global: it is raised, never lowered.
         csv.field_size_limit(max(csv.field_size_limit(), MAX_DOCUMENT_BYTES))
         lines = self.lines(stream)
         first = next(lines, None)
@@ -297,8 +299,9 @@ class Reader:
                 f"Reading {self.file} needs pyarrow: pip install 'newfound[parquet]'"
             ) from error
         try:
-            whole = self.name == "-" or isinstance(stream, gzip.GzipFile)  # it jumps to and fro
-            table = parquet.ParquetFile(io.BytesIO(stream.read()) if whole else stream)
+            # Parquet needs to seek.
+            in_memory = self.name == "-" or isinstance(stream, gzip.GzipFile)
+            table = parquet.ParquetFile(io.BytesIO(stream.read()) if in_memory else stream)
             schema = table.schema_arrow
             strings = [field.name for field in schema if "string" in str(field.type)]
             columns = self._columns(schema.names, strings, self.file)
@@ -311,10 +314,10 @@ class Reader:
             raise
         except ValueError as error:
             reason = str(error).partition("\n")[0]
-            raise DocumentError(f"{self.file} is not a whole Parquet file: {reason}") from error
+            raise DocumentError(f"{self.file} is not a complete Parquet file: {reason}") from error
 
     def _folder(self) -> Iterator[Record]:
-        """Read each file as a document; label them if all lie in subfolders."""
+        """Iterate over files as documents; they have labels if all are in subfolders."""
         root, paths = self.name, []
         for folder, folders, files in os.walk(root, onerror=_raise):
             hidden = [name for name in (*folders, *files) if name.startswith(".")]

@@ -1,4 +1,4 @@
-"""The small sample that comes with the package."""
+"""The sample of documents that comes with the package."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newfound.sides import SIDES
-from newfound.text.documents import DocumentError, with_text
+from newfound.text.documents import DocumentError, is_frame, with_text
 
 __all__ = ["check_matrix", "check_texts", "is_count", "labelled_texts"]
 
@@ -30,7 +30,7 @@ def check_texts(texts: Iterable[str]) -> Iterator[str]:
         raise DocumentError(
             f"Expected several texts, got a single {_kind(texts)}; wrap it in a list."
         )
-    if isinstance(texts, Mapping) or hasattr(texts, "columns") or not isinstance(texts, Iterable):
+    if isinstance(texts, Mapping) or is_frame(texts) or not isinstance(texts, Iterable):
         raise DocumentError(
             f"Expected an iterable of texts, got {_kind(texts)}; pass a list of str, or one column."
         )
@@ -62,7 +62,7 @@ def labelled_texts(X: Iterable[str], y: ArrayLike) -> tuple[list[str], NDArray[n
     >>> texts, novel.tolist()
     (['a', 'b', 'c', 'd'], [False, False, True, True])
     """
-    if hasattr(X, "columns"):
+    if is_frame(X):
         raise ValueError("X is a frame; pass the one column that holds the texts.")
     if isinstance(X, str | bytes) or not isinstance(X, Iterable):
         raise ValueError(f"X is a single {type(X).__name__}; pass several texts in a list.")
