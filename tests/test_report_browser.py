@@ -414,6 +414,15 @@ class TestHostile:
         records = json.loads(TestDownloads().saved(page, "Download the documents as JSON"))
         assert any(row["text"].startswith("=HYPERLINK") for row in records)
 
+    def test_downloads_guard_the_same_texts_as_tables(self, open_page: Open, report: Path) -> None:
+        call = "texts => newfound.csv(['=name'], texts.map((text) => ({ '=name': text })))"
+        texts = [*GUARDED, *KEPT]
+        saved = open_page(report).evaluate(call, texts)
+        table = list(csv.reader(io.StringIO(saved, newline="")))
+        expected = [f"'{text}" if text in GUARDED else text for text in texts]
+        assert [row[0] if row else "" for row in table] == ["'=name", *expected]
+        assert expected == [guard_formula(text) for text in texts]
+
     def test_the_policy_stops_what_is_not_of_the_page(self, browser: Any, hostile: Path) -> None:
         context = browser.new_context(offline=True)
         page = context.new_page()

@@ -1,4 +1,4 @@
-"""Tables of results: arrays by column, with ways out to frames and files."""
+"""Tables of results: arrays by column, exported to frames and files."""
 
 from __future__ import annotations
 
@@ -8,13 +8,22 @@ import io
 import json
 import math
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Table", "jsonable"]
+__all__ = ["Table", "guard_formula", "jsonable"]
+
+# A spreadsheet evaluates a cell that begins with one of these, ASCII or full-width, even after
+# white space and characters that are not shown. report/static/table.js has the same two classes.
+_UNSEEN = (
+    r"\u0000-\u0020\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u180e\u2000-\u200f"
+    r"\u2028-\u202f\u205f-\u206f\u3000\ufe00-\ufe0f\ufeff\uffa0"
+)
+_FORMULA = re.compile(rf"[\t\r\n]|[{_UNSEEN}]*[=+\-@\uff1d\uff0b\uff0d\uff20]")
 
 
 class Table:
@@ -52,7 +61,7 @@ class Table:
         return len(next(iter(self._data.values()), ()))
 
     def __getitem__(self, column: str) -> NDArray[Any]:
-        """Give a column by its name."""
+        """Return a column by its name."""
         try:
             return self._data[column]
         except KeyError:
@@ -83,20 +92,20 @@ class Table:
         return "\n".join([*shown, *more])
 
     def take(self, rows: NDArray[Any] | slice) -> Self:
-        """Give the table of these rows: a slice, numbers, or a Boolean array."""
+        """Return the table of these rows: a slice, numbers, or a Boolean array."""
         return type(self)({name: column[rows] for name, column in self._data.items()})
 
     def top(self, n: int = 20, by: str = "score", *, ascending: bool = False) -> Self:
-        """Give the n rows with the greatest values of a column, or the smallest.
+        """Return the n rows with the greatest values of a column, or the smallest.
 
         Parameters
         ----------
         n : int, default=20
-            How many rows.
+            The number of rows.
         by : str, default="score"
             The column; rows where it is nan are left out. Ties keep their order.
         ascending : bool, default=False
-            The smallest values instead.
+            Return the smallest values instead.
 
         Returns
         -------
@@ -113,33 +122,33 @@ class Table:
         return self.take(rows[order[:n]])
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Give the rows as dicts of plain data; a number that is not finite is None."""
+        """Return the rows as dicts of plain data; a number that is not finite is None."""
         lists = [list(map(jsonable, column.tolist())) for column in self._data.values()]
         return [dict(zip(self._data, row, strict=True)) for row in zip(*lists, strict=True)]
 
     def to_pandas(self) -> Any:
-        """Give a pandas DataFrame."""
+        """Return a pandas DataFrame."""
         return _library("pandas").DataFrame(self._plain())
 
     def to_polars(self) -> Any:
-        """Give a polars DataFrame."""
+        """Return a polars DataFrame."""
         return _library("polars").DataFrame(self._plain())
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """Write a CSV file, UTF-8; without a path, give its text.
+        """Write a CSV file in UTF-8; without a path, return its text.
 
-        A number that is not finite is left empty; several values in a cell are parted by ``|``.
-        An apostrophe goes before a text that a spreadsheet would take for a formula.
+        A number that is not finite is left empty; several values in a cell are separated by
+        ``|``. A text that a spreadsheet would evaluate gets an apostrophe; see `guard_formula`.
         """
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(self.columns)
+        writer.writerow(map(guard_formula, self.columns))
         for row in self.to_records():
             writer.writerow(map(_cell, row.values()))
         return _written(text.getvalue(), path)
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """Write a JSON file, a list of rows; without a path, give its text."""
+        """Write a JSON file, a list of rows; without a path, return its text."""
         rows = ",\n".join(json.dumps(row, ensure_ascii=False) for row in self.to_records())
         return _written(f"[\n{rows}\n]\n" if rows else "[]\n", path)
 
@@ -153,7 +162,7 @@ class Table:
 
 
 def jsonable(value: Any) -> Any:
-    """Turn a value into what JSON can hold; a number that is not finite becomes None."""
+    """Return a value as JSON can hold it; a number that is not finite becomes None."""
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if isinstance(value, float):
@@ -180,18 +189,26 @@ def _written(text: str, path: str | os.PathLike[str] | None) -> str | None:
     return None
 
 
-def _cell(value: Any) -> Any:
-    """Give a value as it goes into a CSV file.
+def guard_formula(text: str) -> str:
+    """Put an apostrophe before a text that a spreadsheet would evaluate as a formula.
+
+    These are texts that begin with ``=``, ``+``, ``-`` or ``@``, also in full width and after
+    white space, control characters and invisible characters, and texts that begin with a tab or
+    a line break.
 
     Examples
     --------
-    >>> [_cell(value) for value in ("=1+1", " @SUM(A1)", -2.5, ["-x", "y"], "a=b")]
-    ["'=1+1", "' @SUM(A1)", -2.5, "'-x|y", 'a=b']
+    >>> [guard_formula(text) for text in ("=1+1", " @SUM(A1)", "＝1", "a=b")]
+    ["'=1+1", "' @SUM(A1)", "'＝1", 'a=b']
     """
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def _cell(value: Any) -> Any:
+    """Return a value as it goes into a CSV file."""
     if isinstance(value, list):
         value = "|".join(value)
-    risky = isinstance(value, str) and value.lstrip()[:1] in ("=", "+", "-", "@")
-    return f"'{value}" if risky else value
+    return guard_formula(value) if isinstance(value, str) else value
 
 
 def _short(value: Any) -> str:
