@@ -15,11 +15,13 @@ import pytest
 from typer.testing import CliRunner
 
 import newfound
+import newfound.report.write as written
 from newfound.cli import app
 from newfound.report import MAX_BYTES, Limits, collect, gather, write_report
 from newfound.report.certainty import document_curves, tfidf_held_out
 from newfound.report.excerpts import Excerpts
 from newfound.report.page import embedded_json, render
+from newfound.report.trim import trim
 from newfound.text.documents import as_documents
 from newfound.text.vectorizer import TextVectorizer
 from report_pages import PageReader, read, text_of
@@ -86,7 +88,7 @@ class TestFile:
         assert not os.listdir(tmp_path)
 
     def test_one_side_of_the_texts_is_refused(self, described: Any, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match="pass both, or neither"):
+        with pytest.raises(ValueError, match="pass both or neither"):
             described.report(tmp_path / "x.html", known=KNOWN)
         with pytest.raises(ValueError, match="novel: Expected several documents"):
             described.report(tmp_path / "x.html", known=KNOWN, novel="text")
@@ -160,7 +162,7 @@ class TestData:
         self, described: Any, tmp_path: Path
     ) -> None:
         data = write(tmp_path / "x.html", described, known=KNOWN[:9], novel=NOVEL)
-        assert "not those that the model has learned from" in data["notes"][0]
+        assert "not those that the model was trained on" in data["notes"][0]
 
     def test_names_of_documents_are_kept(self, described: Any, tmp_path: Path) -> None:
         novel = replace(as_documents(NOVEL), ids=tuple(f"new/{i}.txt" for i in range(24)))
@@ -234,6 +236,86 @@ class TestHostile:
         assert os.path.getsize(tmp_path / "x.html") <= MAX_BYTES
         assert data["documents"]["rows"]
         assert data["cards"]
+
+
+@pytest.fixture(scope="module")
+def sample() -> newfound.NoveltyDescriber:
+    known, novel = newfound.load_sample()
+    return newfound.describe(known, novel, n_machines=3, n_clauses=60, epochs=3, random_state=1)
+
+
+def small(limits: Limits, times: int) -> Limits:
+    for _ in range(times):
+        limits = limits.halved()
+    return limits
+
+
+class TestTrim:
+    @pytest.mark.parametrize("times", [1, 2, 4, 10])
+    def test_it_keeps_what_would_have_been_chosen(self, sample: Any, times: int) -> None:
+        limits = small(Limits(), times)
+        corpus = gather(sample)
+        whole = trim(collect(sample, corpus, Limits()), limits)
+        fresh = collect(sample, corpus, limits)
+        for name in ("words", "phrases", "curves", "n_documents"):
+            assert whole[name] == fresh[name], name
+        assert whole["cards"].keys() == fresh["cards"].keys()
+        for key in ("rank", "name", "novel", "why"):
+            rows = [[row[key] for row in page["documents"]["rows"]] for page in (whole, fresh)]
+            assert rows[0] == rows[1]
+        texts = [[text_of(row) for row in page["documents"]["rows"]] for page in (whole, fresh)]
+        assert texts[0] == texts[1]
+
+    @pytest.mark.parametrize("times", [0, 1, 3, 10])
+    def test_every_number_on_the_page_is_of_what_it_was(self, sample: Any, times: int) -> None:
+        full = collect(sample, gather(sample), Limits())
+        data = trim(full, small(Limits(), times))
+        words, rules = data["words"]["columns"]["word"], data["rules"]["rows"]
+        before = full["words"]["columns"]["word"]
+        assert [words[i] for i in data["summary"]["words"]] == [
+            before[i] for i in full["summary"]["words"] if before[i] in words
+        ]
+        for number, card in data["cards"].items():
+            old = full["cards"][str(before.index(words[int(number)]))]
+            for new_rule, old_rule in zip(card["rules"], old["rules"], strict=False):
+                assert rules[new_rule]["side"] in ("known", "novel")
+                if len(card["rules"]) == len(old["rules"]):
+                    assert rules[new_rule]["count"] == full["rules"]["rows"][old_rule]["count"]
+            for side in ("known", "novel"):
+                for new_one, old_one in zip(
+                    card["examples"][side], old["examples"][side], strict=False
+                ):
+                    shown, was = data["examples"][new_one], full["examples"][old_one]
+                    assert text_of(shown) == text_of(was)
+                    marked = {words[p[1]] for p in shown["pieces"] if not isinstance(p, str)}
+                    marks = {before[p[1]] for p in was["pieces"] if not isinstance(p, str)}
+                    assert marked == marks & set(words)
+                    assert words[int(number)] in marked
+                assert all(partner[0] in words for partner in card["company"][side])
+        for pair in data["pairs"]:
+            assert {pair["a"], pair["b"]} <= set(words)
+        assert len(rules) <= len(full["rules"]["rows"])
+
+    def test_a_page_is_collected_once(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, described: Any
+    ) -> None:
+        collected, trimmed = [], []
+
+        def counted(function: Any, calls: list[Any]) -> Any:
+            def call(*arguments: Any) -> Any:
+                calls.append(arguments)
+                return function(*arguments)
+
+            return call
+
+        monkeypatch.setattr(written, "collect", counted(collect, collected))
+        monkeypatch.setattr(written, "trim", counted(trim, trimmed))
+        size = len(render({**collect(described, gather(described), Limits()), "title": ""}))
+        monkeypatch.setattr(written, "MAX_BYTES", size - 5_000)
+        data = write(tmp_path / "x.html", described)
+        assert len(collected) == 1
+        assert len(trimmed) > 1
+        assert data["words"]["columns"]["word"]
 
 
 @pytest.fixture(scope="module")

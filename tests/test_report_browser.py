@@ -19,7 +19,9 @@ import numpy as np
 import pytest
 
 import newfound
+from formulas import GUARDED, KEPT
 from newfound.report import MAX_BYTES, write_report
+from newfound.table import guard_formula
 from newfound.text.documents import as_documents
 
 BROWSER = os.environ.get("NEWFOUND_BROWSER") or next(

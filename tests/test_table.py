@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from formulas import GUARDED, KEPT
 
 import newfound
+from formulas import GUARDED, KEPT
 from newfound.table import Table, guard_formula
 
 

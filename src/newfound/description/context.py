@@ -10,7 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.description.scores import ContextCounts, ContextScores, context_counts, context_scores
+from newfound.description.scores import (
+    ContextCounts,
+    ContextScores,
+    context_counts,
+    context_scores,
+    pair_strength,
+)
 from newfound.rules import ClauseTable, roles
 from newfound.sides import SIDES
 from newfound.table import Table, jsonable
@@ -138,8 +144,7 @@ class ContextIndex:
             j = np.flatnonzero(F_ij[0]) if chosen is None else np.arange(1)
             j = j[j != i] if chosen is None else j
             scores = self._scores(side, F_i[0], F_j[j], F_ij[0, j])
-            with np.errstate(invalid="ignore"):
-                strength = np.where(F_ij[0, j] > 1, (F_ij[0, j] - 1) * scores.pmi, 0.0)
+            strength = pair_strength(F_ij[0, j], scores.pmi)
             order = np.lexsort((j, -scores.lift, -strength))[:n]
             columns = (j if chosen is None else chosen)[order]
             tables[side] = Table(

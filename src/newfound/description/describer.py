@@ -30,7 +30,7 @@ from newfound.machine.validation import whole
 from newfound.rules import ClauseTable
 from newfound.sides import SIDES
 from newfound.table import Table
-from newfound.text.corpus import LearnedCorpus
+from newfound.text.corpus import Corpus
 from newfound.text.documents import DocumentError, as_documents
 from newfound.text.sentences import SentenceFinder
 from newfound.text.validation import check_matrix, labelled_texts
@@ -97,7 +97,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         The machines; empty in a describer that was loaded without its automata.
     n_machines_ : int
         How many machines have learned.
-    corpus_ : LearnedCorpus or None
+    corpus_ : Corpus or None
         The documents that it has learned from; None in a describer that was loaded.
     vectorizer_ : TextVectorizer
         What turns texts into words.
@@ -123,7 +123,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
     phrases_: Table
     machines_: tuple[TsetlinMachineClassifier, ...]
     n_machines_: int
-    corpus_: LearnedCorpus | None
+    corpus_: Corpus | None
     vectorizer_: TextVectorizer
     n_documents_: dict[str, int]
     classes_: NDArray[np.str_]
@@ -365,7 +365,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         texts, labels = _piles(known, novel)
         is_novel = np.array(labels) == "novel"
         matrix = self.vectorizer_.transform(texts)
-        self.corpus_ = LearnedCorpus(texts, is_novel, matrix, np.full(len(texts), np.nan))
+        self.corpus_ = Corpus.without_votes(texts, is_novel, matrix)
         return self
 
     def explain(self, text: str) -> Explanation:
@@ -479,7 +479,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         self.machines_, self.n_machines_ = tuple(machines), len(machines)
         self.classes_ = np.array(SIDES)
         self.n_documents_ = {"known": int((~novel).sum()), "novel": int(novel.sum())}
-        self.corpus_ = LearnedCorpus(texts, novel, matrix, learned.votes)
+        self.corpus_ = Corpus(texts, novel, matrix, learned.votes)
         self._documents = np.stack((matrix.T @ (1 - counts), matrix.T @ counts))
         signed = document_weights(matrix, novel)
         self._evidence = word_evidence(matrix, novel, signed)

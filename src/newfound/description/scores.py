@@ -20,6 +20,7 @@ __all__ = [
     "WordScores",
     "context_counts",
     "context_scores",
+    "pair_strength",
     "shared_role",
     "stability",
     "word_scores",
@@ -279,6 +280,37 @@ def context_scores(
         share = together / (M if m is None else m)
         equation = np.asarray(np.where(alone > 0, share * size**2 / alone, np.nan))
     return ContextScores(lift=lift, pmi=pmi, equation=equation)
+
+
+def pair_strength(F_ij: ArrayLike, pmi: ArrayLike) -> NDArray[np.float64]:
+    """Return the strength of pairs of words, (F_ij - 1) · PMI.
+
+    PMI is weighted by how often the pair occurs beyond the first time: a pair in a single clause
+    is no evidence and has the strength 0.
+
+    Parameters
+    ----------
+    F_ij : array of int
+        The number of clauses with both words.
+    pmi : array of float
+        The `pmi` of `context_scores`.
+
+    Returns
+    -------
+    array of float64
+        nan where `pmi` is nan and there is more than one clause.
+
+    Examples
+    --------
+    >>> pair_strength([0, 1, 3], [-np.inf, 2.0, 2.0]).tolist()
+    [0.0, 0.0, 4.0]
+    """
+    together = np.asarray(F_ij)
+    several = together > 1
+    strength: NDArray[np.float64] = np.where(
+        several, (together - 1) * np.where(several, pmi, 0.0), 0.0
+    )
+    return strength
 
 
 def _counts(name: str, given: ArrayLike) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from scipy import sparse  # type: ignore[import-untyped,unused-ignore]
 from newfound.description.context import Context
 from newfound.sides import SIDES
 from newfound.table import Table
-from newfound.text.corpus import LearnedCorpus
+from newfound.text.corpus import Corpus
 from newfound.text.sentences import SentenceFinder
 
 __all__ = ["Senses", "find_senses"]
@@ -51,7 +51,7 @@ class Senses:
 def find_senses(
     word: str,
     column: int,
-    corpus: LearnedCorpus,
+    corpus: Corpus,
     finder: SentenceFinder,
     context: Context,
     n: int = 5,
@@ -67,7 +67,7 @@ def find_senses(
         A word of the vocabulary.
     column : int
         Its number.
-    corpus : LearnedCorpus
+    corpus : Corpus
         The documents.
     finder : SentenceFinder
         Finds the examples, with the vectorizer of the documents.
@@ -80,7 +80,7 @@ def find_senses(
     -------
     Senses
     """
-    rows = np.flatnonzero(corpus.matrix[:, [column]].toarray().ravel())
+    rows = corpus.with_word(column)
     novel = corpus.novel[rows]
     with_it = sparse.csr_array(corpus.matrix[rows], dtype=np.int64)
     counts = {

@@ -5,16 +5,15 @@ plain data, `render` a page; each piece can be used by itself, by a service too.
 """
 
 from newfound.report.collect import collect
+from newfound.report.corpus import gather
 from newfound.report.detection import collect_detection
 from newfound.report.limits import MAX_BYTES, Limits
-from newfound.report.material import Material, gather
 from newfound.report.page import render
 from newfound.report.write import write_detection_report, write_report
 
 __all__ = [
     "MAX_BYTES",
     "Limits",
-    "Material",
     "collect",
     "collect_detection",
     "gather",

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from newfound.report.context import Company
 from newfound.report.excerpts import Excerpts
 from newfound.report.limits import Limits
-from newfound.report.material import Material
 from newfound.report.words import rounded
 from newfound.rules import Clause, ClauseTable
 from newfound.sides import SIDES
+from newfound.text.corpus import Corpus
 
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
@@ -64,7 +64,7 @@ class Examples:
 
     Parameters
     ----------
-    material : Material
+    corpus : Corpus
         The texts.
     excerpts : Excerpts
         What cuts sentences out of them.
@@ -76,9 +76,9 @@ class Examples:
     """
 
     def __init__(
-        self, material: Material, excerpts: Excerpts, scores: NDArray[np.float64], limits: Limits
+        self, corpus: Corpus, excerpts: Excerpts, scores: NDArray[np.float64], limits: Limits
     ) -> None:
-        self.material = material
+        self.corpus = corpus
         self.excerpts = excerpts
         self.limits = limits
         self.rows: list[dict[str, Any]] = []
@@ -87,8 +87,8 @@ class Examples:
 
     def of(self, word: str, *, novel: bool) -> list[int]:
         """Give the numbers of the best sentences with a word from one side."""
-        rows = self.material.with_word(self.excerpts.vectorizer.vocabulary_[word])
-        own = rows[self.material.novel[rows] == novel]
+        rows = self.corpus.with_word(self.excerpts.vectorizer.vocabulary_[word])
+        own = rows[self.corpus.novel[rows] == novel]
         own = own[np.argsort(-self._scores[own] if novel else self._scores[own], kind="stable")]
         found = sorted(self._sentences(word, own.tolist()), key=lambda pair: _roughness(pair[1]))
         return [self._number(row, excerpt) for row, excerpt in found[: self.limits.examples]]
@@ -99,9 +99,9 @@ class Examples:
         Words at the beginning of a sentence do not count: there, all have one.
         """
         capital = small = 0
-        rows = self.material.with_word(self.excerpts.vectorizer.vocabulary_[word])
-        for row in rows[self.material.novel[rows]][:_NAMED].tolist():
-            found = self.excerpts.sentence(self.material.texts[row], word, self.limits.excerpt)
+        rows = self.corpus.with_word(self.excerpts.vectorizer.vocabulary_[word])
+        for row in rows[self.corpus.novel[rows]][:_NAMED].tolist():
+            found = self.excerpts.sentence(self.corpus.texts[row], word, self.limits.excerpt)
             for piece in found["pieces"][1:] if found and "before" not in found else ():
                 if isinstance(piece, list) and piece[1] == self.excerpts.numbers[word]:
                     capital += piece[0][:1].isupper()
@@ -111,7 +111,7 @@ class Examples:
     def _sentences(self, word: str, rows: Sequence[int]) -> Iterator[tuple[int, dict[str, Any]]]:
         seen = set()
         for row in rows[: 4 * _CANDIDATES * self.limits.examples]:
-            excerpt = self.excerpts.sentence(self.material.texts[row], word, self.limits.excerpt)
+            excerpt = self.excerpts.sentence(self.corpus.texts[row], word, self.limits.excerpt)
             if excerpt is None:  # a pair across the cut of an overlong sentence
                 continue
             text = " ".join(_text(excerpt).split()).casefold()
@@ -125,8 +125,8 @@ class Examples:
         # Words and pairs of them are marked in their own ways, so the marks count too.
         number = self._numbers.setdefault((row, repr(excerpt["pieces"])), len(self.rows))
         if number == len(self.rows):
-            novel = bool(self.material.novel[row])
-            self.rows.append({**excerpt, "name": self.material.names[row][:80], "novel": novel})
+            novel = bool(self.corpus.novel[row])
+            self.rows.append({**excerpt, "name": self.corpus.names[row][:80], "novel": novel})
         return number
 
 

@@ -14,7 +14,7 @@ from newfound.report.words import rounded
 
 if TYPE_CHECKING:
     from newfound.description.words import WordTable
-    from newfound.report.material import Material
+    from newfound.text.corpus import Corpus
 
 __all__ = ["curves", "document_curves", "score_curves", "tfidf_curves", "tfidf_held_out"]
 
@@ -23,7 +23,7 @@ _FOLDS = 3
 
 
 def curves(
-    words: WordTable, vocabulary: Mapping[str, int], material: Material | None
+    words: WordTable, vocabulary: Mapping[str, int], corpus: Corpus | None
 ) -> dict[str, Any]:
     """Give all curves of a page.
 
@@ -33,19 +33,19 @@ def curves(
         All words.
     vocabulary : mapping of str to int
         The column of each word in the matrix.
-    material : Material or None
+    corpus : Corpus or None
         The documents; without them there are only the curves of the scores.
     """
     found: dict[str, Any] = {"scores": {"newfound": score_curves(words["score"], words["group"])}}
-    if material is None:
+    if corpus is None:
         return found
-    found["scores"]["tfidf"] = tfidf_curves(words, vocabulary, material)
-    baseline = tfidf_held_out(material.matrix, material.novel)
-    both = {"newfound": material.held_out, "tfidf": baseline}
+    found["scores"]["tfidf"] = tfidf_curves(words, vocabulary, corpus)
+    baseline = tfidf_held_out(corpus.matrix, corpus.novel)
+    both = {"newfound": corpus.held_out, "tfidf": baseline}
     found["documents"] = {
         name: made
         for name, scores in both.items()
-        if scores is not None and (made := document_curves(scores, material.novel)) is not None
+        if scores is not None and (made := document_curves(scores, corpus.novel)) is not None
     }
     return found
 
@@ -56,11 +56,9 @@ def score_curves(scores: ArrayLike, group: ArrayLike) -> dict[str, Any]:
     return {name: _cumulative(values[groups == name]) for name in ("known", "novel", "shared")}
 
 
-def tfidf_curves(
-    words: WordTable, vocabulary: Mapping[str, int], material: Material
-) -> dict[str, Any]:
+def tfidf_curves(words: WordTable, vocabulary: Mapping[str, int], corpus: Corpus) -> dict[str, Any]:
     """Give the cumulative curves of TF-IDF: shared words have one on each side."""
-    tfidf = tfidf_by_group(material.matrix, material.novel)
+    tfidf = tfidf_by_group(corpus.matrix, corpus.novel)
     columns = np.array([vocabulary[word] for word in words["word"]], np.intp)
     known, novel, groups = tfidf.known[columns], tfidf.novel[columns], words["group"]
     return {

@@ -13,12 +13,12 @@ from newfound.report import cards, certainty, documents
 from newfound.report.context import Company
 from newfound.report.excerpts import Excerpts
 from newfound.report.limits import Limits
-from newfound.report.material import Material
 from newfound.report.measures import Measures
 from newfound.report.senses import senses
 from newfound.report.summary import summary
 from newfound.report.words import choose, rounded, words
 from newfound.table import jsonable
+from newfound.text.corpus import Corpus
 
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
@@ -29,16 +29,14 @@ _COMPANY = 400  # words that can be partners: those with a card, and those that 
 _NETWORK = 60  # words among which the strongest pairs are looked for
 
 
-def collect(
-    describer: NoveltyDescriber, material: Material | None, limits: Limits
-) -> dict[str, Any]:
+def collect(describer: NoveltyDescriber, corpus: Corpus | None, limits: Limits) -> dict[str, Any]:
     """Give everything that a page about a description shows.
 
     Parameters
     ----------
     describer : NoveltyDescriber
         Fitted.
-    material : Material or None
+    corpus : Corpus or None
         The texts; without them there are no examples, documents and held-out curves.
     limits : Limits
         How much of everything.
@@ -53,26 +51,26 @@ def collect(
     table, n = describer.words_, describer.n_documents_
     measures = Measures.of(describer)
     frequency = table["documents_known"] + table["documents_novel"]
-    rows = choose(measures, frequency, limits.words)
+    rows = choose(table["novelty"], frequency, limits.words)
     shown = words(describer, measures, rows, limits)
     names = shown["columns"]["word"]
     numbers = {word: number for number, word in enumerate(names)}
     novelty = [value or 0.0 for value in shown["columns"]["novelty"]]
     excerpts = Excerpts(describer.vectorizer_, numbers, novelty.__getitem__)
     new = np.flatnonzero(shown["columns"]["new"]).tolist()[: limits.cards // 2]
-    others = table["word"][choose(measures, frequency, limits.cards - len(new))]
+    others = table["word"][choose(table["novelty"], frequency, limits.cards - len(new))]
     matter = sorted({*new, *(numbers[word] for word in others)})
     uses = (table["F_K"] + table["F_N"])[rows]
     used, ruled = np.argsort(-uses, kind="stable").tolist(), set(np.flatnonzero(uses).tolist())
     company = Company(describer, [names[i] for i in dict.fromkeys([*matter, *used])][:_COMPANY])
 
     examples, ranked = None, None
-    if material is not None:
+    if corpus is not None:
         leaning = documents.contributions(describer, measures)
-        scores = documents.document_scores(material, leaning)
-        examples = cards.Examples(material, excerpts, scores, limits)
+        scores = documents.document_scores(corpus, leaning)
+        examples = cards.Examples(corpus, excerpts, scores, limits)
         vocabulary = list(describer.vectorizer_.vocabulary_)
-        ranked = documents.documents(material, scores, leaning, vocabulary, excerpts, limits)
+        ranked = documents.documents(corpus, scores, leaning, vocabulary, excerpts, limits)
     rules = _first_rules(describer, limits)
     made = {
         str(number): cards.card(describer, names[number], company, rules, examples, limits)
@@ -88,15 +86,13 @@ def collect(
         "examples": None if examples is None else examples.rows,
         "rules": {"rows": rules.rows, "total": len(describer.clauses_)},
         "phrases": _phrases(describer, limits),
-        "senses": None
-        if material is None
-        else senses(describer, names, material, excerpts, limits),
+        "senses": None if corpus is None else senses(describer, names, corpus, excerpts, limits),
         "context": company.matrix([names[i] for i in new if i in ruled][: limits.matrix]),
         "pairs": company.pairs([names[number] for number in ends], limits.pairs),
         "documents": ranked,
-        "curves": certainty.curves(table, describer.vectorizer_.vocabulary_, material),
-        "notes": [] if material is None else list(material.notes),
-        "made": _made(describer, material),
+        "curves": certainty.curves(table, describer.vectorizer_.vocabulary_, corpus),
+        "notes": [] if corpus is None else list(corpus.notes),
+        "made": _made(describer, corpus),
     }
 
 
@@ -118,7 +114,7 @@ def _phrases(describer: NoveltyDescriber, limits: Limits) -> dict[str, Any]:
     return {"rows": rows, "total": len(table)}
 
 
-def _made(describer: NoveltyDescriber, material: Material | None) -> dict[str, Any]:
+def _made(describer: NoveltyDescriber, corpus: Corpus | None) -> dict[str, Any]:
     chosen: Mapping[str, Any] = describer._chosen
     parameters = {
         "preset": describer.preset or "default",
@@ -129,7 +125,7 @@ def _made(describer: NoveltyDescriber, material: Material | None) -> dict[str, A
     return {
         "parameters": {name: jsonable(value) for name, value in parameters.items()},
         "versions": versions(),
-        "piles": {} if material is None else jsonable(material.piles),
+        "piles": {} if corpus is None else jsonable(corpus.sources),
         "n_words": len(describer.words_),
         "n_rules": len(describer.clauses_),
         "n_machines": describer.n_machines_,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.description.scores import pair_strength
 from newfound.report.words import rounded
 from newfound.sides import SIDES
 
@@ -20,8 +21,7 @@ __all__ = ["Company"]
 class Company:
     """All pairs of some words: how often rules use them together, and how much beyond chance.
 
-    As in `newfound.description.context`, the strength of a pair is (F_ij - 1) · PMI: a single rule is no
-    evidence.
+    The strength of a pair is that of `newfound.description.scores.pair_strength`.
 
     Parameters
     ----------
@@ -93,8 +93,4 @@ class Company:
         if self._scores is None:
             return np.zeros((0, 0))
         scores = self._scores[side]
-        several = scores.F_ij > 1
-        strength: NDArray[np.float64] = np.where(
-            several, (scores.F_ij - 1) * np.where(several, scores.pmi, 0.0), 0.0
-        )
-        return np.nan_to_num(strength)
+        return np.nan_to_num(pair_strength(scores.F_ij, scores.pmi))

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from newfound.detection.explaining import MOST_EXPLAINED
 from newfound.report.collect import collect, versions
+from newfound.report.corpus import gather
 from newfound.report.limits import Limits
-from newfound.report.material import gather
 from newfound.report.summary import detection_summary
 from newfound.report.words import rounded
 from newfound.table import jsonable

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from newfound import metrics
 from newfound.report.excerpts import Excerpts
 from newfound.report.limits import Limits
-from newfound.report.material import Material
 from newfound.report.words import rounded
+from newfound.text.corpus import Corpus
 
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
     from newfound.report.measures import Measures
 
-__all__ = ["contributions", "document_scores", "documents"]
+__all__ = ["choose_documents", "contributions", "document_scores", "documents"]
 
 _REASONS = 6
 
@@ -31,12 +31,12 @@ def contributions(describer: NoveltyDescriber, measures: Measures) -> NDArray[np
     return leaning
 
 
-def document_scores(material: Material, leaning: NDArray[np.float64]) -> NDArray[np.float64]:
+def document_scores(corpus: Corpus, leaning: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give the novelty of each document: held out where that is known, else by its words."""
-    by_words = metrics.document_scores(material.matrix, leaning)
-    if material.held_out is None or np.isnan(material.held_out).all():
+    by_words = metrics.document_scores(corpus.matrix, leaning)
+    if not corpus.has_votes:
         return by_words
-    scores = material.held_out.copy()
+    scores = corpus.held_out.copy()
     missing = np.isnan(scores)
     if missing.any():
         # Every machine learned from these: they take the place that their words give them.
@@ -46,7 +46,7 @@ def document_scores(material: Material, leaning: NDArray[np.float64]) -> NDArray
 
 
 def documents(
-    material: Material,
+    corpus: Corpus,
     scores: NDArray[np.float64],
     leaning: NDArray[np.float64],
     vocabulary: list[str],
@@ -60,16 +60,16 @@ def documents(
     """
     order = np.argsort(-scores, kind="stable")
     rank = np.argsort(order)
-    rows = _choose(order, material.novel, limits.documents)
+    rows = choose_documents(order, corpus.novel, limits.documents)
     made = []
     for row in rows.tolist():
-        begin, end = material.matrix.indptr[row : row + 2]
-        columns = material.matrix.indices[begin:end]
+        begin, end = corpus.matrix.indptr[row : row + 2]
+        columns = corpus.matrix.indices[begin:end]
         strongest = columns[np.argsort(-np.abs(leaning[columns]), kind="stable")][:_REASONS]
         made.append(
             {
-                "name": material.names[row][:80],
-                "novel": bool(material.novel[row]),
+                "name": corpus.names[row][:80],
+                "novel": bool(corpus.novel[row]),
                 "rank": int(rank[row]) + 1,
                 "score": rounded(float(scores[row])),
                 "why": [
@@ -77,14 +77,26 @@ def documents(
                     for column in strongest.tolist()
                     if leaning[column]
                 ],
-                **excerpts.opening(material.texts[row].strip(), limits.document),
+                **excerpts.opening(corpus.texts[row].strip(), limits.document),
             }
         )
-    held_out = material.held_out is not None and not np.isnan(material.held_out).all()
-    return {"rows": made, "total": len(material), "held_out": held_out}
+    return {"rows": made, "total": len(corpus), "held_out": corpus.has_votes}
 
 
-def _choose(order: NDArray[np.intp], novel: NDArray[np.bool_], most: int) -> NDArray[np.intp]:
+def choose_documents(
+    order: NDArray[np.intp], novel: NDArray[np.bool_], most: int
+) -> NDArray[np.intp]:
+    """Choose documents from a ranking, the most novel first.
+
+    A fifth are the novel documents that rank last, a fifth the known ones that rank first, and
+    the others the first of the ranking.
+
+    Examples
+    --------
+    >>> novel = np.array([True, True, True, False, True, False, True, False, False, False])
+    >>> choose_documents(np.arange(10), novel, 5).tolist()
+    [0, 1, 2, 3, 6]
+    """
     if len(order) <= most:
         return order
     odd = most // 5

@@ -12,7 +12,7 @@ import numpy as np
 
 from newfound.marks import INK
 from newfound.report.certainty import document_curves, score_curves, tfidf_curves, tfidf_held_out
-from newfound.report.material import gather
+from newfound.report.corpus import gather
 from newfound.report.measures import Measures
 from newfound.report.words import choose
 
@@ -58,7 +58,7 @@ def plot_words(describer: NoveltyDescriber, *, n_labels: int = 40, ax: Any = Non
     table = describer.words_
     measures = Measures.of(describer)
     documents = table["documents_known"] + table["documents_novel"]
-    rows = choose(measures, documents, _MOST_WORDS)
+    rows = choose(measures.novelty, documents, _MOST_WORDS)
     sides = measures.sides[rows]
     x, y = documents[rows], measures.novelty[rows]
     for side, marker in _MARKERS.items():
@@ -154,8 +154,8 @@ def plot_curves(
     """
     if kind not in _KINDS:
         raise ValueError(f"kind={kind!r}: expected one of {', '.join(_KINDS)}.")
-    material = gather(describer, known, novel)
-    if material is None and kind != "scores":
+    corpus = gather(describer, known, novel)
+    if corpus is None and kind != "scores":
         raise ValueError(
             f"kind={kind!r} needs the documents, and a saved model has none; pass known and novel."
         )
@@ -166,9 +166,9 @@ def plot_curves(
         ax.set_xscale("log")
         ax.set_xlabel("score")
         return ax
-    assert material is not None
+    assert corpus is not None
     if kind == "tfidf":
-        _cumulative(ax, tfidf_curves(words, describer.vectorizer_.vocabulary_, material))
+        _cumulative(ax, tfidf_curves(words, describer.vectorizer_.vocabulary_, corpus))
         ax.set_xlabel("TF-IDF")
         return ax
     which, value, x, y = {
@@ -176,11 +176,11 @@ def plot_curves(
         "precision-recall": ("pr", "average_precision", "recall", "precision"),
     }[kind]
     scores = {
-        "newfound": (material.held_out, INK["novel"], "-"),
-        "TF-IDF": (tfidf_held_out(material.matrix, material.novel), INK["neither"], "--"),
+        "newfound": (corpus.held_out, INK["novel"], "-"),
+        "TF-IDF": (tfidf_held_out(corpus.matrix, corpus.novel), INK["neither"], "--"),
     }
     for name, (held_out, colour, style) in scores.items():
-        curves = None if held_out is None else document_curves(held_out, material.novel)
+        curves = None if held_out is None else document_curves(held_out, corpus.novel)
         if curves is not None:
             label = f"{name} {curves[value]:.3f}"
             ax.plot(curves[which]["x"], curves[which]["y"], style, color=colour, label=label)

@@ -12,10 +12,9 @@ from scipy import sparse
 from newfound.description.senses import find_senses
 from newfound.report.excerpts import Excerpts
 from newfound.report.limits import Limits
-from newfound.report.material import Material
 from newfound.sides import SIDES
 from newfound.table import Table
-from newfound.text.corpus import LearnedCorpus
+from newfound.text.corpus import Corpus
 
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
@@ -30,7 +29,7 @@ _PARTNERS = 3
 def senses(
     describer: NoveltyDescriber,
     names: Sequence[str],
-    material: Material,
+    corpus: Corpus,
     excerpts: Excerpts,
     limits: Limits,
 ) -> list[dict[str, Any]]:
@@ -42,7 +41,7 @@ def senses(
         Fitted.
     names : sequence of str
         The words of the page.
-    material : Material
+    corpus : Corpus
         The documents.
     excerpts : Excerpts
         What cuts sentences out of them.
@@ -51,10 +50,8 @@ def senses(
     """
     vocabulary = describer.vectorizer_.vocabulary_
     columns = np.array([vocabulary[name] for name in names], np.intp)
-    held_out = np.full(len(material), np.nan)
-    corpus = LearnedCorpus(list(material.texts), material.novel, material.matrix, held_out)
     found = []
-    for column in _candidates(material, columns)[: limits.senses]:
+    for column in _candidates(corpus, columns)[: limits.senses]:
         word = names[int(np.flatnonzero(columns == column)[0])]
         context = describer.context(word, n=1)
         sense = find_senses(word, int(column), corpus, excerpts.finder, context, n=_PARTNERS)
@@ -64,14 +61,14 @@ def senses(
     return found
 
 
-def _candidates(material: Material, columns: NDArray[np.intp]) -> NDArray[np.intp]:
+def _candidates(corpus: Corpus, columns: NDArray[np.intp]) -> NDArray[np.intp]:
     """Rank words by how much company they have on each side that they lack on the other.
 
     On each side, company is what documents with the word hold more often than by chance, in
     standard deviations; a word is as good as the weaker of its two sides.
     """
-    bags = sparse.csr_array(material.matrix, dtype=np.float64)
-    sides = [bags[~material.novel], bags[material.novel]]
+    bags = sparse.csr_array(corpus.matrix, dtype=np.float64)
+    sides = [bags[~corpus.novel], bags[corpus.novel]]
     frequencies = np.stack([np.asarray(side.sum(axis=0)).ravel() for side in sides])
     shares = (frequencies / [[max(side.shape[0], 1)] for side in sides])[:, columns].min(axis=0)
     shares[frequencies[:, columns].min(axis=0) < _FEWEST] = 0

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 __all__ = ["choose", "rounded", "words"]
 
 
-def choose(measures: Measures, frequency: NDArray[np.int64], most: int) -> NDArray[np.intp]:
+def choose(
+    novelty: NDArray[np.float64], frequency: NDArray[np.int64], most: int
+) -> NDArray[np.intp]:
     """Choose rows of the table of words: the most novel, the most known and the most frequent.
 
     Of more than `most` words with evidence a good half are the most novel, a quarter the most
@@ -26,17 +28,15 @@ def choose(measures: Measures, frequency: NDArray[np.int64], most: int) -> NDArr
     Examples
     --------
     >>> novelty = np.array([3.0, 2.5, 2.0, 1.5, 1.0, 0.5, -1.0, -2.0, np.nan])
-    >>> nothing = np.full(9, np.nan)
-    >>> measures = Measures(novelty, nothing, nothing, nothing, nothing, nothing)
-    >>> choose(measures, np.array([1, 1, 1, 1, 1, 9, 1, 1, 9]), 6).tolist()
+    >>> choose(novelty, np.array([1, 1, 1, 1, 1, 9, 1, 1, 9]), 6).tolist()
     [0, 1, 2, 3, 5, 7]
     """
-    ranked = np.flatnonzero(~np.isnan(measures.novelty))
-    ranked = ranked[np.argsort(-measures.novelty[ranked], kind="stable")]
+    ranked = np.flatnonzero(~np.isnan(novelty))
+    ranked = ranked[np.argsort(-novelty[ranked], kind="stable")]
     if len(ranked) <= most:
         return ranked
     n_novel, n_known = -(-most * 5 // 9), most // 4
-    taken = np.zeros(len(measures.novelty), bool)
+    taken = np.zeros(len(novelty), bool)
     taken[ranked[:n_novel]] = True
     taken[ranked[len(ranked) - n_known :]] = True
     frequent = ranked[np.argsort(-frequency[ranked], kind="stable")]

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from newfound.report.collect import collect
+from newfound.report.corpus import gather, pile_data
 from newfound.report.detection import collect_detection
 from newfound.report.limits import MAX_BYTES, Limits
-from newfound.report.material import gather, pile_data
 from newfound.report.page import render
+from newfound.report.trim import trim
 from newfound.storage.files import refuse_path, written_aside
 
 if TYPE_CHECKING:
@@ -55,15 +56,11 @@ def write_report(
     force : bool, default=False
         Replace a file that is there.
     """
-
-    def made(limits: Limits) -> dict[str, Any]:
-        return collect(describer, material, limits)
-
     refuse_path(path, force=force)
     began = time.perf_counter()
-    material = gather(describer, known, novel)
+    data = collect(describer, gather(describer, known, novel), Limits())
     spent = {**getattr(describer, "_seconds", {}), **(seconds or {})}
-    _write(path, made, title or "What is new", began, spent, force=force)
+    _write(path, data, title or "What is new", began, spent, force=force)
 
 
 def write_detection_report(
@@ -93,40 +90,39 @@ def write_detection_report(
     force : bool, default=False
         Replace a file that is there.
     """
-
-    def made(limits: Limits) -> dict[str, Any]:
-        return collect_detection(detection, limits, piles)
-
     refuse_path(path, force=force)
     began = time.perf_counter()
     read = {"known": known, "incoming": incoming}
     piles = {name: pile_data(pile) for name, pile in read.items() if pile is not None}
     title = title or "What is new among incoming documents"
-    _write(path, made, title, began, seconds or {}, force=force)
+    data = collect_detection(detection, Limits(), piles)
+    _write(path, data, title, began, seconds or {}, force=force)
 
 
 def _write(
     path: str | os.PathLike[str],
-    made: Callable[[Limits], dict[str, Any]],
+    data: dict[str, Any],
     title: str,
     began: float,
     seconds: Mapping[str, float],
     *,
     force: bool,
 ) -> None:
-    """Make the page ever smaller until it is small enough."""
+    """Trim the data until the page fits its size limit, and write it."""
     if not isinstance(title, str):
         raise ValueError(f"title={title!r}: expected a str, got {type(title).__name__}.")
+    spent = {**seconds, "making this page": time.perf_counter() - began}
+    made = {
+        **data["made"],
+        "seconds": {name: round(value, 2) for name, value in spent.items()},
+        "at": datetime.now().astimezone().isoformat(" ", "minutes"),
+    }
+    data = {**data, "title": title[:_TITLE], "made": made}
     limits = Limits()
-    while True:
-        data = made(limits)
-        data["title"] = title[:_TITLE]
-        spent = {**seconds, "making this page": time.perf_counter() - began}
-        data["made"]["seconds"] = {name: round(value, 2) for name, value in spent.items()}
-        data["made"]["at"] = datetime.now().astimezone().isoformat(" ", "minutes")
-        page = render(data).encode("utf-8", "replace")
-        if len(page) <= MAX_BYTES or limits == limits.halved():
-            break
+    page = render(data).encode("utf-8", "replace")
+    while len(page) > MAX_BYTES and limits != limits.halved():
         limits = limits.halved()
+        data = trim(data, limits)
+        page = render(data).encode("utf-8", "replace")
     with written_aside(path, force=force) as aside, open(aside, "wb") as stream:
         stream.write(page)

@@ -1,0 +1,90 @@
+"""The texts of a report: those that the describer keeps, or those that are passed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.sides import SIDES
+from newfound.text.corpus import Corpus
+from newfound.text.documents import DocumentError, Documents, as_documents
+
+if TYPE_CHECKING:
+    from newfound.description.describer import NoveltyDescriber
+
+__all__ = ["gather", "pile_data"]
+
+
+def gather(
+    describer: NoveltyDescriber, known: object = None, novel: object = None
+) -> Corpus | None:
+    """Return the texts that a describer was fitted on, as it keeps them or as they are passed.
+
+    Parameters
+    ----------
+    describer : NoveltyDescriber
+        Fitted.
+    known, novel : what `as_documents` takes, optional
+        The documents; needed if the describer was loaded from a file, which holds no texts.
+
+    Returns
+    -------
+    Corpus or None
+        None if there are no texts.
+    """
+    if (known is None) != (novel is None):
+        side, other = SIDES if known is None else SIDES[::-1]
+        raise ValueError(f"There are {other} documents but no {side} ones; pass both or neither.")
+    corpus = describer.corpus_
+    if known is None:
+        return corpus
+    piles = {}
+    for side, given in zip(SIDES, (known, novel), strict=True):
+        try:
+            piles[side] = as_documents(given)
+        except DocumentError as error:
+            raise DocumentError(f"{side}: {error}") from error
+    texts = [*piles["known"].texts, *piles["novel"].texts]
+    more: dict[str, Any] = {"sources": {side: pile_data(pile) for side, pile in piles.items()}}
+    if all(map(_has_names, piles.values())):
+        more["names"] = [*piles["known"].ids, *piles["novel"].ids]
+    if corpus is not None and list(corpus.texts) == texts:
+        return replace(corpus, **more)
+    is_novel = np.arange(len(texts)) >= len(piles["known"])
+    matrix = describer.vectorizer_.transform(texts)
+    more["notes"] = _differences(describer, matrix, is_novel)
+    return Corpus.without_votes(texts, is_novel, matrix, **more)
+
+
+def pile_data(pile: Documents) -> dict[str, Any]:
+    """Return where documents came from, how many there are, and what was left out."""
+    return {
+        "source": pile.source[:200],
+        "documents": len(pile),
+        "found": dict(pile.found),
+        "summary": pile.summary()[:500],
+    }
+
+
+def _has_names(pile: Documents) -> bool:
+    """Return whether the documents have names, not only positions in a list."""
+    return not all(name.isdigit() for name in pile.ids[:100])
+
+
+def _differences(
+    describer: NoveltyDescriber, matrix: Any, novel: NDArray[np.bool_]
+) -> tuple[str, ...]:
+    """Return a note if the texts are not those that the describer was fitted on."""
+    counts = np.stack([matrix[side].sum(axis=0) for side in (~novel, novel)]).reshape(2, -1)
+    words = describer.words_
+    columns = [describer.vectorizer_.vocabulary_[word] for word in words["word"]]
+    learned = np.stack((words["documents_known"], words["documents_novel"]))
+    if np.array_equal(counts[:, columns], learned):
+        return ()
+    return (
+        "The texts given for this report are not those that the model was trained on: examples "
+        "and documents come from the texts given, counts from the training texts.",
+    )
