@@ -24,13 +24,7 @@ from sklearn.metrics import roc_auc_score
 
 from newfound.description.novelty import document_weights
 from newfound.description.phrases import find_phrases
-from newfound.lab.evaluation.words import (
-    Corpus,
-    Setting,
-    fitted_words,
-    learned_rules,
-    planted_pairs_corpus,
-)
+from newfound.lab.evaluation.words import Corpus, Setting, fitted_words, learned_rules
 from newfound.storage.files import written_aside
 
 RESULT = Path(__file__).resolve().parent / "results" / "describe_defaults.md"
@@ -69,7 +63,7 @@ def pairs(shared: Setting, setting: dict[str, Any]) -> tuple[int, float]:
     """Give how many planted pairs are found, and the seconds of the processor for a seed."""
     found, began = 0, time.process_time()
     for seed in range(PAIR_SEEDS):
-        matrix, novel, planted = planted_pairs_corpus(shared, seed)
+        matrix, novel, planted = shared.planted_pairs(seed)
         table, _ = fitted_words(shared, matrix, novel, seed, **setting)
         phrases = find_phrases(table, matrix, document_weights(matrix, novel))
         named = [{int(word) for word in words} for words in phrases["words"][:20]]

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.stats import chi2_contingency
-from sklearn.feature_selection import chi2
+from scipy.stats import chi2_contingency, chisquare
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedKFold
 
 from newfound.baselines import (
     BASELINES,
@@ -19,6 +21,7 @@ from newfound.baselines import (
     frequency_ratio,
     g_squared,
     log_odds,
+    logistic_regression,
     tfidf_by_group,
     tfidf_difference,
     tfidf_scores,
@@ -29,7 +32,7 @@ NAMES = sorted(BASELINES)
 
 @pytest.fixture(scope="module")
 def corpus() -> tuple[Any, NDArray[np.bool_]]:
-    """Give counts of 30 words in 80 documents; word 0 is novel, word 1 known, 29 in none."""
+    """Return counts of 30 words in 80 documents; word 0 is novel, word 1 known, 29 in none."""
     rng = np.random.default_rng(5)
     counts = rng.poisson(0.4, (80, 30))
     novel = rng.random(80) < 0.4
@@ -83,11 +86,36 @@ def test_tfidf_is_the_papers_equation(corpus: tuple[Any, NDArray[np.bool_]]) -> 
     assert tfidf_difference(matrix, novel) == pytest.approx(scores.novel - scores.known)
 
 
-def test_chi_squared_is_that_of_scikit_learn(corpus: tuple[Any, NDArray[np.bool_]]) -> None:
+def test_chi_squared_compares_occurrences_with_the_shares_of_documents(
+    corpus: tuple[Any, NDArray[np.bool_]],
+) -> None:
     matrix, novel = corpus
-    with np.errstate(invalid="ignore", divide="ignore"):
-        expected = np.nan_to_num(chi2(matrix, novel)[0])
-    assert np.abs(chi_squared(matrix, novel)) == pytest.approx(expected)
+    counts = matrix.toarray()
+    found = chi_squared(matrix, novel)
+    for word in range(29):
+        observed = np.array([counts[~novel, word].sum(), counts[novel, word].sum()])
+        expected = observed.sum() * np.array([(~novel).mean(), novel.mean()])
+        assert abs(found[word]) == pytest.approx(chisquare(observed, expected).statistic)
+        assert (found[word] > 0) == (observed[1] > expected[1])
+
+
+def test_the_best_c_is_chosen_by_cross_validation(
+    corpus: tuple[Any, NDArray[np.bool_]],
+) -> None:
+    matrix, novel = corpus
+    chosen = logistic_regression(matrix, novel, C=(0.01, 1.0, 100.0))
+    fixed = {C: logistic_regression(matrix, novel, C=C) for C in (0.01, 1.0, 100.0)}
+    assert any(np.array_equal(chosen, scores) for scores in fixed.values())
+    areas = {}
+    for C in fixed:
+        held_out = np.zeros(80)
+        for train, test in StratifiedKFold(3).split(np.zeros(80), novel):
+            words = logistic_regression(matrix[train], novel[train], C=C)
+            tfidf = TfidfTransformer().fit(matrix[train]).transform(matrix[test])
+            held_out[test] = tfidf @ words
+            areas.setdefault(C, []).append(roc_auc_score(novel[test], held_out[test]))
+    best = max(areas, key=lambda C: np.mean(areas[C]))
+    assert np.array_equal(chosen, fixed[best])
 
 
 def test_g_squared_is_that_of_scipy(corpus: tuple[Any, NDArray[np.bool_]]) -> None:

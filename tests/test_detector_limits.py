@@ -11,7 +11,7 @@ from newfound import NoveltyDetector
 from newfound.detection.calibration import Calibration
 from newfound.detection.mixture import share_of_new
 from newfound.detection.rulebank import learn_rules
-from newfound.lab.evaluation.deletion import _at_most_as_many
+from newfound.lab.evaluation.deletion import needs_at_most_as_many
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +150,7 @@ def test_the_interval_of_a_detection_counts_the_documents_held_back(detector, sa
 
 
 def test_a_text_that_nobody_makes_known_is_no_win():
-    won = _at_most_as_many([2, None, 3, None], [2, None, 1, 4], np.array([5, 5, 5, 5]))
+    won = needs_at_most_as_many([2, None, 3, None], [2, None, 1, 4], np.array([5, 5, 5, 5]))
     assert won.tolist() == [True, False, False, False]
 
 

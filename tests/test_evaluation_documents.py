@@ -10,10 +10,10 @@ from sklearn.metrics import roc_auc_score as auroc
 
 import newfound
 from newfound import NoveltyDetector
-from newfound.cli.evaluate_documents import SUITE_NAMES
+from newfound.cli.evaluate import DOCUMENT_SUITES
 from newfound.lab.evaluation.deletion import deletion
+from newfound.lab.evaluation.document_baselines import DOCUMENT_BASELINES, DocumentBaselines
 from newfound.lab.evaluation.documents import SUITES, Setting, false_alarms
-from newfound.lab.evaluation.rivals import RIVALS, Rival
 
 needs_data = pytest.mark.skipif("NEWFOUND_DATA" not in os.environ, reason="NEWFOUND_DATA is unset")
 
@@ -24,22 +24,23 @@ def sample():
     return list(known.texts), np.array(known.labels), list(novel.texts)
 
 
-@pytest.mark.parametrize("name", RIVALS)
+@pytest.mark.parametrize("name", DOCUMENT_BASELINES)
 def test_each_baseline_scores_new_requests_higher(sample, name):
     texts, labels, novel = sample
-    rival = Rival(texts[::4], labels[::4], stop_words=False)
-    known, new = RIVALS[name](rival, texts[1:400:4]), RIVALS[name](rival, novel[:100])
+    baselines = DocumentBaselines(texts[::4], labels[::4], stop_words=False)
+    known, new = (
+        DOCUMENT_BASELINES[name](baselines, texts[1:400:4]),
+        DOCUMENT_BASELINES[name](baselines, novel[:100]),
+    )
     area = auroc(np.repeat([False, True], [len(known), len(new)]), np.concatenate((known, new)))
-    # Forests split at random words, most of which no request has; outlier factors go by density.
-    weak = {"TF-IDF + isolation forest": 0.3, "TF-IDF + local outlier factor, cosine": 0.5}
-    assert area > weak.get(name, 0.75)
+    assert area > (0.5 if "local outlier factor" in name else 0.75)  # it goes by density
 
 
 def test_with_two_classes_the_side_of_a_decision_does_not_matter():
-    rival = Rival(["pay bill", "pay card", "book flight", "book hotel"] * 3, [0, 0, 1, 1] * 3,
-                  stop_words=False)  # fmt: skip
-    known = rival.support_vectors(["pay bill", "book flight"])
-    assert (known < rival.support_vectors(["zyxw"])).all()
+    texts = ["pay bill", "pay card", "book flight", "book hotel"] * 3
+    baselines = DocumentBaselines(texts, [0, 0, 1, 1] * 3, stop_words=False)
+    known = baselines.word_svm(["pay bill", "book flight"])
+    assert (known < baselines.word_svm(["zyxw"])).all()
 
 
 def test_the_deletion_test_counts_words(sample):
@@ -68,4 +69,4 @@ def test_a_suite_that_is_not_there_is_refused():
     )  # fmt: skip
     assert done.returncode == 2
     assert "is none of clinc150" in " ".join(done.stderr.replace("│", " ").split())
-    assert tuple(SUITES) == SUITE_NAMES
+    assert tuple(SUITES) == DOCUMENT_SUITES

@@ -8,12 +8,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
 from typer.testing import CliRunner
 
+from newfound.baselines import document_frequency_z
 from newfound.cli import app
 from newfound.lab.evaluation import words as suites
 from newfound.lab.evaluation.faithfulness import faithfulness
-from newfound.lab.evaluation.words import SUITES, Corpus, Setting, run_suites
+from newfound.lab.evaluation.planting import pair_columns, plant_pairs, random_halves
+from newfound.lab.evaluation.suites import run_suites
+from newfound.lab.evaluation.words import SUITES, Corpus, Setting
 
 SMALL = {"n_machines": 2, "n_clauses": 20, "T": 10, "epochs": 3}
 
@@ -58,7 +62,7 @@ def setting() -> Made:
 
 def test_planted_words_are_where_they_should_be(setting: Made) -> None:
     before, novel = setting.halves(0)
-    after, same, planted = suites._planted_words(setting, 0, 0.5)
+    after, same, planted = setting.planted_words(0, 0.5)
     assert (novel == same).all()
     assert planted.sum() == 30
     counts = np.array([after[rows].sum(axis=0) for rows in (~novel, novel)])
@@ -68,11 +72,37 @@ def test_planted_words_are_where_they_should_be(setting: Made) -> None:
 
 def test_planted_pairs_are_as_frequent_alone_and_together_only_in_novel(setting: Made) -> None:
     _, novel = setting.halves(3)
-    matrix, same, pairs = suites.planted_pairs_corpus(setting, 3)
+    matrix, same, pairs = setting.planted_pairs(3)
     assert (novel == same).all()
     assert len({word for pair in pairs for word in pair}) == 6
-    before, _ = setting.halves(3)
-    assert matrix.nnz > before.nnz
+    has = np.array([matrix[:, list(pair)].toarray() for pair in pairs])
+    together = has.all(axis=2)
+    assert together[:, novel].sum() > 2 * together[:, ~novel].sum()  # some by chance
+    assert has[:, novel].sum() == pytest.approx(has[:, ~novel].sum(), rel=0.2)
+
+
+def test_pair_columns_are_the_pairs_of_enough_documents(setting: Made) -> None:
+    matrix, _, _ = setting.planted_pairs(3)
+    columns, pairs = pair_columns(matrix, 5)
+    dense = matrix.toarray()
+    expected = {
+        (i, j)
+        for i in range(dense.shape[1])
+        for j in range(i)
+        if (dense[:, i] & dense[:, j]).sum() >= 5
+    }
+    assert {tuple(sorted(pair, reverse=True)) for pair in pairs.tolist()} == expected
+    for column, (i, j) in zip(columns.toarray().T, pairs, strict=True):
+        assert (column == dense[:, i] & dense[:, j]).all()
+
+
+def test_baselines_that_count_pairs_find_planted_pairs() -> None:
+    rng = np.random.default_rng(0)
+    matrix = sparse.csr_array(rng.random((1000, 300)) < 0.04)
+    planted, novel, pairs = plant_pairs(matrix, random_halves(1000, 1), 1)
+    columns, words = pair_columns(planted, 10)
+    best = words[np.argsort(-document_frequency_z(columns, novel))[:20]].tolist()
+    assert all(sorted(pair) in best for pair in pairs)
 
 
 @pytest.mark.parametrize("name", SUITES)
@@ -80,7 +110,7 @@ def test_every_suite_gives_a_row_for_each_scorer(name: str, setting: Made) -> No
     if name == "no-novelty":
         table = suites.no_novelty(setting, splits=20)
     else:
-        table, seconds = run_suites(setting, [name])[name]
+        table, seconds = run_suites(SUITES, setting, [name])[name]
         assert seconds > 0
     assert len(table) >= 1
     assert len(set(table["scorer"])) == len(table)

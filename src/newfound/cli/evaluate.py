@@ -1,84 +1,194 @@
-"""``newfound evaluate``: quality, ours and that of the baselines, in one run."""
+"""``newfound evaluate``: the quality of words and of detection, beside that of baselines."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import json as json_format
+import platform
+import shlex
+import sys
+import time
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from inspect import cleandoc
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from newfound.cli.console import outcome, say
-from newfound.cli.evaluate_documents import documents
-from newfound.cli.options import Data, Force, Jobs, Json, Measurements, Quiet
-from newfound.cli.outputs import Suites, known_suites, measurements_to, publish
+from newfound.cli.console import outcome, print_json, say
+from newfound.cli.options import Data, Force, Jobs, Json, Measurements, Quiet, refuse_paths
 
-__all__ = ["app"]
+if TYPE_CHECKING:
+    from newfound.lab.evaluation.suites import Results
+    from newfound.table import Table
+
+__all__ = ["DOCUMENT_SUITES", "WORD_SUITES", "app"]
 
 app = typer.Typer(
-    help="Measure the quality of newfound and of the baselines on the public data sets.",
+    help="Measure the quality of newfound and of baselines on the public data sets.",
     no_args_is_help=True,
 )
-SUITE_NAMES = (
+# Repeated from newfound.lab.evaluation, which is slow to import.
+WORD_SUITES = (
     "planted-words", "planted-pairs", "documents-from-words", "stability", "no-novelty",
     "intervals", "faithfulness",
 )  # fmt: skip
+DOCUMENT_SUITES = (
+    "clinc150", "clinc150-unlabelled", "20newsgroups", "20newsgroups-each", "bbcsport",
+    "false-alarms", "deletion", "speed",
+)  # fmt: skip
 
 
-@app.callback()
-def _evaluate() -> None:
-    pass
+def _suite_names(names: Sequence[str]) -> Any:
+    """Return the argument that chooses suites."""
+
+    def check(given: list[str] | None) -> list[str]:
+        for name in given or ():
+            if name not in names:
+                raise typer.BadParameter(f"{name!r} is none of {', '.join(names)}.")
+        return given or list(names)
+
+    return typer.Argument(callback=check, help=f"Suites, all by default: {', '.join(names)}.")
 
 
 @app.command()
 def words(
-    suites: Annotated[
-        list[str] | None,
-        typer.Argument(
-            callback=lambda given: known_suites(given, SUITE_NAMES),
-            help=f"Which suites, all by default: {', '.join(SUITE_NAMES)}.",
-        ),
-    ] = None,
+    suites: Annotated[list[str] | None, _suite_names(WORD_SUITES)] = None,
     data: Data = None,
-    seeds: Annotated[int, typer.Option(min=1, max=100, help="How many seeds.")] = 5,
+    seeds: Annotated[int, typer.Option(min=1, max=100, help="Number of seeds.")] = 5,
     output: Measurements = None,
     force: Force = False,
     jobs: Jobs = -1,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Measure word scores: planted words and pairs, held-out documents, stability, q, intervals."""
+    """Measure word scores: planted words and pairs, held-out documents, stability, q, intervals.
+
+    The C of logistic regression is chosen by 3-fold cross-validation on the training side.
+    """
     with outcome():
-        from newfound.lab.evaluation.words import Setting, run_suites
+        from newfound.lab.evaluation.suites import run_suites
+        from newfound.lab.evaluation.words import SUITES, Setting
 
-        paths = measurements_to(output, force=force)
-        talk = (lambda what: None) if quiet else say
-        setting = Setting(data=data, seeds=seeds, n_jobs=jobs, say=talk)
-        found = run_suites(setting, list(suites or SUITE_NAMES))
-        publish(found, paths, _page, force=force, json=json, seeds=seeds)
+        paths = _output_paths(output, force=force)
+        setting = Setting(data=data, n_jobs=jobs, say=_messages(quiet), seeds=seeds)
+        found = run_suites(SUITES, setting, suites or WORD_SUITES)
+        about = f"{seeds} seeds: means and, after ±, standard deviations."
+        results = {**_about(about), "seeds": seeds}
+        page = _page("The quality of words", results, found, SUITES)
+        _publish(page, results, found, paths, force=force, json=json)
 
 
-def _page(results: dict[str, Any], found: Suites) -> str:
-    """Write the tables as Markdown."""
+@app.command()
+def documents(
+    suites: Annotated[list[str] | None, _suite_names(DOCUMENT_SUITES)] = None,
+    data: Data = None,
+    splits: Annotated[
+        int, typer.Option(min=1, max=1000, help="Number of splits to count false alarms on.")
+    ] = 50,
+    output: Measurements = None,
+    force: Force = False,
+    jobs: Jobs = 1,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure detection: known against novel documents, false alarms, explanations, speed.
+
+    The detector and the baselines are trained on known documents only. The C of logistic regression
+    and of LinearSVC is chosen by 3-fold cross-validation on the training side. The deletion test
+    includes LIME if it is installed (pip install lime).
+    """
+    with outcome():
+        from newfound.lab.evaluation.documents import SUITES, Setting
+        from newfound.lab.evaluation.suites import run_suites
+
+        paths = _output_paths(output, force=force)
+        setting = Setting(data=data, n_jobs=jobs, say=_messages(quiet), splits=splits)
+        found = run_suites(SUITES, setting, suites or DOCUMENT_SUITES)
+        results = _about("All methods are trained on known documents only.")
+        page = _page("The quality of detection", results, found, SUITES)
+        _publish(page, results, found, paths, force=force, json=json)
+
+
+def _messages(quiet: bool) -> Callable[[str], None]:
+    return (lambda message: None) if quiet else say
+
+
+def _output_paths(output: Path | None, *, force: bool) -> list[Path]:
+    """Return the paths of the page and of the JSON file; fail now if they cannot be written."""
+    paths = [Path(f"{output}{ending}") for ending in (".md", ".json")] if output else []
+    for path in paths:
+        refuse_paths(path, force=force)
+    return paths
+
+
+def _about(note: str) -> dict[str, Any]:
+    return {
+        "newfound": version("newfound"),
+        "python": platform.python_version(),
+        "command": shlex.join(["newfound", *sys.argv[1:]]),
+        "date": time.strftime("%Y-%m-%d"),
+        "note": note,
+    }
+
+
+def _page(title: str, about: dict[str, Any], found: Results, suites: Any) -> str:
+    """Return the tables as Markdown, each with the description of its suite."""
     lines = [
-        "# The quality of words",
-        f"`{results['command']}`, newfound {results['newfound']}, {results['seeds']} seeds: means "
-        "and, after ±, standard deviations.",
+        f"# {title}",
+        f"`{about['command']}`, newfound {about['newfound']}, {about['date']}. {about['note']}",
     ]
     for name, (table, seconds) in found.items():
-        heads = [column for column in table.columns if not column.endswith(", sd")]
-        lines += ["", f"## {name} ({seconds:,.0f} s)", ""]
-        lines += [f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
-        for row in table:
-            cells = [row["scorer"], *(_cell(row, column) for column in heads[1:])]
-            lines.append(f"| {' | '.join(cells)} |")
+        description = " ".join(cleandoc(suites[name].__doc__).split())
+        lines += ["", f"## {name} ({seconds:,.0f} s)", "", description, ""]
+        lines += _markdown(table)
     return "\n".join(lines)
 
 
-def _cell(row: dict[str, Any], column: str) -> str:
-    value, spread = row[column], row.get(f"{column}, sd")
+def _markdown(table: Table) -> list[str]:
+    """Return a table as lines of Markdown; a column "x, sd" is written after the ± of "x"."""
+    names = [name for name in table.columns if not name.endswith(", sd")]
+    lines = [f"| {' | '.join(names)} |", f"|{'---|' * len(names)}"]
+    for row in table:
+        cells = [_cell(row[name], row.get(f"{name}, sd")) for name in names]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def _cell(value: Any, sd: float | None = None) -> str:
     if value is None:
         return ""
-    shown = f"{value:.4f}" if abs(value) < 1000 and abs(value) >= 1e-3 else f"{value:.2g}"
-    return shown if spread is None else f"{shown} ± {spread:.4f}"
+    if not isinstance(value, float):
+        return str(value)
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    shown = f"{value:.2g}" if abs(value) < 1e-3 else f"{value:.4f}"
+    return shown if sd is None else f"{shown} ± {sd:.4f}"
 
 
-app.command()(documents)
+def _publish(
+    page: str,
+    about: dict[str, Any],
+    found: Results,
+    paths: Sequence[Path],
+    *,
+    force: bool,
+    json: bool,
+) -> None:
+    """Print the results, and write them as a page and as JSON."""
+    from newfound.storage.files import written_aside
+
+    results = {
+        **about,
+        "suites": {
+            name: {"seconds": round(seconds, 1), "rows": table.to_records()}
+            for name, (table, seconds) in found.items()
+        },
+    }
+    for path, text in zip(paths, (page, json_format.dumps(results, indent=1)), strict=False):
+        with written_aside(path, force=force) as aside:
+            aside.write_text(text + "\n", encoding="utf-8")
+    if json:
+        print_json(results)
+    else:
+        print(page)

@@ -1,30 +1,20 @@
-"""What commands write: tables and models, each aside first, and the results of measurements."""
+"""Tables and models that commands write."""
 
 from __future__ import annotations
 
-import json as json_format
-import platform
-import shlex
-import sys
-from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
 
-from newfound.cli.console import print_json, say
-from newfound.cli.options import refuse_paths
+from newfound.cli.console import say
 
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
     from newfound.detection.detector import NoveltyDetector
-    from newfound.table import Table
 
-__all__ = ["Suites", "known_suites", "measurements_to", "publish", "refuse_ending", "write"]
-
-Suites = Mapping[str, "tuple[Table, float]"]  # tables and seconds, by the names of the suites
+__all__ = ["refuse_ending", "write"]
 
 
 class _Rows(Protocol):
@@ -71,51 +61,3 @@ def _write_rows(rows: _Rows, path: Path) -> None:
     else:
         table = import_module("pyarrow").Table.from_pylist(rows.to_records())
         import_module("pyarrow.parquet").write_table(table, path)
-
-
-def known_suites(names: Sequence[str] | None, known: Sequence[str]) -> list[str]:
-    """Refuse suites that there are not."""
-    for name in names or ():
-        if name not in known:
-            raise typer.BadParameter(f"{name!r} is none of {', '.join(known)}.")
-    return list(names or ())
-
-
-def measurements_to(output: Path | None, *, force: bool) -> list[Path]:
-    """Name the files of measurements, and refuse what could not be written."""
-    paths = [Path(f"{output}{ending}") for ending in (".md", ".json")] if output else []
-    for path in paths:
-        refuse_paths(path, force=force)
-    return paths
-
-
-def publish(
-    found: Suites,
-    paths: Sequence[Path],
-    page: Callable[[dict[str, Any], Suites], str],
-    *,
-    force: bool,
-    json: bool,
-    **more: Any,
-) -> None:
-    """Print measurements, and write them as a page and as JSON."""
-    from newfound.storage.files import written_aside
-
-    results = {
-        "newfound": version("newfound"),
-        "python": platform.python_version(),
-        "command": shlex.join(["newfound", *sys.argv[1:]]),
-        **more,
-        "suites": {
-            name: {"seconds": round(seconds, 1), "rows": table.to_records()}
-            for name, (table, seconds) in found.items()
-        },
-    }
-    text = page(results, found)
-    for path, content in zip(paths, (text, json_format.dumps(results, indent=1)), strict=False):
-        with written_aside(path, force=force) as aside:
-            aside.write_text(content + "\n", encoding="utf-8")
-    if json:
-        print_json(results)
-    else:
-        print(text)

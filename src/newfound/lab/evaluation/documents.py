@@ -1,16 +1,17 @@
-"""The quality of detection: our detector and all baselines, on the same splits.
+"""Suites for the quality of detection: the detector and the baselines on the same splits.
 
-Each suite is a function of a `Setting` that gives a `Table`. Everything is trained on known
-documents only. Where a threshold is needed, all methods set it by the same held-back documents.
+Each suite takes a `Setting` and returns a `Table`. All methods are trained on known documents only.
+Where a threshold is needed, all methods set it by the same held-back documents. The C of logistic
+regression and of LinearSVC is chosen by 3-fold cross-validation on the training side.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,273 +20,296 @@ from newfound.detection.calibration import Calibration
 from newfound.detection.detector import NOVEL, NoveltyDetector
 from newfound.lab.datasets import load_20newsgroups, load_bbcsport, load_clinc150
 from newfound.lab.evaluation.deletion import deletion
+from newfound.lab.evaluation.document_baselines import DOCUMENT_BASELINES, DocumentBaselines
 from newfound.lab.evaluation.holdout import folds
-from newfound.lab.evaluation.rivals import RIVALS, Rival
+from newfound.lab.evaluation.suites import SuiteSetting
+from newfound.lab.tables import table_of
 from newfound.table import Table
 
-__all__ = ["SUITES", "Setting", "run_suites"]
+__all__ = ["SUITES", "Setting"]
 
 OURS = "newfound"
 ALPHA = 0.05
-PAPER_KNOWN, PAPER_NOVEL = ("comp.graphics", "talk.politics.guns"), "rec.sport.baseball"
-BBC_SEEDS = 3
-SPLITS = 50
 ALPHAS = (0.01, 0.05, 0.10)
+PAPER_KNOWN, PAPER_NOVEL = ("comp.graphics", "talk.politics.guns"), "rec.sport.baseball"
+N_KNOWN_GROUPS = 5
+BBC_SEEDS = 3
+N_DELETION_TEXTS = 300
 
 
 @dataclass(frozen=True)
-class Setting:
-    """What all suites share: where the data sets are, threads, and whom to tell of progress."""
+class Setting(SuiteSetting):
+    """The setting of the suites; `splits` is the number of splits to count false alarms on."""
 
-    data: Path | None = None
-    n_jobs: int = 1
-    splits: int = SPLITS
-    say: Callable[[str], None] = print
-
-    def path(self, name: str) -> Path | None:
-        """Give the folder of a data set; None leaves it to the environment."""
-        return None if self.data is None else self.data / name
+    splits: int = 50
 
     def detector(self, alpha: float = ALPHA, seed: int = 0, **parameters: Any) -> NoveltyDetector:
-        """Give a detector with the parameters that users get."""
+        """Return a detector with the default parameters."""
         return NoveltyDetector(alpha, n_jobs=self.n_jobs, random_state=seed, **parameters)
 
 
-def clinc150(setting: Setting) -> Table:
-    """CLINC150: trained on the training split, threshold by the validation split, then the test.
+class Labelled(NamedTuple):
+    """Texts with their classes."""
 
-    No out-of-scope request is used but in the test.
+    texts: list[str]
+    labels: NDArray[Any]
+
+
+class Clinc(NamedTuple):
+    """The splits of CLINC150, and the out-of-scope requests of the test split."""
+
+    train: Labelled
+    validation: Labelled
+    test: Labelled
+    out_of_scope: list[str]
+
+
+def clinc150(setting: Setting) -> Table:
+    """CLINC150: train on the training split, set the threshold by the validation split, then test.
+
+    Out-of-scope requests are used in the test only. In "accuracy, refused wrong" a known request
+    that is predicted novel counts as an error. The C of logistic regression and of LinearSVC is
+    chosen by 3-fold cross-validation on the training side.
     """
-    train, held, test, strange = _clinc(setting)
-    rows = [_clinc_ours(setting, train, held, test, strange)]
-    rival = Rival(*train, stop_words=False)
-    classes = rival.classify(test[0])
-    right = classes == test[1]
-    for name, score in RIVALS.items():
+    clinc = _clinc(setting)
+    rows = [_clinc_ours(setting, clinc)]
+    baselines = DocumentBaselines(*clinc.train, stop_words=False)
+    right = baselines.classify(clinc.test.texts) == clinc.test.labels
+    for name, score in DOCUMENT_BASELINES.items():
         setting.say(f"clinc150: {name}")
-        known, new = score(rival, test[0]), score(rival, strange)
+        held_back = score(baselines, clinc.validation.texts)
         calibration = Calibration(
-            score(rival, held[0]), np.zeros(len(held[0]), np.int64), ALPHA, classwise=False
+            held_back, np.zeros(len(held_back), np.int64), ALPHA, classwise=False
         )
-        alarm, found = (
-            calibration.p_values(s, np.zeros(len(s), np.int64)) <= ALPHA for s in (known, new)
+        known, novel = score(baselines, clinc.test.texts), score(baselines, clinc.out_of_scope)
+        false_alarm, found = (
+            calibration.p_values(scores, np.zeros(len(scores), np.int64)) <= ALPHA
+            for scores in (known, novel)
         )
         rows.append(
             {
                 "scorer": name,
-                "AUROC": _auroc(known, new),
+                "AUROC": _auroc(known, novel),
                 "recall at 5 %": float(found.mean()),
-                "false alarms": float(alarm.mean()),
-                "accuracy, refused wrong": float((right & ~alarm).mean()),
+                "false alarms": float(false_alarm.mean()),
+                "accuracy, refused wrong": float((right & ~false_alarm).mean()),
                 "class accuracy": float(right.mean()),
             }
         )
-    return _table(rows)
+    return table_of(rows)
 
 
-def _clinc_ours(setting: Setting, train: Any, held: Any, test: Any, strange: Any) -> dict[str, Any]:
-    detector = setting.detector().fit(*train, held_back=held[0])
-    predicted = detector.predict(test[0])
-    votes = detector.rule_votes(test[0])
+def _clinc_ours(setting: Setting, clinc: Clinc) -> dict[str, Any]:
+    detector = setting.detector().fit(*clinc.train, held_back=clinc.validation.texts)
+    test = clinc.test
+    votes = detector.rule_votes(test.texts)
     return {
         "scorer": OURS,
-        "AUROC": _auroc(detector.novelty(test[0]), detector.novelty(strange)),
-        "recall at 5 %": float((detector.predict(strange) == NOVEL).mean()),
-        "false alarms": float((predicted == NOVEL).mean()),
-        "accuracy, refused wrong": float((predicted == test[1]).mean()),
-        "class accuracy": float((detector.nearest(test[0]) == test[1]).mean()),
+        **_detected(detector, clinc),
+        "accuracy, refused wrong": float((detector.predict(test.texts) == test.labels).mean()),
+        "class accuracy": float((detector.nearest(test.texts) == test.labels).mean()),
         "class accuracy, rules alone": float(
-            (detector.classes_[votes.argmax(axis=1)] == test[1]).mean()
+            (detector.classes_[votes.argmax(axis=1)] == test.labels).mean()
         ),
     }
 
 
+def _detected(detector: NoveltyDetector, clinc: Clinc) -> dict[str, float]:
+    known, novel = clinc.test.texts, clinc.out_of_scope
+    return {
+        "AUROC": _auroc(detector.novelty(known), detector.novelty(novel)),
+        "recall at 5 %": float((detector.predict(novel) == NOVEL).mean()),
+        "false alarms": float((detector.predict(known) == NOVEL).mean()),
+    }
+
+
 def clinc150_unlabelled(setting: Setting) -> Table:
-    """CLINC150 without labels: all one class, or groups that are made."""
-    train, held, test, strange = _clinc(setting)
+    """CLINC150 without labels: all requests as one class, or as groups found by clustering."""
+    clinc = _clinc(setting)
     rows = []
     for n_groups in (1, 10, 50):
-        detector = setting.detector(n_groups=n_groups).fit(train[0], held_back=held[0])
-        rows.append(
-            {
-                "scorer": f"{OURS}, n_groups={n_groups}",
-                "AUROC": _auroc(detector.novelty(test[0]), detector.novelty(strange)),
-                "recall at 5 %": float((detector.predict(strange) == NOVEL).mean()),
-                "false alarms": float((detector.predict(test[0]) == NOVEL).mean()),
-            }
-        )
-    return _table(rows)
+        detector = setting.detector(n_groups=n_groups)
+        detector.fit(clinc.train.texts, held_back=clinc.validation.texts)
+        rows.append({"scorer": f"{OURS}, n_groups={n_groups}", **_detected(detector, clinc)})
+    return table_of(rows)
 
 
 def newsgroups_paper(setting: Setting) -> Table:
-    """20 Newsgroups, the paper's three groups: bydate, headers stripped."""
-    corpus = load_20newsgroups(setting.path("20newsgroups"))
+    """20 Newsgroups, the paper's three groups: the split by date, without headers.
+
+    The C of logistic regression and of LinearSVC is chosen by 3-fold cross-validation on the
+    training side.
+    """
+    corpus = load_20newsgroups(setting.data)
     train = corpus.only(*PAPER_KNOWN, split="train")
     known = corpus.only(*PAPER_KNOWN, split="test").texts
     novel = corpus.only(PAPER_NOVEL, split="test").texts
-    found = _all_scorers(setting, train.texts, train.labels, known, novel)
-    return _table([{"scorer": name, "AUROC": value} for name, value in found.items()])
+    found = _aurocs(setting, train.texts, train.labels, known, novel)
+    return table_of([{"scorer": name, "AUROC": value} for name, value in found.items()])
 
 
 def newsgroups_each(setting: Setting) -> Table:
-    """20 Newsgroups, each group novel in turn against five others, drawn once."""
-    corpus = load_20newsgroups(setting.path("20newsgroups"))
+    """20 Newsgroups: each group is novel in turn, against five others drawn at random.
+
+    The C of logistic regression and of LinearSVC is chosen by 3-fold cross-validation on the
+    training side.
+    """
+    corpus = load_20newsgroups(setting.data)
     groups = sorted(set(corpus.labels or ()))
     found: list[dict[str, float]] = []
     for number, group in enumerate(groups):
         setting.say(f"20newsgroups-each: {group}")
         others = [other for other in groups if other != group]
-        five = np.random.RandomState(number).choice(others, 5, replace=False).tolist()
-        train = corpus.only(*five, split="train")
-        known = corpus.only(*five, split="test").texts
+        drawn = np.random.RandomState(number).choice(others, N_KNOWN_GROUPS, replace=False)
+        train = corpus.only(*drawn.tolist(), split="train")
+        known = corpus.only(*drawn.tolist(), split="test").texts
         novel = corpus.only(group, split="test").texts
-        found.append(_all_scorers(setting, train.texts, train.labels, known, novel))
+        found.append(_aurocs(setting, train.texts, train.labels, known, novel))
     return _means(found, groups)
 
 
 def bbcsport(setting: Setting) -> Table:
-    """BBC Sport, each class novel in turn; a third of the known articles is held out, 3 seeds."""
-    corpus = load_bbcsport(setting.path("bbcsport"))
+    """BBC Sport: each class is novel in turn; a third of the known articles is held out, 3 seeds.
+
+    The C of logistic regression and of LinearSVC is chosen by 3-fold cross-validation on the
+    training side.
+    """
+    corpus = load_bbcsport(setting.data)
     classes = sorted(set(corpus.labels or ()))
     found: list[dict[str, float]] = []
-    for group in classes:
-        setting.say(f"bbcsport: {group}")
-        known = corpus.only(*(other for other in classes if other != group))
-        labels = np.array(known.labels)
+    for novel_class in classes:
+        setting.say(f"bbcsport: {novel_class}")
+        known = corpus.only(*(other for other in classes if other != novel_class))
+        labels, novel = np.array(known.labels), corpus.only(novel_class).texts
         for seed in range(BBC_SEEDS):
             train, test = next(folds(labels, 3, random_state=seed))
-            found.append(
-                _all_scorers(
-                    setting,
-                    [known.texts[i] for i in train],
-                    labels[train],
-                    [known.texts[i] for i in test],
-                    corpus.only(group).texts,
-                    seed=seed,
-                )
-            )
-    return _means(found, [group for group in classes for _ in range(BBC_SEEDS)])
+            texts, held_out = ([known.texts[i] for i in rows] for rows in (train, test))
+            found.append(_aurocs(setting, texts, labels[train], held_out, novel, seed=seed))
+    return _means(found, [one for one in classes for _ in range(BBC_SEEDS)])
 
 
 def false_alarms(setting: Setting) -> Table:
-    """Alarms on fresh known documents, over many splits of the documents of two corpora."""
-    clinc = load_clinc150(setting.path("clinc150"))
+    """Rate of false alarms on new known documents, the mean over many random splits.
+
+    "Expected" is the rate that split conformal prediction promises for the number of held-back
+    documents, "2 sd" twice the standard deviation of the mean rate.
+    """
+    clinc = load_clinc150(setting.data)
     labels = np.array(clinc.labels)
-    scope = np.flatnonzero(labels != "oos")
-    sport = load_bbcsport(setting.path("bbcsport"))
-    piles = {
-        "CLINC150, 3,000 known, 2,000 fresh": (
-            [clinc.texts[i] for i in scope], labels[scope], 3000, 2000,
-        ),
-        "BBC Sport, 550 known, 187 fresh": (
-            list(sport.texts), np.array(sport.labels), 550, 187,
-        ),
-    }  # fmt: skip
-    rows = []
-    for name, (texts, of, n_train, n_test) in piles.items():
-        rates: dict[float, list[float]] = {alpha: [] for alpha in ALPHAS}
-        exact: dict[float, float] = {}
-        for split in range(setting.splits):
-            order = np.random.RandomState(split).permutation(len(texts))
-            train, test = order[:n_train], order[n_train : n_train + n_test]
-            detector = setting.detector(min(ALPHAS), seed=split)
-            detector.fit([texts[i] for i in train], of[train])
-            score, nearest, _ = detector._scored([texts[i] for i in test])
-            held = detector.calibration_
-            for alpha in ALPHAS:
-                calibration = Calibration(held.scores, held.nearest, alpha)
-                rates[alpha].append(float((calibration.p_values(score, nearest) <= alpha).mean()))
-                exact[alpha] = np.floor(alpha * (len(held) + 1) + 1e-9) / (len(held) + 1)
+    in_scope = np.flatnonzero(labels != "oos")
+    sport = load_bbcsport(setting.data)
+    requests = Labelled([clinc.texts[i] for i in in_scope], labels[in_scope])
+    articles = Labelled(list(sport.texts), np.array(sport.labels))
+    return table_of(
+        [
+            *_alarm_rates(setting, "CLINC150, 3,000 known, 2,000 new", requests, 3000, 2000),
+            *_alarm_rates(setting, "BBC Sport, 550 known, 187 new", articles, 550, 187),
+        ]
+    )
+
+
+def _alarm_rates(
+    setting: Setting, name: str, documents: Labelled, n_train: int, n_test: int
+) -> list[dict[str, Any]]:
+    texts, labels = documents
+    rates: dict[float, list[float]] = {alpha: [] for alpha in ALPHAS}
+    for split in range(setting.splits):
+        order = np.random.RandomState(split).permutation(len(texts))
+        train, test = order[:n_train], order[n_train : n_train + n_test]
+        detector = setting.detector(min(ALPHAS), seed=split)
+        detector.fit([texts[i] for i in train], labels[train])
+        held_out = [texts[i] for i in test]
+        scores, nearest = detector.novelty(held_out), _class_numbers(detector, held_out)
+        held_back = detector.calibration_
         for alpha in ALPHAS:
-            mean, n = float(np.mean(rates[alpha])), len(held)
-            # A split's rate varies with the documents held back and with the fresh ones.
-            error = np.sqrt(alpha * (1 - alpha) * (1 / (n + 2) + 1 / n_test) / setting.splits)
-            rows.append(
-                {
-                    "documents": name,
-                    "alpha": alpha,
-                    "rate": mean,
-                    "expected": float(exact[alpha]),
-                    "error, 2 sd": float(2 * error),
-                    "within": "yes" if abs(mean - exact[alpha]) <= 2 * error else "no",
-                }
-            )
-    return _table(rows)
+            calibration = Calibration(held_back.scores, held_back.nearest, alpha)
+            rates[alpha].append(float((calibration.p_values(scores, nearest) <= alpha).mean()))
+    n = len(held_back)
+    return [
+        {
+            "documents": name,
+            "alpha": alpha,
+            "rate": float(np.mean(rates[alpha])),
+            "expected": float(np.floor(alpha * (n + 1) + 1e-9) / (n + 1)),
+            # The rate of a split varies with the held-back documents and with the new ones.
+            "2 sd": float(
+                2 * np.sqrt(alpha * (1 - alpha) * (1 / (n + 2) + 1 / n_test) / setting.splits)
+            ),
+        }
+        for alpha in ALPHAS
+    ]
+
+
+def _class_numbers(detector: NoveltyDetector, texts: Sequence[str]) -> NDArray[np.int64]:
+    numbers = {label: number for number, label in enumerate(detector.classes_.tolist())}
+    return np.array([numbers[label] for label in detector.nearest(texts).tolist()], np.int64)
 
 
 def deletions(setting: Setting) -> Table:
-    """Words to remove until a novel request of CLINC150 is known: ours, LIME's and random ones."""
-    train, held, _, strange = _clinc(setting)
-    detector = setting.detector().fit(*train, held_back=held[0])
-    return deletion(detector, strange[:300], say=setting.say)
+    """Words to remove until a novel request of CLINC150 is known: newfound, LIME, random order."""
+    clinc = _clinc(setting)
+    detector = setting.detector().fit(*clinc.train, held_back=clinc.validation.texts)
+    return deletion(detector, clinc.out_of_scope[:N_DELETION_TEXTS], say=setting.say)
 
 
 def speed(setting: Setting) -> Table:
-    """Messages of CLINC150 on one core, by processor time: in a batch, and one by one."""
-    train, held, test, strange = _clinc(setting)
+    """Time for requests of CLINC150 on one core, by the processor: in a batch, and one by one."""
+    clinc = _clinc(setting)
     detector = NoveltyDetector(ALPHA, n_jobs=1, random_state=0)
-    fit = _seconds(lambda texts: detector.fit(texts, train[1], held_back=held[0]), train[0])
-    texts = [*test[0], *strange] * 4
+    fit = _seconds(lambda: detector.fit(*clinc.train, held_back=clinc.validation.texts))
+    texts = [*clinc.test.texts, *clinc.out_of_scope] * 4
     detector.predict(texts[:1000])
-    batch = min(_seconds(detector.predict, texts) for _ in range(3))
-    some = [*test[0][:250], *strange[:250]]
+    batch = min(_seconds(lambda: detector.predict(texts)) for _ in range(3))
+    some = [*clinc.test.texts[:250], *clinc.out_of_scope[:250]]
 
-    def explain_all(texts: Sequence[str]) -> None:
-        for text in texts:
+    def explain_all() -> None:
+        for text in some:
             detector.explain(text)
 
-    def counterfactuals(texts: Sequence[str]) -> None:
-        for text in texts:
+    def find_counterfactuals() -> None:
+        for text in some:
             _ = detector.explain(text).counterfactual
 
-    explain_all(some)
-    one = min(_seconds(explain_all, some) for _ in range(3)) / len(some)
-    whole = _seconds(counterfactuals, some) / len(some)
-    rows = [
-        {"what": "fit, seconds", "value": fit},
-        {"what": "messages a second, in a batch", "value": len(texts) / batch},
-        {"what": "one with its explanation, ms", "value": 1000 * one},
-        {"what": "and its counterfactual, ms", "value": 1000 * whole},
-    ]
-    return _table(rows)
+    explain_all()
+    one = min(_seconds(explain_all) for _ in range(3)) / len(some)
+    both = _seconds(find_counterfactuals) / len(some)
+    return table_of(
+        [
+            {"measure": "fit, seconds", "value": fit},
+            {"measure": "messages a second, in a batch", "value": len(texts) / batch},
+            {"measure": "one message with its explanation, ms", "value": 1000 * one},
+            {"measure": "the same with its counterfactual, ms", "value": 1000 * both},
+        ]
+    )
 
 
-SUITES: dict[str, Callable[[Setting], Table]] = {
-    "clinc150": clinc150,
-    "clinc150-unlabelled": clinc150_unlabelled,
-    "20newsgroups": newsgroups_paper,
-    "20newsgroups-each": newsgroups_each,
-    "bbcsport": bbcsport,
-    "false-alarms": false_alarms,
-    "deletion": deletions,
-    "speed": speed,
-}
+SUITES: Mapping[str, Callable[[Setting], Table]] = MappingProxyType(
+    {
+        "clinc150": clinc150,
+        "clinc150-unlabelled": clinc150_unlabelled,
+        "20newsgroups": newsgroups_paper,
+        "20newsgroups-each": newsgroups_each,
+        "bbcsport": bbcsport,
+        "false-alarms": false_alarms,
+        "deletion": deletions,
+        "speed": speed,
+    }
+)
 
 
-def run_suites(setting: Setting, names: Sequence[str]) -> dict[str, tuple[Table, float]]:
-    """Run suites; give the table of each and the seconds it took."""
-    found = {}
-    for name in names:
-        setting.say(f"{name} ...")
-        started = time.perf_counter()
-        table = SUITES[name](setting)
-        found[name] = table, time.perf_counter() - started
-    return found
-
-
-def _clinc(setting: Setting) -> tuple[Any, Any, Any, list[str]]:
-    """Give training, validation and test requests with their intents, and the out-of-scope ones."""
-    corpus = load_clinc150(setting.path("clinc150"))
+def _clinc(setting: Setting) -> Clinc:
+    corpus = load_clinc150(setting.data)
     labels, splits = np.array(corpus.labels), np.array(corpus.splits)
-    parts = []
-    for split in ("train", "val", "test"):
-        rows = np.flatnonzero((splits == split) & (labels != "oos"))
-        parts.append(([corpus.texts[i] for i in rows], labels[rows]))
-    strange = np.flatnonzero((splits == "test") & (labels == "oos"))
-    return (*parts, [corpus.texts[i] for i in strange])  # type: ignore[return-value]
+
+    def part(split: str, *, in_scope: bool) -> Labelled:
+        rows = np.flatnonzero((splits == split) & ((labels != "oos") == in_scope))
+        return Labelled([corpus.texts[i] for i in rows], labels[rows])
+
+    train, validation, test = (part(split, in_scope=True) for split in ("train", "val", "test"))
+    return Clinc(train, validation, test, part("test", in_scope=False).texts)
 
 
-def _all_scorers(
+def _aurocs(
     setting: Setting,
     texts: Sequence[str],
     labels: Any,
@@ -294,12 +318,12 @@ def _all_scorers(
     *,
     seed: int = 0,
 ) -> dict[str, float]:
-    """Give the AUROC of our detector and of all baselines."""
+    """Return the AUROC of the detector and of all baselines."""
     detector = setting.detector(seed=seed).fit(texts, labels)
     found = {OURS: _auroc(detector.novelty(known), detector.novelty(novel))}
-    rival = Rival(texts, labels, stop_words=True, seed=seed)
-    for name, score in RIVALS.items():
-        found[name] = _auroc(score(rival, known), score(rival, novel))
+    baselines = DocumentBaselines(texts, labels, stop_words=True, seed=seed)
+    for name, score in DOCUMENT_BASELINES.items():
+        found[name] = _auroc(score(baselines, known), score(baselines, novel))
     return found
 
 
@@ -310,32 +334,20 @@ def _auroc(known: NDArray[np.float64], novel: NDArray[np.float64]) -> float:
     return float(roc_auc_score(labels, np.concatenate((known, novel))))
 
 
-def _seconds(function: Callable[[Sequence[str]], object], texts: Sequence[str]) -> float:
-    """Give the processor time, which others on the same computer do not stretch as they do time."""
+def _seconds(action: Callable[[], object]) -> float:
+    """Return the processor time, which depends less on the load of the machine than wall time."""
     started = time.process_time()
-    function(texts)
+    action()
     return time.process_time() - started
 
 
-def _means(found: list[dict[str, float]], groups: Sequence[str]) -> Table:
-    """Average over runs, and over the runs of each group."""
+def _means(found: Sequence[Mapping[str, float]], groups: Sequence[str]) -> Table:
+    """Average over all runs, and over the runs of each group."""
     rows = []
     for name in found[0]:
-        values = [run[name] for run in found]
-        row: dict[str, Any] = {"scorer": name, "mean AUROC": float(np.mean(values))}
+        values = np.array([run[name] for run in found])
+        row: dict[str, Any] = {"scorer": name, "mean AUROC": float(values.mean())}
         for group in dict.fromkeys(groups):
-            own = [value for value, of in zip(values, groups, strict=True) if of == group]
-            row[group] = float(np.mean(own))
+            row[group] = float(values[np.array(groups) == group].mean())
         rows.append(row)
-    return _table(rows)
-
-
-def _table(rows: list[dict[str, Any]]) -> Table:
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    columns = {}
-    for name in names:
-        values = [row.get(name) for row in rows]
-        is_text = any(isinstance(value, str) for value in values)
-        filled = values if is_text else [np.nan if v is None else v for v in values]
-        columns[name] = np.array(filled, dtype=object if is_text else np.float64)
-    return Table(columns)
+    return table_of(rows)

@@ -1,4 +1,4 @@
-"""Faithfulness of explanations: whether a judge changes its mind without the words they name."""
+"""Faithfulness of explanations: how the words that they name change the output of a classifier."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["N_POSTS", "SHARE", "STRENGTHS", "faithfulness"]
 N_POSTS = 100
 SHARE = 0.2
 STRENGTHS = (1.0, 10.0)
-LIME_SAMPLES = 5000  # what the library does by default
+LIME_SAMPLES = 5000  # the library's default
 
 
 def faithfulness(
@@ -31,13 +31,12 @@ def faithfulness(
     train: NDArray[np.bool_],
     parameters: Mapping[str, Any],
 ) -> Table:
-    """Measure explanations of novel posts by a judge that knows nothing of them.
+    """Measure explanations of novel posts by a classifier, the judge, that does not use them.
 
-    The judge is a logistic regression on TF-IDF, trained on the same posts as the describer; there
-    are a mild one and a strict one (scikit-learn's C of 1 and of 10). Each explanation names a
-    fifth of the words of a post. Comprehensiveness is how much the judge's probability of novel
-    falls when they are taken away (the more, the better), sufficiency how much it falls when only
-    they are left (the less, the better).
+    The judge is a logistic regression on TF-IDF, trained on the same posts as the describer, once
+    with C = 1 and once with C = 10. Each explanation names a fifth of the words of a post.
+    Comprehensiveness is the drop of the judge's probability of novel when these words are removed
+    (higher is better); sufficiency is the drop when only they are kept (lower is better).
 
     Parameters
     ----------
@@ -46,14 +45,14 @@ def faithfulness(
     novel : (n,) array of bool
         Which of them are novel.
     train : (n,) array of bool
-        Which of them to learn from.
+        Which of them to train on.
     parameters : mapping
-        Those of the describer.
+        The parameters of the describer.
 
     Returns
     -------
     Table
-        A row for each way to explain, with the seconds that it takes for a post.
+        A row for each method, with the seconds that it takes for a post.
     """
     learned = [texts[i] for i in np.flatnonzero(train).tolist()]
     labels = np.where(novel[train], "novel", "known")
@@ -67,7 +66,7 @@ def faithfulness(
         judge = _Judge(describer, learned, novel[train], C)
         found = {
             name: np.mean([judge.measured(texts[row], explain) for row in chosen], axis=0)
-            for name, explain in judge.ways.items()
+            for name, explain in judge.methods.items()
         }
         columns["scorer"] = np.array(list(found), dtype=object)
         for number, column in enumerate(("comprehensiveness", "sufficiency", "seconds a post")):
@@ -77,7 +76,7 @@ def faithfulness(
 
 
 class _Judge:
-    """The judge, and the ways to explain what it says."""
+    """The judge, and the methods that explain its output."""
 
     def __init__(
         self, describer: NoveltyDescriber, texts: list[str], novel: NDArray[np.bool_], C: float
@@ -94,7 +93,7 @@ class _Judge:
         self.model = LogisticRegression(C=C, max_iter=3000).fit(weighted, novel)
         words = describer.words_
         numbers = [words.number(name) for name in names]
-        self.ways: dict[str, Callable[[str], list[int]]] = {
+        self.methods: dict[str, Callable[[str], list[int]]] = {
             "newfound: novelty": self._by(words["novelty"][numbers]),
             "newfound: score of the committee": self._by(
                 np.nan_to_num(words["log_score"][numbers])
@@ -104,25 +103,25 @@ class _Judge:
             "random words": self._random,
         }
         if find_spec("lime") is not None:
-            self.ways["LIME"] = self._lime
+            self.methods["LIME"] = self._lime
 
     def words(self, text: str) -> list[int]:
-        """Give the numbers of the different words of a text."""
+        """Return the columns of the distinct words of a text."""
         numbers: list[int] = self.vectorizer.transform([text]).indices.tolist()
         return numbers
 
     def measured(
         self, text: str, explain: Callable[[str], list[int]]
     ) -> tuple[float, float, float]:
-        """Give comprehensiveness, sufficiency, and the seconds that the explanation takes."""
+        """Return comprehensiveness, sufficiency and the seconds of the explanation."""
         began = time.perf_counter()
         ranked = explain(text)
         seconds = time.perf_counter() - began
         named = ranked[: max(1, math.ceil(SHARE * len(ranked)))]
-        return (*self.falls(text, named), seconds)
+        return (*self.drops(text, named), seconds)
 
-    def falls(self, text: str, named: Sequence[int]) -> tuple[float, float]:
-        """Give comprehensiveness and sufficiency."""
+    def drops(self, text: str, named: Sequence[int]) -> tuple[float, float]:
+        """Return comprehensiveness and sufficiency."""
         words = self.words(text)
         without = [word for word in words if word not in set(named)]
         whole, less, only = self._probabilities([words, without, list(named)])
@@ -152,7 +151,7 @@ class _Judge:
         return [words[i] for i in order]
 
     def _lime(self, text: str) -> list[int]:
-        """Explain the bag of words: LIME is given its words, one for each, and no others."""
+        """Explain the bag of words: LIME gets a text with each distinct word once."""
         lime_text = import_module("lime.lime_text")
         words = self.words(text)
         if len(words) < 2:

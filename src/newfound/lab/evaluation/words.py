@@ -1,25 +1,24 @@
-"""The quality of words: suites that measure our scores and all baselines, on the same splits.
+"""Suites for the quality of words: the scores of newfound and all baselines on the same splits.
 
-Each suite is a function of a `Setting` that gives a `Table`, a row for each scorer.
+Each suite takes a `Setting` and returns a `Table` with a row for each scorer. The C of logistic
+regression is chosen by 3-fold cross-validation on the training side.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse, stats
+from scipy import stats
 from sklearn.metrics import average_precision_score, roc_auc_score
 
-from newfound.baselines import BASELINES
+from newfound.baselines import BASELINES, Baseline, logistic_regression
 from newfound.description.novelty import document_weights, q_values, word_evidence
 from newfound.description.phrases import find_phrases
 from newfound.description.presets import resolve
@@ -27,32 +26,40 @@ from newfound.description.scores import word_scores
 from newfound.lab.datasets import load_20newsgroups, load_bbcsport, load_clinc150
 from newfound.lab.evaluation.faithfulness import faithfulness
 from newfound.lab.evaluation.holdout import folds
+from newfound.lab.evaluation.planting import (
+    PlantedPairs,
+    PlantedWords,
+    pair_columns,
+    plant_pairs,
+    plant_words,
+    random_halves,
+)
+from newfound.lab.evaluation.suites import C_GRID, SuiteSetting
+from newfound.lab.tables import table_of
 from newfound.machine.committee import Learned, new_machines, read, rule_columns, rule_min_df, train
 from newfound.metrics import document_scores
 from newfound.rules import ClauseTable
 from newfound.table import Table
 from newfound.text.vectorizer import TextVectorizer
 
-__all__ = [
-    "SUITES",
-    "Corpus",
-    "Setting",
-    "fitted_words",
-    "learned_rules",
-    "planted_pairs_corpus",
-    "run_suites",
-]
+__all__ = ["SUITES", "WORD_BASELINES", "Corpus", "Setting", "fitted_words", "learned_rules"]
 
 NOVELTY, SCORE = "newfound: novelty", "newfound: score of the committee"
 SINGLE = "newfound: score of one machine"
 TOPS = (10, 30, 100)
+N_PHRASES = 20
+PAIR_MIN_SHARE = 0.01
 GROUPS = ("comp.graphics", "talk.politics.guns", "rec.sport.baseball")
+WORD_BASELINES: Mapping[str, Baseline] = MappingProxyType(
+    {**BASELINES, "logistic_regression": partial(logistic_regression, C=C_GRID)}
+)
 Matrix = Any
+Rows = dict[str, dict[str, list[float]]]
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Boolean bags of words with sides, and the splits of the corpus if it has them."""
+    """Boolean bags of words, which documents are novel, and the splits if there are any."""
 
     matrix: Matrix
     novel: NDArray[np.bool_]
@@ -61,28 +68,19 @@ class Corpus:
 
 
 @dataclass(frozen=True)
-class Setting:
-    """What all suites share.
+class Setting(SuiteSetting):
+    """The setting of the suites, and the corpora that they use.
 
     Attributes
     ----------
-    data : path, optional
-        Where the data sets are; by default, the environment says.
     seeds : int
-        How many seeds.
-    n_jobs : int
-        How many threads.
+        The number of seeds.
     parameters : mapping
-        Those of the describer, where not the default ones.
-    say : callable
-        Told what is going on.
+        Parameters of the describer that are not the default ones.
     """
 
-    data: Path | None = None
     seeds: int = 5
-    n_jobs: int = 1
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    say: Callable[[str], None] = lambda what: None
 
     @cached_property
     def bbcsport(self) -> Corpus:
@@ -106,18 +104,23 @@ class Setting:
         return _corpus(texts, domains[rows] == "travel")
 
     def halves(self, seed: int, share: float = 0.5) -> tuple[Matrix, NDArray[np.bool_]]:
-        """Part the known newsgroups at random: nothing is novel."""
+        """Split the known newsgroups at random, so that nothing is novel."""
         known = self.newsgroups.matrix[~self.newsgroups.novel]
-        n = known.shape[0]
-        novel = np.zeros(n, bool)
-        novel[np.random.default_rng(seed).permutation(n)[: round(share * n)]] = True
-        return known, novel
+        return known, random_halves(known.shape[0], seed, share)
+
+    def planted_words(self, seed: int, q: float) -> PlantedWords:
+        """Return random halves of the known newsgroups with planted words."""
+        return plant_words(*self.halves(seed), seed, q)
+
+    def planted_pairs(self, seed: int) -> PlantedPairs:
+        """Return random halves of the known newsgroups with planted pairs."""
+        return plant_pairs(*self.halves(seed), seed)
 
 
 def learned_rules(
     setting: Setting, matrix: Matrix, novel: NDArray[np.bool_], seed: int, **parameters: Any
 ) -> Learned:
-    """Learn from bags of words as a describer does."""
+    """Train a committee on bags of words as a describer does, and return what it learned."""
     given = {**setting.parameters, **parameters}
     chosen = resolve(given.get("preset"), given)
     chosen["max_literals"] = chosen["max_literals"] or None
@@ -134,7 +137,7 @@ def learned_rules(
 def fitted_words(
     setting: Setting, matrix: Matrix, novel: NDArray[np.bool_], seed: int, **parameters: Any
 ) -> tuple[ClauseTable, NDArray[np.float64]]:
-    """Give all clauses of a committee, and the log scores of the words."""
+    """Return all clauses of a committee, and the log scores of the words."""
     learned = learned_rules(setting, matrix, novel, seed, **parameters)
     names = [str(number) for number in range(matrix.shape[1])]
     sizes = (int((~novel).sum()), int(novel.sum()))
@@ -143,45 +146,59 @@ def fitted_words(
 
 
 def planted_words(setting: Setting) -> Table:
-    """Find 30 words, each planted in a share q of the documents of a random half."""
-    rows: dict[str, dict[str, list[float]]] = {}
+    """Average precision for 30 words, each planted in a share q of the documents of a random half.
+
+    The C of logistic regression is chosen by 3-fold cross-validation on the same documents.
+    """
+    rows: Rows = {}
     for q in (0.02, 0.05):
         for seed in range(setting.seeds):
             setting.say(f"planted words, q = {q:.0%}, seed {seed}")
-            matrix, novel, planted = _planted_words(setting, seed, q)
+            matrix, novel, planted = setting.planted_words(seed, q)
             for name, scores in _scorers(setting, matrix, novel, seed, single=False):
-                value = average_precision_score(planted, scores)
-                rows.setdefault(name, {}).setdefault(f"q = {q:.0%}", []).append(value)
+                value = float(average_precision_score(planted, scores))
+                _add(rows, name, f"q = {q:.0%}", value)
     return _means(rows)
 
 
 def planted_pairs(setting: Setting) -> Table:
-    """Find three pairs of words that are together only in novel documents."""
-    rows: dict[str, dict[str, list[float]]] = {}
+    """Share of three planted word pairs among the 20 pairs that are ranked highest.
+
+    The two words of a pair are together in novel documents only. newfound reads pairs from its
+    rules (phrases). The others rank all pairs of words that at least 1 % of the documents contain.
+    """
+    rows: Rows = {}
     for seed in range(setting.seeds):
         setting.say(f"planted pairs, seed {seed}")
-        matrix, novel, pairs = planted_pairs_corpus(setting, seed)
+        matrix, novel, pairs = setting.planted_pairs(seed)
         table, _ = fitted_words(setting, matrix, novel, seed)
         phrases = find_phrases(table, matrix, document_weights(matrix, novel))
-        found = [{int(word) for word in words} for words in phrases["words"][:20]]
-        share = np.mean([any(set(pair) <= words for words in found) for pair in pairs])
-        rows.setdefault("newfound: phrases", {}).setdefault("among 20", []).append(float(share))
+        top = [{int(word) for word in words} for words in phrases["words"][:N_PHRASES]]
+        share = np.mean([any(set(pair) <= words for words in top) for pair in pairs])
+        _add(rows, "newfound: phrases", f"among {N_PHRASES}", float(share))
+        columns, words_of = pair_columns(matrix, max(2, round(PAIR_MIN_SHARE * len(novel))))
         for name, scores in (
-            (NOVELTY, word_evidence(matrix, novel).novelty),
-            *((name, baseline(matrix, novel)) for name, baseline in BASELINES.items()),
+            (NOVELTY, word_evidence(columns, novel).novelty),
+            *((name, baseline(columns, novel)) for name, baseline in WORD_BASELINES.items()),
         ):
-            # A scorer of words can rank pairs by the sum of the two at best.
-            best = np.argsort(-scores)[:200]
-            top = sorted(combinations(best, 2), key=lambda two: -scores[list(two)].sum())[:20]
-            ranked = [set(map(int, pair)) for pair in top]
-            share = np.mean([set(pair) in ranked for pair in pairs])
-            rows.setdefault(name, {}).setdefault("among 20", []).append(float(share))
+            best = words_of[np.argsort(-scores, kind="stable")[:N_PHRASES]]
+            ranked = [set(pair) for pair in best.tolist()]
+            _add(
+                rows,
+                name,
+                f"among {N_PHRASES}",
+                float(np.mean([set(pair) in ranked for pair in pairs])),
+            )
     return _means(rows)
 
 
 def documents_from_words(setting: Setting) -> Table:
-    """Rank held-out documents by the sum of the scores of their words, and of a few of them."""
-    rows: dict[str, dict[str, list[float]]] = {}
+    """AUROC of held-out documents ranked by the sum of the scores of their words.
+
+    "top n" uses only the n words with the greatest absolute scores. The C of logistic regression is
+    chosen by 3-fold cross-validation on the training side.
+    """
+    rows: Rows = {}
     for seed in range(setting.seeds):
         for corpus_name, corpus in (
             ("BBC Sport", setting.bbcsport),
@@ -193,38 +210,36 @@ def documents_from_words(setting: Setting) -> Table:
                 kept = np.flatnonzero(np.asarray(seen.sum(axis=0)).ravel() >= 2)
                 seen, rest = seen[:, kept], corpus.matrix[test][:, kept]
                 for name, scores in _scorers(setting, seen, corpus.novel[learned], seed):
-                    of = rows.setdefault(name, {})
                     for title, weights in (("all", scores), *_tops(scores)):
                         value = roc_auc_score(corpus.novel[test], document_scores(rest, weights))
-                        of.setdefault(f"{corpus_name}, {title}", []).append(value)
+                        _add(rows, name, f"{corpus_name}, {title}", float(value))
     return _means(rows)
 
 
 def stability(setting: Setting) -> Table:
-    """Compare the rankings of different seeds: Spearman's correlation, overlap of the top."""
+    """Agreement between the rankings of different seeds: Spearman's correlation, overlap."""
     corpus = setting.bbcsport
     found: dict[str, list[NDArray[np.float64]]] = {}
     for seed in range(setting.seeds):
         setting.say(f"stability, seed {seed}")
         for name, scores in _scorers(setting, corpus.matrix, corpus.novel, seed, baselines=False):
             found.setdefault(name, []).append(scores)
-    rows: dict[str, dict[str, list[float]]] = {}
+    rows: Rows = {}
     for name, rankings in found.items():
-        of = rows.setdefault(name, {})
         for one, other in combinations(rankings, 2):
-            of.setdefault("Spearman", []).append(float(stats.spearmanr(one, other).statistic))
+            _add(rows, name, "Spearman", float(stats.spearmanr(one, other).statistic))
             for n in (25, 100):
                 both = set(np.argsort(-one)[:n]) & set(np.argsort(-other)[:n])
-                of.setdefault(f"top {n}", []).append(len(both) / n)
+                _add(rows, name, f"top {n}", len(both) / n)
     return _means(rows)
 
 
 def no_novelty(setting: Setting, splits: int = 100) -> Table:
-    """Count false alarms where both sides are one: shares of splits with any word at q up to 5 %.
+    """Share of random splits of one corpus in which any word has q <= 5 %, though none is novel.
 
     The q-values do not depend on the machines.
     """
-    rows: dict[str, dict[str, list[float]]] = {}
+    rows: Rows = {}
     setting.say(f"no novelty, {splits} splits")
     for share in (0.5, 0.1):
         for seed in range(splits):
@@ -232,18 +247,18 @@ def no_novelty(setting: Setting, splits: int = 100) -> Table:
             known, new = (np.asarray(matrix[rows].sum(axis=0)) for rows in (~novel, novel))
             kept = known + new >= 2
             q = q_values(known[kept], new[kept], int((~novel).sum()), int(novel.sum()))
-            alarm = bool((q <= 0.05).any())
-            column = f"{share:.0%} of the documents novel"
-            rows.setdefault("newfound: q", {}).setdefault(column, []).append(float(alarm))
+            alarm = float((q <= 0.05).any())
+            _add(rows, "newfound: q", f"{share:.0%} of the documents novel", alarm)
     return _means(rows, spread=False)
 
 
 def intervals(setting: Setting) -> Table:
-    """Measure how often a 90 % interval holds the novelty that the other half of documents gives.
+    """Share of words whose 90 % interval contains the novelty measured on the other half.
 
-    Of words with at least two documents in each half. The intervals do not depend on the machines.
+    Only words with at least two documents in each half count. The intervals do not depend on the
+    machines.
     """
-    rows: dict[str, dict[str, list[float]]] = {}
+    rows: Rows = {}
     for name, corpus in (
         ("BBC Sport", setting.bbcsport),
         ("20 Newsgroups", setting.newsgroups),
@@ -263,15 +278,14 @@ def intervals(setting: Setting) -> Table:
             here, there = both[often[0]], both[often[1]]
             fresh = other.novelty[there]
             held = (one.low[here] <= fresh) & (fresh <= one.high[here])
-            of = rows.setdefault("newfound: novelty", {})
-            of.setdefault(f"{name}, all words", []).append(float(held.mean()))
+            _add(rows, NOVELTY, f"{name}, all words", float(held.mean()))
             strong = np.abs(one.novelty[here]) > 2
-            of.setdefault(f"{name}, novelty beyond 2", []).append(float(held[strong].mean()))
+            _add(rows, NOVELTY, f"{name}, novelty beyond 2", float(held[strong].mean()))
     return _means(rows)
 
 
 def faithful_words(setting: Setting) -> Table:
-    """Take words away from 100 posts on baseball, and see whether a judge changes its mind."""
+    """Effect of removing the words of explanations from 100 posts, judged by another classifier."""
     corpus = setting.newsgroups
     setting.say("faithfulness of the words of 100 posts")
     train = np.asarray(corpus.splits) == "train"
@@ -312,13 +326,12 @@ def _scorers(
     if single:
         yield SINGLE, fitted_words(setting, matrix, novel, seed, n_machines=1)[1]
     if baselines:
-        for name, baseline in BASELINES.items():
-            scores = np.asarray(baseline(matrix, novel), np.float64)
-            yield name, np.log(np.maximum(scores, 1e-12)) if name.endswith("ratio") else scores
+        for name, baseline in WORD_BASELINES.items():
+            yield name, baseline(matrix, novel)
 
 
 def _tops(scores: NDArray[np.float64]) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    """Keep the scores of the words that lean most to either side."""
+    """Yield the scores with all but the greatest absolute ones set to 0."""
     order = np.argsort(-np.abs(scores), kind="stable")
     for n in TOPS:
         few = np.zeros_like(scores)
@@ -333,82 +346,18 @@ def _splits(corpus: Corpus, seed: int) -> Iterator[tuple[NDArray[np.intp], NDArr
         yield np.flatnonzero(corpus.splits == "train"), np.flatnonzero(corpus.splits == "test")
 
 
-def _candidates(matrix: Matrix, novel: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Give words that both halves use, of 10 to 60 documents."""
-    counts = np.array([matrix[rows].sum(axis=0) for rows in (~novel, novel)]).reshape(2, -1)
-    total = counts.sum(axis=0)
-    return np.flatnonzero((counts > 0).all(axis=0) & (total >= 10) & (total <= 60))
+def _add(rows: Rows, scorer: str, column: str, value: float) -> None:
+    rows.setdefault(scorer, {}).setdefault(column, []).append(value)
 
 
-def _planted_words(
-    setting: Setting, seed: int, q: float
-) -> tuple[Matrix, NDArray[np.bool_], NDArray[np.bool_]]:
-    matrix, novel = setting.halves(seed)
-    rng = np.random.default_rng([seed, round(1000 * q)])
-    words = rng.choice(_candidates(matrix, novel), 30, replace=False)
-    there = (rng.random((matrix.shape[0], 30)) < q) & novel[:, None]
-    return _with(matrix, words, there, novel)
-
-
-def planted_pairs_corpus(
-    setting: Setting, seed: int
-) -> tuple[Matrix, NDArray[np.bool_], list[tuple[int, int]]]:
-    """Plant three pairs: in known documents either word alone, in novel ones both, 10 % each."""
-    matrix, novel = setting.halves(seed)
-    rng = np.random.default_rng([seed, 7])
-    words = rng.choice(_candidates(matrix, novel), 6, replace=False)
-    draw = rng.random((matrix.shape[0], 3))
-    there = np.zeros((matrix.shape[0], 6), bool)
-    for pair in range(3):
-        there[:, 2 * pair] = draw[:, pair] < 0.1
-        alone = (draw[:, pair] >= 0.1) & (draw[:, pair] < 0.2)
-        there[:, 2 * pair + 1] = np.where(novel, draw[:, pair] < 0.1, alone)
-    planted, novel, _ = _with(matrix, words, there, novel)
-    number = {int(old): new for new, old in enumerate(_kept_columns(matrix, words, there))}
-    pairs = [(number[int(words[2 * k])], number[int(words[2 * k + 1])]) for k in range(3)]
-    return planted, novel, pairs
-
-
-def _added(matrix: Matrix, words: NDArray[np.intp], there: NDArray[np.bool_]) -> Matrix:
-    documents, which = np.nonzero(there)
-    more = sparse.csr_array(
-        (np.ones(len(documents), np.int64), (documents, words[which])), matrix.shape
-    )
-    return sparse.csr_array((matrix.astype(np.int64) + more) > 0)
-
-
-def _kept_columns(
-    matrix: Matrix, words: NDArray[np.intp], there: NDArray[np.bool_]
-) -> NDArray[np.intp]:
-    return np.flatnonzero(np.asarray(_added(matrix, words, there).sum(axis=0)).ravel() >= 2)
-
-
-def _with(
-    matrix: Matrix, words: NDArray[np.intp], there: NDArray[np.bool_], novel: NDArray[np.bool_]
-) -> tuple[Matrix, NDArray[np.bool_], NDArray[np.bool_]]:
-    """Add words to documents, leave out words of one document, say which words were added."""
-    planted = _added(matrix, words, there)
-    kept = _kept_columns(matrix, words, there)
-    return planted[:, kept], novel, np.isin(kept, words)
-
-
-def _means(rows: Mapping[str, Mapping[str, list[float]]], *, spread: bool = True) -> Table:
-    """Make a table of means, with standard deviations where asked for."""
-    names = list(dict.fromkeys(column for of in rows.values() for column in of))
-    columns: dict[str, NDArray[Any]] = {"scorer": np.array(list(rows), dtype=object)}
-    for name in names:
-        values = [of.get(name, [np.nan]) for of in rows.values()]
-        columns[name] = np.array([float(np.mean(value)) for value in values])
-        if spread:
-            columns[f"{name}, sd"] = np.array([float(np.std(value)) for value in values])
-    return Table(columns)
-
-
-def run_suites(setting: Setting, names: list[str]) -> dict[str, tuple[Table, float]]:
-    """Run suites; give the table and the seconds of each."""
-    found = {}
-    for name in names:
-        began = time.perf_counter()
-        table = SUITES[name](setting)
-        found[name] = (table, time.perf_counter() - began)
-    return found
+def _means(rows: Rows, *, spread: bool = True) -> Table:
+    """Return a table of means, with standard deviations if `spread`."""
+    made = []
+    for scorer, columns in rows.items():
+        row: dict[str, Any] = {"scorer": scorer}
+        for name, values in columns.items():
+            row[name] = float(np.mean(values))
+            if spread:
+                row[f"{name}, sd"] = float(np.std(values))
+        made.append(row)
+    return table_of(made)
