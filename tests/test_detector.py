@@ -8,8 +8,8 @@ import pytest
 
 import newfound
 from newfound import NoveltyDetector
-from newfound.detection.calibration import Calibration, held_back_needed
-from newfound.detection.mixture import share_of_new, split_mixture
+from newfound.detection.calibration import Calibration, held_back_needed, share_of_new
+from newfound.detection.mixture import split_mixture
 from newfound.text.bags import BagReader
 from newfound.text.tokens import tokenize
 from newfound.text.vectorizer import TextVectorizer
@@ -124,10 +124,10 @@ def test_an_explanation_tells_unseen_words_new_pairs_and_rules(detector):
     assert all(word in verdict.text for pair in verdict.new_pairs for word in pair.split())
     for rule in verdict.fired:
         present = {word.word for word in verdict.words}
-        assert present.issuperset(rule.words) and present.isdisjoint(rule.without)
-    for rule in verdict.nearly:
-        assert rule.missing in rule.words
-        assert rule.missing not in {word.word for word in verdict.words}
+        assert present.issuperset(rule.plain) and present.isdisjoint(rule.negated)
+    for near in verdict.nearly:
+        assert near.missing in near.rule.plain
+        assert near.missing not in {word.word for word in verdict.words}
 
 
 def test_empty_wordless_and_short_texts_are_told_apart(detector):
@@ -199,7 +199,7 @@ def test_new_documents_and_new_classes_are_taken_in(sample):
     assert np.median(detector.p_values(fresh)) > np.median(before) + 0.2
     assert detector.n_documents_["learned"] > n["learned"]
     assert detector.n_documents_["held_back"] > n["held_back"]
-    assert len(detector.banks_) == 2
+    assert len(detector.scorer_.banks) == 2
     verdict = detector.explain(fresh[0])
     assert verdict.novelty == pytest.approx(detector.novelty(fresh[:1])[0], abs=1e-4)
     detector.partial_fit(["what is the zyxw of my account"], [late[0]])
@@ -221,7 +221,8 @@ def test_a_saved_detector_says_the_same_and_goes_on(tmp_path, sample):
     loaded.partial_fit(novel[60:80], ["travel"] * 20)
     detector.save(path, force=True, with_automata=True)
     whole = NoveltyDetector.load(path)
-    assert np.array_equal(whole.banks_[0].machine.states_, detector.banks_[0].machine.states_)
+    states = [found.scorer_.banks[0].machine.states_ for found in (whole, detector)]
+    assert np.array_equal(*states)
     with pytest.raises(ValueError, match="NoveltyDetector, not a NoveltyDescriber"):
         newfound.NoveltyDescriber.load(path)
 

@@ -8,9 +8,9 @@ import pytest
 
 import newfound
 from newfound import NoveltyDetector
-from newfound.detection.calibration import Calibration
-from newfound.detection.mixture import share_of_new
-from newfound.detection.rulebank import learn_rules
+from newfound.detection.calibration import Calibration, share_of_new
+from newfound.detection.rulebank import learn_rules, new_machine
+from newfound.detection.scoring import Scorer, usable_terms
 from newfound.lab.evaluation.deletion import needs_at_most_as_many
 
 
@@ -34,28 +34,29 @@ def test_learning_that_is_refused_or_broken_off_leaves_the_detector_as_it_was(
     detector, sample, monkeypatch
 ):
     texts, labels, novel = sample
-    before, banks = detector.novelty(novel[:20]), [b.machine.states_ for b in detector.banks_]
+    before = detector.novelty(novel[:20])
+    states = [bank.machine.states_ for bank in detector.scorer_.banks]
 
     def unharmed():
         assert set(detector.classes_) == set(labels)
         assert np.array_equal(detector.novelty(novel[:20]), before)
-        now = [bank.machine.states_ for bank in detector.banks_]
-        assert all(map(np.array_equal, now, banks))
-        assert len(detector.calibration_) == len(detector._held_back)
+        now = [bank.machine.states_ for bank in detector.scorer_.banks]
+        assert all(map(np.array_equal, now, states))
+        assert len(detector.calibration_) == len(detector.held_back_texts_)
 
     with pytest.raises(ValueError, match="Nothing is left after cleaning"):
         detector.fit(["?!"] * 100, ["other", "more"] * 50)
     unharmed()
 
-    def broken_off(self):
+    def interrupted(self, texts):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(NoveltyDetector, "_calibrate", broken_off)
-    with pytest.raises(KeyboardInterrupt):
-        detector.fit(novel[:100], ["other", "more"] * 50)
-    unharmed()
-    with pytest.raises(KeyboardInterrupt):
-        detector.partial_fit([*texts[:30], *novel[:30]], [*labels[:30], *["travel"] * 30])
+    with monkeypatch.context() as patch:
+        patch.setattr(Scorer, "score_texts", interrupted)  # held-back documents are scored last
+        with pytest.raises(KeyboardInterrupt):
+            detector.fit(novel[:100], ["other", "more"] * 50)
+        with pytest.raises(KeyboardInterrupt):
+            detector.partial_fit([*texts[:30], *novel[:30]], [*labels[:30], *["travel"] * 30])
     unharmed()
 
 
@@ -80,7 +81,7 @@ def test_a_class_called_novel_is_refused(detector, sample):
 
 
 def test_an_explanation_never_disagrees_with_the_prediction_even_at_ties(detector, sample):
-    texts = [*detector._held_back, *sample[2][:30]]  # held-back scores are where ties are
+    texts = [*detector.held_back_texts_, *sample[2][:30]]  # held-back scores are where ties are
     novelty, p, labels = detector.novelty(texts), detector.p_values(texts), detector.predict(texts)
     for i, text in enumerate(texts):
         verdict = detector.explain(text)
@@ -92,41 +93,39 @@ def test_what_no_word_adds_is_the_intercept_the_centring_and_rules_without_words
     for text in [*sample[0][:20], *sample[2][:20], "pay pay bill zyxw bill"]:
         verdict = detector.explain(text)
         k = detector.classes_.tolist().index(verdict.nearest)
-        columns = detector.vectorizer_.vocabulary_
-        present = {columns[word.word] for word in verdict.words if word.word in columns}
+        scorer, present = detector.scorer_, {word.word for word in verdict.words}
         votes = sum(
-            rule.polarity
-            for bank in detector.banks_
-            for rule in bank.rules(k)
-            if rule.fires(present) and not rule.plain
+            rule.polarity * rule.count
+            for rule in scorer.rules(k)
+            if rule.matches(present) and not rule.plain
         )
-        intercept = detector.evidence_.weights[k, -1] * detector._scale[0]
-        centring = detector._centre @ detector._scale
-        expected = -intercept - centring - votes * detector._scale[4]
+        centre, scale = scorer.scales.centre, scorer.scales.scale
+        intercept = scorer.statistics.weights[k, -1] * scale[0]
+        expected = -intercept - centre @ scale - votes * scale[4]
         assert verdict.base == pytest.approx(expected, abs=1e-4)
 
 
 def test_what_was_not_tried_is_not_claimed_and_long_texts_take_bounded_time(detector, monkeypatch):
     short = detector.explain("zyxw vuts")
-    assert "would stay novel unless all its words were gone" in short.to_terminal(colour=False)
+    assert "would stay novel unless all its words were removed" in short.to_terminal(colour=False)
     words = [f"zyxw{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(120)]
     many = detector.explain(" ".join(words))
     assert many.counterfactual is None
     said = many.to_terminal(colour=False)
-    assert "more than 60 words would have to go" in said and "unless all" not in said
+    assert "would stay novel without 60 words" in said and "unless all" not in said
     scored = 0
-    read = detector._reader.read
+    read = detector.scorer_.read
 
     def counted(texts):
         nonlocal scored
         scored += sum(map(len, texts))
         return read(texts)
 
-    monkeypatch.setattr(detector._reader, "read", counted)
+    monkeypatch.setattr(detector.scorer_, "read", counted)
     long = detector.explain(" ".join(words * 120))
     assert len(long.text) > 100_000
     said = long.to_terminal(colour=False)
-    assert "words would have to go" in said and "more than 60" not in said
+    assert "would stay novel without" in said and "without 60" not in said
     assert scored < 11_000_000
 
 
@@ -155,33 +154,33 @@ def test_a_text_that_nobody_makes_known_is_no_win():
 
 
 def test_documents_that_come_one_at_a_time_are_held_back_as_those_that_come_at_once(
-    detector, sample, monkeypatch
+    detector, sample
 ):
     texts, labels, _ = sample
     at_once = copy.deepcopy(detector).partial_fit(texts[:100], labels[:100])
     before = detector.n_documents_["held_back"]
     assert 8 <= at_once.n_documents_["held_back"] - before <= 34  # 20, give or take 3.5 sigma
-    monkeypatch.setattr(NoveltyDetector, "_calibrate", lambda self: None)  # slow, and not the point
     for text, label in zip(texts[:60], labels[:60], strict=True):
         detector.partial_fit([text], [label])
-    assert 2 <= len(detector._held_back) - before <= 23  # 12, give or take 3.5 sigma
-    assert detector.evidence_.n_documents + len(detector._held_back) == len(texts) + 60
+    held_back = detector.n_documents_["held_back"]
+    assert 2 <= held_back - before <= 23  # 12, give or take 3.5 sigma
+    assert detector.n_documents_["learned"] + held_back == len(texts) + 60
 
 
 def test_batches_of_one_size_hold_back_other_places(detector, sample):
     texts, labels, _ = sample
     places = []
     for _ in range(3):
-        before = len(detector._held_back)
+        before = len(detector.held_back_texts_)
         detector.partial_fit(texts[:40], labels[:40])
-        places.append(tuple(texts.index(text) for text in detector._held_back[before:]))
+        places.append(tuple(texts.index(text) for text in detector.held_back_texts_[before:]))
     assert len(set(places)) == 3
 
 
 def test_the_first_document_of_a_new_class_is_learned_from(fitted):
     for seed in range(8):
         detector = copy.deepcopy(fitted)
-        detector._seed = seed
+        detector.seed_ = seed
         detector.partial_fit(["zyxw vuts lamp"], ["lamp"])
         assert detector.nearest(["vuts lamp zyxw"])[0] == "lamp"
 
@@ -197,14 +196,14 @@ def test_a_file_without_automata_relearns_rules_and_one_with_them_goes_on(
     again = newfound.load(tmp_path / "again.nf")
     for grown in (detector, bare, whole, again):
         grown.partial_fit(texts[:30], labels[:30])
-    states = [d.banks_[0].machine.states_ for d in (detector, whole)]
+    states = [d.scorer_.banks[0].machine.states_ for d in (detector, whole)]
     assert np.array_equal(*states)
-    evidence = bare.evidence_
+    statistics, machine = bare.scorer_.statistics, new_machine(bare.get_params(), bare.seed_)
     relearned = learn_rules(
-        bare._new_machine(), evidence.matrix, evidence.codes, bare._usable()
+        machine, statistics.matrix, statistics.codes, usable_terms(statistics)
     ).machine.states_
     for grown in (bare, again):
-        assert np.array_equal(grown.banks_[0].machine.states_, relearned)
+        assert np.array_equal(grown.scorer_.banks[0].machine.states_, relearned)
 
 
 def test_a_detection_written_from_python_has_no_formulas_either(detector, tmp_path):

@@ -1,31 +1,33 @@
-"""From scores to p-values, by held-back known documents: false alarms at the rate asked for.
+"""p-values from the scores of held-back known documents (split conformal prediction).
 
-A new known document is as likely to have any rank among the held-back ones as any other. So
+A future known document is equally likely to have any rank among the held-back ones. Therefore
 ``p = (1 + held-back scores at least as high) / (1 + held-back documents)`` is at most alpha for at
-most a share alpha of known documents, whatever the score and however few documents (split conformal
-prediction). That is on average over what is held back. Ties count against novelty; nothing is drawn
-at random.
+most a share alpha of known documents, for any score and any number of documents. This holds on
+average over the choice of held-back documents. Ties count against novelty; nothing is randomised.
 
-One exception: `newfound.detection.split.take_aside` never holds back the last document of a class, as nothing
-would be known of the class then. Where many classes have a single document or two, those held back
-are therefore of larger classes, which are better known, and false alarms exceed alpha.
+One exception: `newfound.detection.split.take_aside` never holds back the last document of a class.
+Where many classes have only one or two documents, the held-back documents come from larger classes,
+which the detector knows better, and the false-alarm rate exceeds alpha.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Calibration", "check_alpha", "held_back_needed"]
+__all__ = ["Calibration", "ShareOfNew", "check_alpha", "held_back_needed", "share_of_new"]
 
-_OWN = 5  # a class has a threshold of its own from so many times 1/alpha held-back documents
+_CUT = 0.5  # p-values above it are taken as those of known documents
+_Z = 1.645  # 90 %
+_OWN = 5  # a class has its own threshold from _OWN / alpha held-back documents on
 
 
 def check_alpha(alpha: object) -> float:
-    """Give alpha as a float, or say what is wrong with it."""
+    """Return alpha as a float; raise a ValueError if it is not a rate."""
     if isinstance(alpha, bool) or not isinstance(alpha, int | float | np.number):
         raise ValueError(f"alpha={alpha!r}: expected a false-alarm rate such as 0.05.")
     if not 0 < float(alpha) < 1:
@@ -34,7 +36,7 @@ def check_alpha(alpha: object) -> float:
 
 
 def held_back_needed(alpha: float) -> int:
-    """Give how many held-back documents a p-value as low as alpha needs.
+    """Return the number of held-back documents that a p-value as low as alpha needs.
 
     Examples
     --------
@@ -45,10 +47,11 @@ def held_back_needed(alpha: float) -> int:
 
 
 class Calibration:
-    """The scores of held-back known documents, of all and by nearest class.
+    """The scores of held-back known documents, overall and by nearest class.
 
-    A class that is the nearest one of many held-back documents has its own threshold; the others
-    share one, made of their documents together. Where `classwise` is false all share one.
+    A class that is the nearest one of many held-back documents has its own threshold. The other
+    classes share one, computed from their documents together. If `classwise` is false, all share
+    one.
 
     Parameters
     ----------
@@ -57,15 +60,17 @@ class Calibration:
     nearest : ndarray of int
         The nearest class of each.
     alpha : float
-        The rate of false alarms; with it comes how many are many.
+        The false-alarm rate. A class needs 5/alpha held-back documents for its own threshold.
     classwise : bool
-        Whether classes may have thresholds of their own.
+        Whether classes may have their own thresholds.
 
     Examples
     --------
     >>> calibration = Calibration(np.arange(19.0), np.zeros(19, int), 0.05)
     >>> calibration.p_values(np.array([18.5, 17.5, -1.0]), np.zeros(3, int)).tolist()
     [0.05, 0.1, 1.0]
+    >>> calibration.is_novel(np.array([0.05, 0.1])).tolist(), calibration.threshold(0)
+    ([True, False], 18.0)
     """
 
     def __init__(
@@ -80,29 +85,58 @@ class Calibration:
         sizes = np.bincount(nearest, minlength=1)
         enough = sizes >= math.ceil(_OWN / alpha - 1e-9)
         shared = sizes[~enough].sum()
-        # What is left over has to be enough for a threshold, too.
+        # The documents of the other classes must be enough for a threshold, too.
         alone = classwise and (not shared or shared >= held_back_needed(alpha))
         self.own = np.flatnonzero(enough) if alone else np.zeros(0, np.int64)
         self._sorted = {k: np.sort(scores[nearest == k]) for k in self.own.tolist()}
         rest = ~np.isin(nearest, self.own)
-        # A class that no held-back document is nearest to is measured against all of them.
+        # A class that is nearest to no held-back document is compared with all of them.
         self._shared = np.sort(scores[rest] if rest.any() else scores)
 
     def __len__(self) -> int:
         return len(self.scores)
 
     def p_values(
-        self, scores: NDArray[np.float64], nearest: NDArray[np.int64]
+        self,
+        scores: NDArray[np.float64],
+        nearest: NDArray[np.int64],
+        has_words: NDArray[np.bool_] | None = None,
     ) -> NDArray[np.float64]:
-        """Give the p-value of each score, high scores being novel."""
+        """Return the p-value of each text.
+
+        Parameters
+        ----------
+        scores : ndarray of float
+            Novelty of the texts.
+        nearest : ndarray of int
+            The nearest class of each.
+        has_words : ndarray of bool, optional
+            Which texts have words. The p-value of a text without words is 1.
+
+        Returns
+        -------
+        ndarray of float
+        """
         p = _p_values(self._shared, scores)
         for k, own in self._sorted.items():
             here = nearest == k
             p[here] = _p_values(own, scores[here])
+        if has_words is not None:
+            p[~has_words] = 1.0
         return p
 
+    def is_novel(self, p_values: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return which p-values are at most alpha."""
+        novel: NDArray[np.bool_] = p_values <= self.alpha * (1 + 1e-12)
+        return novel
+
+    def thresholds(self, nearest: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the threshold of each text, given its nearest class."""
+        by_class = {k: self.threshold(k) for k in np.unique(nearest).tolist()}
+        return np.array([by_class[k] for k in nearest.tolist()], dtype=np.float64)
+
     def threshold(self, nearest: int) -> float:
-        """Give the score above which a text with this nearest class is novel."""
+        """Return the score above which a text with this nearest class is novel."""
         held_back = self._sorted.get(nearest, self._shared)
         most = math.floor(self.alpha * (len(held_back) + 1) + 1e-9) - 1
         return float(held_back[len(held_back) - 1 - most]) if most >= 0 else math.inf
@@ -112,3 +146,52 @@ def _p_values(held_back: NDArray[np.float64], scores: NDArray[Any]) -> NDArray[n
     higher = len(held_back) - np.searchsorted(held_back, scores, side="left")
     p: NDArray[np.float64] = (1.0 + higher) / (len(held_back) + 1)
     return p
+
+
+@dataclass(frozen=True)
+class ShareOfNew:
+    """The estimated share of new documents, with a 90 % confidence interval."""
+
+    share: float
+    low: float
+    high: float
+
+
+def share_of_new(p_values: ArrayLike, n_held_back: int | None = None) -> ShareOfNew:
+    """Estimate the share of new documents from p-values (Storey's estimator).
+
+    p-values of known documents are uniform, so twice the number of p-values above 0.5 estimates the
+    number of known documents. New documents that look known count as known, so the estimate tends
+    to be too low.
+
+    Parameters
+    ----------
+    p_values : array of float
+        A p-value for each document.
+    n_held_back : int, optional
+        The number of held-back documents that they come from. With few of them, all p-values are
+        uncertain together and the interval is wider; without it they are taken as exact.
+
+    Returns
+    -------
+    ShareOfNew
+
+    Examples
+    --------
+    >>> found = share_of_new([0.01] * 40 + [(i + 0.5) / 60 for i in range(60)])
+    >>> round(found.share, 2), round(found.low, 2), round(found.high, 2)
+    (0.4, 0.25, 0.55)
+    """
+    p = np.asarray(p_values, dtype=np.float64)
+    if p.ndim != 1 or not len(p) or not ((p >= 0) & (p <= 1)).all():
+        raise ValueError("p_values must be one or more numbers from 0 to 1, in one dimension.")
+    above = float((p > _CUT).mean())
+    share = 1 - above / (1 - _CUT)
+    variance = max(above * (1 - above), 1 / len(p)) / len(p)
+    if n_held_back is not None:
+        # The share of known documents above the cut varies with the choice of held-back documents.
+        known = min(1 - share, 1.0)
+        variance += _CUT * (1 - _CUT) * known**2 / (n_held_back + 2)
+    error = _Z * np.sqrt(variance) / (1 - _CUT)
+    low, middle, high = (float(np.clip(x, 0, 1)) for x in (share - error, share, share + error))
+    return ShareOfNew(middle, low, high)

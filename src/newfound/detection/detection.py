@@ -1,65 +1,42 @@
-"""Which of many texts are novel, why, what they are about, and how they group."""
+"""Which of many texts are novel, why, what is new in them, and how they group."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.detection.explaining import MOST_EXPLAINED
-from newfound.detection.groups import how_many_groups
-from newfound.detection.mixture import ShareOfNew, share_of_new
+from newfound.description.describer import NoveltyDescriber, describe
+from newfound.detection.calibration import ShareOfNew, share_of_new
+from newfound.detection.explanation import MAX_EXPLAINED, JudgedTexts, judge
+from newfound.detection.groups import Group, find_groups
+from newfound.detection.verdict import Verdict
 from newfound.table import Table
 from newfound.text.documents import Documents, as_documents
 from newfound.text.vectorizer import TextVectorizer
 from newfound.wiring import carried_out
 
 if TYPE_CHECKING:
-    from newfound.description.describer import NoveltyDescriber
     from newfound.detection.detector import NoveltyDetector
-    from newfound.detection.verdict import Verdict
 
 __all__ = ["Detection", "Group", "detect"]
 
-_LEAST_DESCRIBED = 5
-_MOST_GROUPS = 8
-_MOST_GROUPED = 5000
-_KNOWN_DESCRIBED = 3000
-_UNLIKE = 0.6  # share of unseen words from which the texts are unlike the known ones
+Progress = Callable[[str, int, int], None]
 
-
-@dataclass(frozen=True)
-class Group:
-    """Novel documents that are alike.
-
-    `documents` are their rows in the detection; `words` a table of ``word``, ``score`` (log of how
-    many times as frequent the word is in the group as in all other documents, times its share of
-    the group), ``documents`` (how many of the group have it) and ``known`` (how many known
-    documents have it).
-    """
-
-    documents: NDArray[np.int64]
-    words: Table
-
-    @property
-    def size(self) -> int:
-        """How many documents there are."""
-        return len(self.documents)
-
-    @property
-    def name(self) -> str:
-        """Its first words."""
-        return ", ".join(self.words["word"][:3].tolist())
+_MIN_DESCRIBED = 5
+_MAX_KNOWN_DESCRIBED = 3000
+_MAX_KEPT = 10_000  # explanations that are kept, those of the most novel texts
+_UNLIKE = 0.6  # share of unseen words from which on the texts are unlike the known ones
 
 
 class Detection(Table):
-    """The texts that were looked at, a row each, in the order they came.
+    """The texts that were examined, one row each, in the given order.
 
     Columns: ``document`` (its name), ``text``, ``novel``, ``novelty``, ``p_value``, ``nearest``
     (known class) and ``reasons``.
@@ -67,46 +44,42 @@ class Detection(Table):
     Attributes
     ----------
     detector : NoveltyDetector
-        Who says so.
+        The detector that was used.
     description : NoveltyDescriber or None
-        What is new in the novel documents, against known ones; None where there are fewer than 5,
-        or where it was not asked for.
+        What is new in the novel documents, against known ones; None if there are fewer than 5, or
+        if it was not requested.
     groups : tuple of Group
-        Novel documents that are alike, the largest group first.
+        Groups of similar novel documents, the largest first.
     """
 
     def __init__(
         self,
         columns: Mapping[str, NDArray[Any]],
         *,
-        detector: NoveltyDetector | None = None,
+        detector: NoveltyDetector,
+        explain: Callable[[int], Verdict],
         description: NoveltyDescriber | None = None,
         groups: Sequence[Group] = (),
     ) -> None:
         super().__init__(columns)
-        self._detector = detector
+        self._explain = explain
+        self.detector = detector
         self.description = description
         self.groups = tuple(groups)
 
     @property
-    def detector(self) -> NoveltyDetector:
-        """The detector."""
-        assert self._detector is not None
-        return self._detector
-
-    @property
     def n_novel(self) -> int:
-        """How many of the texts are novel."""
+        """The number of novel texts."""
         return int(self["novel"].sum())
 
     @cached_property
     def share(self) -> ShareOfNew:
-        """The estimate of the share that is new, missed ones counted and false alarms not."""
+        """The estimated share of new texts, corrected for false alarms and missed ones."""
         return share_of_new(self["p_value"], len(self.detector.calibration_))
 
     def explain(self, i: int) -> Verdict:
-        """Explain the text of row i."""
-        return self.detector.explain(str(self["text"][i]))
+        """Explain the text of row i; it is not read or scored again."""
+        return self._explain(int(i))
 
     def report(
         self,
@@ -117,18 +90,18 @@ class Detection(Table):
         title: str | None = None,
         force: bool = False,
     ) -> None:
-        """Write one HTML page that shows what is new; it works offline, however many there are.
+        """Write one HTML page that shows what is new and works offline.
 
         Parameters
         ----------
         path : path
-            The file.
+            The file to write.
         known, incoming : Documents, optional
-            What was read, for the section on how it was made.
+            The documents that were read, for the section on how the page was made.
         title : str, optional
-            What stands on top.
+            The title of the page.
         force : bool, default=False
-            Replace a file that is there.
+            Replace an existing file.
         """
         carried_out(
             "Detection.report",
@@ -136,15 +109,18 @@ class Detection(Table):
         )  # fmt: skip
 
     def novel(self) -> Detection:
-        """Give the novel rows, the newest first."""
+        """Return the novel rows, the most novel first."""
         rows = np.flatnonzero(self["novel"])
         order = np.lexsort((-self["novelty"][rows], self["p_value"][rows]))
         return self.take(rows[order])
 
     def take(self, rows: NDArray[Any] | slice) -> Detection:
-        """Give the table of these rows; it still explains, but has no description and groups."""
+        """Return the table of these rows, without description and groups."""
         columns = {name: self[name][rows] for name in self.columns}
-        return Detection(columns, detector=self._detector)
+        numbers = np.arange(len(self))[rows]
+        return Detection(
+            columns, detector=self.detector, explain=lambda i: self._explain(int(numbers[i]))
+        )
 
 
 def detect(
@@ -154,6 +130,7 @@ def detect(
     known: Sequence[str] | None = None,
     describe: bool = True,
     group: bool = True,
+    progress: Progress | None = None,
     **description: Any,
 ) -> Detection:
     """Find the novel ones among texts.
@@ -163,12 +140,14 @@ def detect(
     detector : NoveltyDetector
         Fitted.
     texts : iterable of str, series, frame or Documents
-        What `newfound.text.documents.as_documents` takes.
+        Anything that `newfound.text.documents.as_documents` accepts.
     known : sequence of str, optional
-        Known documents to describe the novel ones against; without them the words of those that
-        the detector has learned from serve, without their order.
+        Known documents to describe the novel ones against. By default the words of the documents
+        that the detector learned from, without their order.
     describe, group : bool, default=True
         Whether to describe the novel documents, and to group them.
+    progress : callable, optional
+        Called with the name of the step, the number of texts done and their total.
     **description
         Parameters of `NoveltyDescriber`.
 
@@ -177,63 +156,99 @@ def detect(
     Detection
     """
     documents = texts if isinstance(texts, Documents) else as_documents(texts)
-    novelty, nearest, bags = detector._scored(documents.texts)
+
+    def scored(n: int) -> None:
+        if progress is not None:
+            progress("Scoring", n, len(documents))
+
+    judged = judge(detector.scorer_, detector.calibration_, documents.texts, scored)
+    _warn_if_unlike(judged)
+    explanations = _Explanations(judged)
+    nearest = detector.classes_[judged.scores.nearest]
+    columns = {
+        "document": np.array(documents.ids, dtype=object),
+        "text": np.array(documents.texts, dtype=object),
+        "novel": judged.novel,
+        "novelty": judged.scores.novelty,
+        "p_value": judged.p_values,
+        "nearest": nearest.astype(object),
+        "reasons": explanations.reasons(nearest, progress),
+    }
+    new = [text for text, novel in zip(documents.texts, judged.novel, strict=True) if novel]
+    groups = _groups(detector, new, np.flatnonzero(judged.novel)) if group and new else ()
+    described = None
+    if describe and len(new) >= _MIN_DESCRIBED:
+        described = _describe(detector, known, new, description)
+    return Detection(
+        columns,
+        detector=detector,
+        explain=explanations.of,
+        description=described,
+        groups=groups,
+    )
+
+
+class _Explanations:
+    """Explanations of judged texts, each made once; those of the most novel texts are kept."""
+
+    def __init__(self, judged: JudgedTexts) -> None:
+        self.judged = judged
+        self._made: dict[int, Verdict] = {}
+
+    def of(self, i: int) -> Verdict:
+        """Return the explanation of row i."""
+        verdict = self._made.get(i)
+        if verdict is None:
+            verdict = self.judged.explain(i)
+            if len(self._made) < _MAX_KEPT:
+                self._made[i] = verdict
+        return verdict
+
+    def reasons(self, nearest: NDArray[Any], progress: Progress | None) -> NDArray[np.object_]:
+        """Return a short reason for each text; novel ones are explained, the most novel first."""
+        judged = self.judged
+        reasons = np.empty(len(judged.texts), dtype=object)
+        has_words = judged.scores.has_words
+        for i in np.flatnonzero(~judged.novel).tolist():
+            reasons[i] = f"like {nearest[i]}" if has_words[i] else "no words to go by"
+        rows = np.flatnonzero(judged.novel)
+        order = rows[np.lexsort((-judged.scores.novelty[rows], judged.p_values[rows]))]
+        for done, i in enumerate(order.tolist(), 1):
+            long = len(judged.texts[i]) > MAX_EXPLAINED
+            reasons[i] = "too long to explain" if long else self.of(i).reasons()
+            if progress is not None:
+                progress("Explaining", done, len(order))
+        return reasons
+
+
+def _warn_if_unlike(judged: JudgedTexts) -> None:
+    bags = judged.scores.bags
     unseen, words = int(bags.unseen_words.sum()), int(bags.n_words.sum())
     if unseen > _UNLIKE * words:
         warnings.warn(
             f"{unseen / words:.0%} of the words of the texts are in no known document; are they "
             "in another language?",
-            stacklevel=2,
+            stacklevel=3,
         )
-    p_values = detector._p_values(novelty, nearest, bags)
-    novel = detector._is_novel(p_values)
-    labels = detector.classes_[nearest]
-    reasons = np.empty(len(documents), dtype=object)
-    for i, text in enumerate(documents.texts):
-        if not bags.n_words[i]:
-            reasons[i] = "no words to go by"
-        elif not novel[i]:
-            reasons[i] = f"like {labels[i]}"
-        elif len(text) > MOST_EXPLAINED:
-            reasons[i] = "too long to explain"
-        else:
-            reasons[i] = detector.explain(text).reasons()
-    new = [text for text, is_novel in zip(documents.texts, novel, strict=True) if is_novel]
-    columns = {
-        "document": np.array(documents.ids, dtype=object),
-        "text": np.array(documents.texts, dtype=object),
-        "novel": novel,
-        "novelty": novelty,
-        "p_value": p_values,
-        "nearest": labels.astype(object),
-        "reasons": reasons,
-    }
-    groups = _groups(detector, new, np.flatnonzero(novel)) if group and new else ()
-    described = None
-    if describe and len(new) >= _LEAST_DESCRIBED:
-        described = _describe(detector, known, new, description)
-    return Detection(columns, detector=detector, description=described, groups=groups)
 
 
 def _describe(
     detector: NoveltyDetector, known: Sequence[str] | None, new: list[str], parameters: Any
 ) -> NoveltyDescriber | None:
-    from newfound.description.describer import describe
-
     only_words = known is None
     if known is None:
         known = _known_words(detector)
-    if len(known) > _KNOWN_DESCRIBED:
-        chosen = np.random.RandomState(0).permutation(len(known))[:_KNOWN_DESCRIBED]
+    if len(known) > _MAX_KNOWN_DESCRIBED:
+        chosen = np.random.RandomState(0).permutation(len(known))[:_MAX_KNOWN_DESCRIBED]
         known = [known[i] for i in np.sort(chosen).tolist()]
     settings = {"language": detector.language, "n_jobs": detector.n_jobs, **parameters}
-    settings.setdefault("random_state", detector._seed)
+    settings.setdefault("random_state", detector.seed_)
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "(?s).*have no words left")
             described = describe(list(known), new, **settings)
     except ValueError as error:
-        warnings.warn(f"The novel documents could not be described: {error}", stacklevel=2)
+        warnings.warn(f"The novel documents could not be described: {error}", stacklevel=3)
         return None
     if only_words and described.corpus_ is not None:
         # Words without their order are no sentences to show.
@@ -244,9 +259,9 @@ def _describe(
 
 
 def _known_words(detector: NoveltyDetector) -> list[str]:
-    """Give the words of each document that the detector has learned from."""
-    matrix, terms = detector.evidence_.matrix, detector._terms
-    single = ~detector.evidence_.is_pair
+    """Return the words of each document that the detector has learned from."""
+    statistics, terms = detector.scorer_.statistics, detector.scorer_.terms
+    matrix, single = statistics.matrix, ~statistics.is_pair
     rows = (matrix.indices[a:b] for a, b in zip(matrix.indptr, matrix.indptr[1:], strict=False))
     return [". ".join(terms[j] for j in row.tolist() if single[j]) for row in rows]
 
@@ -261,50 +276,13 @@ def _groups(
         matrix = vectorizer.fit_transform(texts)
     except ValueError:  # no word is left, or none that two of them share
         return ()
-    words = list(vectorizer.vocabulary_)
-    columns = detector.vectorizer_.vocabulary_
-    known = np.array(
-        [detector.evidence_.frequencies[columns[word]] if word in columns else 0 for word in words]
+    scorer = detector.scorer_
+    known = dict(zip(scorer.terms, scorer.statistics.frequencies.tolist(), strict=True))
+    found = find_groups(
+        matrix,
+        list(vectorizer.vocabulary_),
+        known,
+        scorer.statistics.n_documents,
+        detector.seed_,
     )
-    codes = how_many_groups(matrix[:_MOST_GROUPED], _MOST_GROUPS, detector._seed)
-    if len(texts) > _MOST_GROUPED:
-        centres = np.stack(
-            [_mean(matrix[: len(codes)][codes == k]) for k in range(codes.max() + 1)]
-        )
-        codes = np.concatenate((codes, np.argmax(matrix[_MOST_GROUPED:] @ centres.T, axis=1)))
-    n_all = detector.evidence_.n_documents + len(texts)
-    frequencies = known + np.asarray(matrix.sum(axis=0)).ravel()
-    return tuple(
-        Group(rows[codes == k], _words(matrix[codes == k], words, known, frequencies, n_all))
-        for k in range(int(codes.max()) + 1)
-    )
-
-
-def _mean(matrix: Any) -> NDArray[np.float64]:
-    mean = np.asarray(matrix.mean(axis=0)).ravel()
-    return mean / (np.linalg.norm(mean) or 1.0)
-
-
-def _words(
-    matrix: Any,
-    words: list[str],
-    known: NDArray[Any],
-    frequencies: NDArray[Any],
-    n_all: int,
-    n: int = 20,
-) -> Table:
-    """Give the words of a group, those that mark it most first."""
-    size, counts = matrix.shape[0], np.asarray(matrix.sum(axis=0)).ravel()
-    here = (counts + 0.5) / (size + 1)
-    elsewhere = (frequencies - counts + 0.5) / (n_all - size + 1)
-    scores = counts / size * np.log(here / elsewhere)
-    top = np.argsort(-scores, kind="stable")[:n]
-    top = top[counts[top] > 0]
-    return Table(
-        {
-            "word": np.array([words[j] for j in top.tolist()], dtype=object),
-            "score": scores[top],
-            "documents": counts[top],
-            "known": known[top].astype(np.int64),
-        }
-    )
+    return tuple(Group(rows[own], words) for own, words in found)

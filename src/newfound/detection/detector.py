@@ -1,11 +1,11 @@
-"""Known documents in; out come which texts are new, how sure that is, and why."""
+"""The novelty detector: learns from known documents, and tells which texts are new and why."""
 
 from __future__ import annotations
 
 import copy
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,11 +14,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from newfound.detection.calibration import Calibration, check_alpha
-from newfound.detection.rulebank import RuleBank, learn_rules
-from newfound.detection.scoring import Evidence
+from newfound.detection.detection import Detection, detect
+from newfound.detection.explanation import explain
+from newfound.detection.growing import extended_classes, grow
+from newfound.detection.rulebank import new_machine
+from newfound.detection.scoring import Scorer, Scores
 from newfound.detection.split import (
     NOVEL,
     check_given,
+    draw_aside,
     hold_back,
     known_texts,
     made_classes,
@@ -26,69 +30,68 @@ from newfound.detection.split import (
     size_aside,
     warn_of_single,
 )
+from newfound.detection.verdict import Verdict
 from newfound.machine.classifier import TsetlinMachineClassifier
-from newfound.text.bags import BagReader, Bags
+from newfound.machine.validation import whole
 from newfound.text.vectorizer import TextVectorizer
 
-if TYPE_CHECKING:
-    from newfound.detection.detection import Detection
-    from newfound.detection.verdict import Verdict
+__all__ = ["NOVEL", "NoveltyDetector"]
 
-__all__ = ["NOVEL", "WEIGHTS", "NoveltyDetector"]
-
-# How much each part counts, in units of its spread over known documents; docs/detect.md says what
-# they were chosen on.
-WEIGHTS = {"margin": 1.0, "surprise": 1.0, "neighbours": 1.0, "pairs": 1.0, "rules": 0.5}
-
-_SHORT = 20  # documents with a median of fewer words keep their function words
-_BATCH = 20_000
+_SHORT = 20  # if documents have a median of fewer words, function words are kept
 
 
 class NoveltyDetector(BaseEstimator):
     """Tell which texts are new, learning from known documents only.
 
-    Each text is held against its nearest known class. Its novelty is the sum of five parts: how
-    little the rules of that class vote for it, how far it is from the class by a linear rule, how
-    surprising its words are there, how little it shares with the nearest documents, and how many
-    of its pairs of neighbouring words were never seen. Each part is a sum over words, so novelty
-    splits into contributions of words. Known documents that were held back turn novelty into a
-    p-value, so that false alarms come at the rate `alpha`; see `newfound.detection.calibration`.
+    Each text is compared with its nearest known class. Its novelty is the sum of five parts: how
+    few of the rules of that class vote for it, how far it is from the class according to a linear
+    classifier, how surprising its words are there, how little it shares with the nearest documents
+    of the class, and how many of its pairs of neighbouring words were never seen. Each part is a
+    sum over words, so novelty splits into contributions of words. Known documents that are held
+    back turn novelty into a p-value, which controls the false-alarm rate `alpha`; see
+    `newfound.detection.calibration`.
 
     Parameters
     ----------
     alpha : float, default=0.05
-        The rate of false alarms: which share of known documents may be called novel.
+        The false-alarm rate: the share of known documents that may be called novel.
     held_back : float, default=0.2
-        Which share of the known documents is held back for p-values, or more where `alpha` needs
+        The share of the known documents that is held back for p-values, or more if `alpha` needs
         more.
     classwise : bool, default=True
-        Let a class that is nearest to many held-back documents (5/alpha) have its own threshold;
-        the others share one.
+        Whether a class that is nearest to many held-back documents (5/alpha) has its own
+        threshold; the others share one.
     n_groups : int, default=1
-        Without classes: how many groups of similar documents to make, each a class; 1 makes all
-        one class, "known", which has no rules.
+        Without labels: the number of groups of similar documents to form, each used as a class. 1
+        puts all documents into one class, "known". A single class has no rules.
     n_clauses, T, s, epochs, max_literals : default=40, 20, 5.0, 10, 8
-        Those of `TsetlinMachineClassifier`, which learns the rules of the classes.
+        Parameters of `TsetlinMachineClassifier`, which learns the rules of the classes.
     language, lemmatize : default="en", True
-        Those of `TextVectorizer`.
+        Parameters of `TextVectorizer`.
     stop_words : "auto", "default", None or iterable of str, default="auto"
-        Words to leave out. "auto" leaves out function words where documents are long, with a
-        median of 20 words or more; in short messages *how*, *what* and *do* tell much.
+        Words to leave out. "auto" leaves out function words if documents have a median of 20 words
+        or more; in short messages *how*, *what* and *do* are informative.
     max_features : int, default=300000
-        Keep so many words and pairs at most, the most frequent ones.
+        The maximum number of words and pairs; the most frequent ones are kept.
     n_jobs : int or None, default=None
-        Threads; None is 1, -1 all cores. The result is the same on any number.
+        Number of threads; None is 1, -1 all cores. The result does not depend on it.
     random_state : int, RandomState or None, default=None
         The seed: the same one gives the same detector.
 
     Attributes
     ----------
     classes_ : ndarray
-        The known classes; without labels "known", or the groups made, named by their words.
+        The known classes; without labels "known", or the groups, named by their words.
     n_documents_ : dict of str to int
-        How many known documents it "learned" from, how many are "held_back".
+        The number of known documents that were "learned" and that were "held_back".
+    scorer_ : Scorer
+        Reads and scores texts: the words, the statistics and the rules of the known classes.
     calibration_ : Calibration
-        The held-back scores.
+        The scores of the held-back documents; turns scores into p-values.
+    held_back_texts_ : list of str
+        The held-back documents. They are scored again when more documents are learned.
+    seed_ : int
+        The seed in use.
 
     Examples
     --------
@@ -101,16 +104,10 @@ class NoveltyDetector(BaseEstimator):
 
     classes_: NDArray[Any]
     n_documents_: dict[str, int]
+    scorer_: Scorer
     calibration_: Calibration
-    vectorizer_: TextVectorizer
-    evidence_: Evidence
-    banks_: list[RuleBank]
-    _held_back: list[str]  # texts, as the scores of held-back documents change with what is learned
-    _centre: NDArray[np.float64]
-    _scale: NDArray[np.float64]
-    _reader: BagReader
-    _terms: list[str]
-    _seed: int
+    held_back_texts_: list[str]
+    seed_: int
 
     def __init__(
         self,
@@ -156,13 +153,15 @@ class NoveltyDetector(BaseEstimator):
     ) -> Self:
         """Learn from known documents.
 
+        If it fails or is interrupted, the detector stays as it was.
+
         Parameters
         ----------
         X : iterable of str
-            The known documents; a missing or blank one is left out.
+            The known documents; missing and blank ones are left out.
         y : array, optional
-            The class of each. Without it all are of one class, "known", or of `n_groups` groups
-            (k-means on TF-IDF, after a singular value decomposition).
+            The class of each. Without it all are in one class, "known", or in `n_groups` groups
+            (k-means on TF-IDF after a singular value decomposition).
         held_back : iterable of str, optional
             Known documents to hold back for p-values, instead of a share of `X`.
 
@@ -170,15 +169,15 @@ class NoveltyDetector(BaseEstimator):
         -------
         self
         """
-        made = copy.copy(self)  # a fit that is refused or broken off leaves this one as it was
-        made._fit(X, y, held_back)
-        self.__dict__.update(made.__dict__)
+        fitted = copy.copy(self)
+        fitted._fit(X, y, held_back)
+        self.__dict__.update(fitted.__dict__)
         return self
 
     def _fit(self, X: Iterable[str], y: ArrayLike | None, held_back: Iterable[str] | None) -> None:
         alpha = check_alpha(self.alpha)
-        self._new_machine().check_parameters()
-        self._seed = self._draw_seed()
+        self._new_machine(0).check_parameters()
+        self.seed_ = self._draw_seed()
         texts, labels = known_texts(X, y)
         given = None if held_back is None else known_texts(held_back, None)[0]
         if given is None:
@@ -188,24 +187,49 @@ class NoveltyDetector(BaseEstimator):
         if labels is not None:
             warn_of_single(labels)
         else:
-            labels = made_classes(texts, self.n_groups, self._new_vectorizer(texts), self._seed)
+            labels = made_classes(texts, self.n_groups, self._new_vectorizer(texts), self.seed_)
         self.classes_, every = np.unique(labels, return_inverse=True)
         codes = every.astype(np.int64)
         if given is None:
-            train, aside = hold_back(codes, alpha, self.held_back, self._seed)
+            train, aside = hold_back(codes, alpha, self.held_back, self.seed_)
             given = [texts[i] for i in aside.tolist()]
             texts, codes = [texts[i] for i in train.tolist()], codes[train]
-        self._held_back = given
-        self._set_scales(texts, codes)
-        self._start(texts, codes)
+        self.held_back_texts_ = given
+        self.scorer_ = self._learn(texts, codes)
         self._calibrate()
 
-    def partial_fit(self, X: Iterable[str], y: ArrayLike | None = None, *, epochs: int = 1) -> Self:
-        """Take in more known documents, of known classes or new ones; the first call is a `fit`.
+    def _learn(self, texts: list[str], codes: NDArray[np.int64]) -> Scorer:
+        """Learn a scorer from known documents.
 
-        New words are added, the rules of known classes go on learning, a new class gets rules of
-        its own, and the linear rule is solved again. A share of the documents is held back, too,
-        and all held-back documents are scored anew.
+        How the parts vary is measured on a sample, by a scorer that learned from the others only:
+        the scales have to be fixed before held-back documents are scored, or p-values would not be
+        exact.
+        """
+        sample = sample_for_scales(codes, self.seed_)
+        others = np.setdiff1d(np.arange(len(texts)), sample)
+        scales = None
+        for rows in (others, np.arange(len(texts))):
+            some = [texts[i] for i in rows.tolist()]
+            scorer = Scorer.learn(
+                some,
+                codes[rows],
+                self.classes_,
+                vectorizer=self._new_vectorizer(some),
+                machine=self._new_machine(self.seed_),
+                seed=self.seed_,
+                scales=scales,
+            )
+            if scales is None:
+                scales = scorer.measure_scales([texts[i] for i in sample.tolist()])
+        return scorer
+
+    def partial_fit(self, X: Iterable[str], y: ArrayLike | None = None, *, epochs: int = 1) -> Self:
+        """Learn more known documents, of known classes or new ones; the first call is a `fit`.
+
+        New words are added, the training of the rules of known classes continues, a new class gets
+        rules of its own, and the linear classifier is trained again. A share of the documents is
+        held back, too, and all held-back documents are scored again. If it fails or is interrupted,
+        the detector stays as it was.
 
         Parameters
         ----------
@@ -220,14 +244,55 @@ class NoveltyDetector(BaseEstimator):
         -------
         self
         """
-        from newfound.detection.growing import grow
-
         if not hasattr(self, "calibration_"):
             return self.fit(X, y)
-        return grow(self, X, y, epochs)
+        whole("epochs", epochs, 1)
+        texts, labels = known_texts(X, y)
+        if not texts:
+            raise ValueError("There is no known document with text to learn from; pass at least 1.")
+        if labels is None:
+            labels = self.nearest(texts)
+        grown = copy.copy(self)
+        grown.classes_, codes = extended_classes(self.classes_, labels)
+        aside = draw_aside(
+            codes,
+            self.held_back,
+            n_known_classes=len(self.classes_),
+            seed=(self.seed_, sum(self.n_documents_.values())),
+        )
+        train = np.setdiff1d(np.arange(len(codes)), aside)
+        grown.held_back_texts_ = [*self.held_back_texts_, *(texts[i] for i in aside.tolist())]
+        grown.scorer_ = grow(
+            self.scorer_,
+            [texts[i] for i in train.tolist()],
+            codes[train],
+            grown.classes_,
+            machine=self._new_machine(self.seed_),
+            epochs=epochs,
+            seed=self.seed_,
+        )
+        grown._calibrate()
+        self.__dict__.update(grown.__dict__)
+        return self
+
+    def _calibrate(self) -> None:
+        """Score the held-back documents."""
+        self.n_documents_ = {
+            "learned": self.scorer_.statistics.n_documents,
+            "held_back": len(self.held_back_texts_),
+        }
+        scores = self.scorer_.score_texts(self.held_back_texts_)
+        self.calibration_ = Calibration(
+            scores.novelty, scores.nearest, float(self.alpha), classwise=self.classwise
+        )
+
+    @property
+    def vectorizer_(self) -> TextVectorizer:
+        """Turns texts into words and pairs of words."""
+        return self.scorer_.vectorizer
 
     def novelty(self, texts: Iterable[str]) -> NDArray[np.float64]:
-        """Give the novelty of texts: 0 is a middling known document, more is newer.
+        """Return the novelty of texts: 0 is an average known document, higher is more novel.
 
         Parameters
         ----------
@@ -238,66 +303,61 @@ class NoveltyDetector(BaseEstimator):
         -------
         ndarray of float
         """
-        return self._scored(texts)[0]
+        return self._scored(texts).novelty
 
     def p_values(self, texts: Iterable[str]) -> NDArray[np.float64]:
-        """Give the p-value of each text: how rare so high a novelty is among known documents.
+        """Return the p-value of each text: how rare so high a novelty is among known documents.
 
-        A text without words gives no evidence: its p-value is 1.
+        A text without words has the p-value 1.
         """
-        novelty, nearest, bags = self._scored(texts)
-        return self._p_values(novelty, nearest, bags)
+        return self._p_values(self._scored(texts))
 
     def predict(self, texts: Iterable[str]) -> NDArray[np.object_]:
-        """Give the known class of each text, or "novel"; None for a text without words."""
-        novelty, nearest, bags = self._scored(texts)
-        found = np.empty(len(bags), dtype=object)
-        found[:] = self.classes_[nearest].tolist()
-        found[self._is_novel(self._p_values(novelty, nearest, bags))] = NOVEL
-        found[bags.n_words == 0] = None
-        return found
+        """Return the known class of each text, or "novel"; None for a text without words."""
+        scores = self._scored(texts)
+        labels = np.empty(len(scores), dtype=object)
+        labels[:] = self.classes_[scores.nearest].tolist()
+        labels[self.calibration_.is_novel(self._p_values(scores))] = NOVEL
+        labels[~scores.has_words] = None
+        return labels
 
     def nearest(self, texts: Iterable[str]) -> NDArray[Any]:
-        """Give the nearest known class of each text, be it novel or not."""
-        labels: NDArray[Any] = self.classes_[self._scored(texts)[1]]
+        """Return the nearest known class of each text, whether it is novel or not."""
+        labels: NDArray[Any] = self.classes_[self._scored(texts).nearest]
         return labels
 
     def rule_votes(self, texts: Iterable[str]) -> NDArray[np.int64]:
-        """Give the votes of the rules alone, a column for each class."""
+        """Return the votes of the rules alone, a column for each class."""
         check_is_fitted(self, "calibration_")
-        return self._votes(self._reader.read(texts).matrix)
+        return self.scorer_.votes(self.scorer_.read(texts))
 
     def explain(self, text: str) -> Verdict:
-        """Say why a text is known or novel.
+        """Explain why a text is known or novel.
 
         Parameters
         ----------
         text : str
-            Any text, as it is.
+            Any text.
 
         Returns
         -------
         Verdict
-            With the nearest class and its rules, the words that speak for new and for known, and
-            the smallest set of words without which the text would be known.
+            With the nearest class and its rules, what each word adds to the novelty, and the
+            smallest set of words found without which the text would be known.
         """
-        from newfound.detection.explaining import explain
-
         check_is_fitted(self, "calibration_")
-        return explain(self, text)
+        return explain(self.scorer_, self.calibration_, text)
 
     def detect(self, texts: Any, **options: Any) -> Detection:
         """Find the novel texts, describe them against the known ones, and group them.
 
         The options are those of `newfound.detection.detection.detect`.
         """
-        from newfound.detection.detection import detect
-
         check_is_fitted(self, "calibration_")
         return detect(self, texts, **options)
 
     def save(self, path: str | os.PathLike[str], **options: Any) -> None:
-        """Write the detector to a file; the options are those of `newfound.storage.model_file.save`."""
+        """Write the detector to a file, with the options of `newfound.storage.model_file.save`."""
         from newfound.storage.model_file import save
 
         check_is_fitted(self, "calibration_")
@@ -313,113 +373,20 @@ class NoveltyDetector(BaseEstimator):
             raise ValueError(f"{path} holds a {type(loaded).__name__}, not a {cls.__name__}.")
         return loaded
 
-    def _start(self, texts: list[str], codes: NDArray[np.int64]) -> None:
-        """Learn from texts: words, the linear rule, and the rules of the machine."""
-        self.vectorizer_ = self._new_vectorizer(texts)
-        matrix = self.vectorizer_.fit_transform(texts)
-        self._learn(matrix, codes)
-        bank = learn_rules(self._new_machine(), matrix, codes, self._usable())
-        self.banks_ = [] if bank is None else [bank]
+    def _scored(self, texts: Iterable[str]) -> Scores:
+        check_is_fitted(self, "calibration_")
+        return self.scorer_.score_texts(texts)
 
-    def _learn(self, matrix: Any, codes: NDArray[np.int64]) -> None:
-        """Take in bags of known documents: all that is not rules of the machine."""
-        self._terms = list(self.vectorizer_.vocabulary_)
-        is_pair = np.fromiter((" " in term for term in self._terms), bool, len(self._terms))
-        self.evidence_ = Evidence(matrix, codes, len(self.classes_), is_pair, seed=self._seed)
-        self._reader = BagReader(self.vectorizer_)
-
-    def _set_scales(self, texts: list[str], codes: NDArray[np.int64]) -> None:
-        """Measure how the parts vary over documents that were not learned from.
-
-        A sample is left out, the others are learned from, and then forgotten: the scales have to
-        be fixed before held-back documents are looked at, or p-values would not be exact.
-        """
-        sample = sample_for_scales(codes, self._seed)
-        rest = np.setdiff1d(np.arange(len(texts)), sample)
-        self._start([texts[i] for i in rest.tolist()], codes[rest])
-        parts, _ = self._parts(self._reader.read([texts[i] for i in sample.tolist()]))
-        spread, weights = parts.std(axis=0), np.array(list(WEIGHTS.values()))
-        self._centre = parts.mean(axis=0)
-        self._scale = weights / np.where(spread > 1e-9, spread, 1.0)
-
-    def _calibrate(self) -> None:
-        """Score the held-back documents."""
-        self.n_documents_ = {
-            "learned": self.evidence_.n_documents,
-            "held_back": len(self._held_back),
-        }
-        novelty, nearest, _ = self._scored(self._held_back, fitted=True)
-        self.calibration_ = Calibration(
-            novelty, nearest, float(self.alpha), classwise=self.classwise
-        )
-
-    def _scored(
-        self, texts: Iterable[str], *, fitted: bool = False
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64], Bags]:
-        """Give novelty, nearest class and bag of each text."""
-        if not fitted:
-            check_is_fitted(self, "calibration_")
-        bags = self._reader.read(texts)
-        novelty, nearest = np.zeros(len(bags)), np.zeros(len(bags), np.int64)
-        for start in range(0, len(bags), _BATCH):
-            rows = slice(start, start + _BATCH)
-            parts, near = self._parts(bags.take(np.arange(len(bags))[rows]))
-            # Not a product of matrices, which rounds one row by itself unlike one among many.
-            novelty[rows] = self._weighted(parts).sum(axis=1)
-            nearest[rows] = near
-        return novelty, nearest, bags
-
-    def _parts(self, bags: Bags) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Give the five parts of each text, and its nearest class."""
-        scores = self.evidence_.class_scores(bags)
-        nearest = scores.argmax(axis=1).astype(np.int64)
-        votes = self._votes(bags.matrix)[np.arange(len(bags)), nearest]
-        return np.column_stack((self.evidence_.parts(bags, nearest), -votes)), nearest
-
-    def _weighted(self, parts: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give what each part adds to the novelty."""
-        weighted: NDArray[np.float64] = (parts - self._centre) * self._scale
-        return weighted
-
-    def _votes(self, matrix: Any) -> NDArray[np.int64]:
-        votes = np.zeros((matrix.shape[0], len(self.classes_)), np.int64)
-        for bank in self.banks_:
-            own = bank.classes >= 0
-            votes[:, bank.classes[own]] = bank.class_sums(matrix)[:, own]
-        return votes
-
-    def _p_values(
-        self, novelty: NDArray[np.float64], nearest: NDArray[np.int64], bags: Bags
-    ) -> NDArray[np.float64]:
-        p = self.calibration_.p_values(novelty, nearest)
-        p[bags.n_words == 0] = 1.0
-        return p
-
-    def _is_novel(self, p_values: NDArray[np.float64]) -> NDArray[np.bool_]:
-        novel: NDArray[np.bool_] = p_values <= self.calibration_.alpha * (1 + 1e-12)
-        return novel
-
-    def _usable(self) -> NDArray[np.bool_]:
-        """Which terms rules may use: words of at least two documents."""
-        usable: NDArray[np.bool_] = (self.evidence_.frequencies >= 2) & ~self.evidence_.is_pair
-        return usable
+    def _p_values(self, scores: Scores) -> NDArray[np.float64]:
+        return self.calibration_.p_values(scores.novelty, scores.nearest, scores.has_words)
 
     def _draw_seed(self) -> int:
         if isinstance(self.random_state, int | np.integer):
             return int(self.random_state) % 2**31
         return int(check_random_state(self.random_state).randint(2**31))
 
-    def _new_machine(self) -> TsetlinMachineClassifier:
-        return TsetlinMachineClassifier(
-            self.n_clauses,
-            self.T,
-            self.s,
-            self.epochs,
-            boost_true_positive=True,
-            max_literals=self.max_literals,
-            n_jobs=self.n_jobs,
-            random_state=getattr(self, "_seed", 0),
-        )
+    def _new_machine(self, seed: int) -> TsetlinMachineClassifier:
+        return new_machine(self.get_params(deep=False), seed)
 
     def _new_vectorizer(self, texts: Sequence[str]) -> TextVectorizer:
         stop_words = self.stop_words
@@ -443,7 +410,7 @@ class NoveltyDetector(BaseEstimator):
     def _from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
         from newfound.detection.state import detector_from_state
 
-        # How many threads to start is not for a file to say.
+        # The number of threads depends on the computer, not on the file.
         self = cls(**{**meta["parameters"], "n_jobs": None})
         detector_from_state(self, meta, arrays)
         return self

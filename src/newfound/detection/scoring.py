@@ -1,245 +1,313 @@
-"""What speaks for and against a text being of a known class, word by word.
+"""The score of a text: five parts, compared with its nearest known class.
 
-Four parts, each a sum over the words and pairs of the text:
-
-*margin*: how far the text is on the side of its nearest class, by a linear rule over words.
-*surprise*: how much rarer the words are in that class than in all known documents; a word never
-seen is the rarest. Weighted by rarity, so that function words say little.
-*neighbours*: how much the text shares with the five nearest documents of that class.
-*pairs*: which share of its neighbouring words were never neighbours before; half counts a pair
-that other classes have.
-
-High is novel, for all of them. The fifth part, the votes of the rules, is the detector's.
+Four parts are those of `newfound.detection.class_statistics`; the fifth is minus the votes of the
+rules of the class. Each is centred and divided by its spread over known documents, then weighted.
 """
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from newfound.text.bags import Bags
+from newfound.detection.class_statistics import ClassStatistics
+from newfound.detection.rulebank import RuleBank, learn_rules
+from newfound.machine.classifier import TsetlinMachineClassifier
+from newfound.rules import Rule
+from newfound.text.bags import BagReader, Bags
+from newfound.text.vectorizer import TextVectorizer
 
-__all__ = ["PARTS", "Evidence"]
+__all__ = [
+    "PARTS",
+    "WEIGHTS",
+    "Contributions",
+    "Scales",
+    "Scorer",
+    "Scores",
+    "pair_columns",
+    "usable_terms",
+]
 
-PARTS = ("margin", "surprise", "neighbours", "pairs")
+PARTS = ("margin", "surprise", "neighbours", "pairs", "rules")
 
-_NEIGHBOURS = 5
-_PAIR_WEIGHT = 0.5  # a pair weighs half of a word of the same rarity
-_ELSEWHERE = 0.5  # how new a pair is that only other classes have; 1 is one never seen
-_FAR = 1000.0
-_MOST_SIMILARITIES = 5_000_000  # in memory at a time
-_PRIOR = 0.5  # documents by which a class's rate of a word is drawn to that of all documents
+# The weight of each part, in units of its spread over known documents; docs/detect.md says how
+# they were chosen.
+WEIGHTS = {"margin": 1.0, "surprise": 1.0, "neighbours": 1.0, "pairs": 1.0, "rules": 0.5}
+
+_BATCH = 20_000
 
 
-class Evidence:
-    """What is known of words and classes, from bags of known documents.
+@dataclass(frozen=True)
+class Scales:
+    """How the parts are centred and scaled: ``(parts - centre) * scale`` adds up to the novelty."""
+
+    centre: NDArray[np.float64]
+    scale: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, parts: NDArray[np.float64]) -> Scales:
+        """Return the scales that give the parts of some texts mean 0 and their weights as spread.
+
+        Examples
+        --------
+        >>> scales = Scales.of(np.array([[0.0, 1, 2, 3, 4], [2.0, 1, 2, 3, 4]]))
+        >>> scales.centre.tolist(), scales.scale.tolist()
+        ([1.0, 1.0, 2.0, 3.0, 4.0], [1.0, 1.0, 1.0, 1.0, 0.5])
+        """
+        spread, weights = parts.std(axis=0), np.array([WEIGHTS[name] for name in PARTS])
+        return cls(parts.mean(axis=0), weights / np.where(spread > 1e-9, spread, 1.0))
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Texts that were read and scored.
+
+    Attributes
+    ----------
+    bags : Bags
+        Their words.
+    parts : (n_texts, 5) array
+        What each part adds to the novelty, in the order of `PARTS`.
+    nearest : (n_texts,) array of int
+        The index of the nearest class of each.
+    novelty : (n_texts,) array
+        The sum of the parts: 0 is an average known document, higher is more novel.
+    """
+
+    bags: Bags
+    parts: NDArray[np.float64]
+    nearest: NDArray[np.int64]
+
+    @cached_property
+    def novelty(self) -> NDArray[np.float64]:
+        """The sum of the parts."""
+        # Not a product of matrices, which rounds a single row differently from one among many.
+        total: NDArray[np.float64] = self.parts.sum(axis=1)
+        return total
+
+    @property
+    def has_words(self) -> NDArray[np.bool_]:
+        """Which texts have any words; the others cannot be judged."""
+        has: NDArray[np.bool_] = self.bags.n_words > 0
+        return has
+
+    def __len__(self) -> int:
+        return len(self.nearest)
+
+
+@dataclass(frozen=True)
+class Contributions:
+    """What the terms of one text add to its novelty, the votes of rules left out.
+
+    Attributes
+    ----------
+    by_term : ndarray of float
+        What each term of the vocabulary adds.
+    unseen_word, unseen_pair : float
+        What each word and each pair that is not in the vocabulary adds.
+    """
+
+    by_term: NDArray[np.float64]
+    unseen_word: float
+    unseen_pair: float
+
+
+class Scorer:
+    """Reads and scores texts; knows the words, the statistics and the rules of known classes.
+
+    A scorer is not changed once it is made; `newfound.detection.growing` makes another one.
 
     Parameters
     ----------
-    matrix : Boolean CSR matrix
-        Bags of known documents.
-    codes : ndarray of int
-        The number of the class of each.
-    n_classes : int
-        How many classes there are.
-    is_pair : ndarray of bool
-        Which columns are pairs of words.
-    weights : (n_classes, n_terms + 1) array or None
-        The linear rule, its last column the intercept; learned if None.
-    seed : int
-        For the order in which the linear rule learns.
+    classes : ndarray
+        The names of the known classes.
+    vectorizer : TextVectorizer
+        Fitted, of words and pairs.
+    statistics : ClassStatistics
+        Of the known documents.
+    banks : sequence of RuleBank
+        The rules of the classes; empty where there is one class.
+    scales : Scales, optional
+        How the parts are scaled; without it, they are not.
+
+    Attributes
+    ----------
+    classes, vectorizer, statistics, banks, scales
+        As given.
+    terms : list of str
+        The name of each column.
     """
 
     def __init__(
         self,
-        matrix: Any,
-        codes: NDArray[np.int64],
-        n_classes: int,
-        is_pair: NDArray[np.bool_],
-        *,
-        weights: NDArray[np.float32] | None = None,
-        seed: int = 0,
+        classes: NDArray[Any],
+        vectorizer: TextVectorizer,
+        statistics: ClassStatistics,
+        banks: Iterable[RuleBank],
+        scales: Scales | None = None,
     ) -> None:
-        n = matrix.shape[0]
-        self.matrix, self.codes, self.n_classes, self.is_pair = matrix, codes, n_classes, is_pair
-        self.n_documents = n
-        self.class_sizes = np.bincount(codes, minlength=n_classes)
-        member = sparse.csr_matrix((np.ones(n, np.float32), (codes, np.arange(n))), (n_classes, n))
-        counts = member @ matrix.astype(np.float32)
-        self.counts: NDArray[np.float32] = np.ascontiguousarray(counts.toarray())
-        self.frequencies = self.counts.sum(axis=0, dtype=np.float64)
-        rarity = np.log((n + 1) / (self.frequencies + 1)) + 1
-        self.rarity = np.where(is_pair, _PAIR_WEIGHT, 1.0) * rarity
-        self.unseen_rarity = float(np.log(n + 1) + 1)
-        self.unseen_surprise = float(np.log(n + 1))
-        documents = self.scaled(matrix, self.norms(matrix))
-        self.neighbours = [documents[codes == k].T.tocsr() for k in range(n_classes)]
-        self.weights = (
-            _linear_rule(documents, codes, n_classes, seed) if weights is None else weights
-        )
-        if self.weights.shape != (n_classes, matrix.shape[1] + 1):
-            raise ValueError("The linear rule does not fit the words and classes.")
-        self._by_term = np.ascontiguousarray(self.weights[:, :-1].T)
+        self.classes, self.vectorizer, self.statistics = classes, vectorizer, statistics
+        self.banks = tuple(banks)
+        self.scales = scales or Scales(np.zeros(len(PARTS)), np.ones(len(PARTS)))
+        self.terms = list(vectorizer.vocabulary_)
+        self._rules: dict[int, tuple[Rule, ...]] = {}
 
-    def norms(self, matrix: Any, unseen: NDArray[Any] | None = None) -> NDArray[np.float64]:
-        """Give the length of each bag as a vector, unseen words counted or not."""
-        squares = np.asarray(matrix @ self.rarity**2)
-        if unseen is not None:
-            squares = squares + unseen * self.unseen_rarity**2
-        norms: NDArray[np.float64] = np.sqrt(np.where(squares > 0, squares, 1.0))
-        return norms
+    @classmethod
+    def learn(
+        cls,
+        texts: list[str],
+        codes: NDArray[np.int64],
+        classes: NDArray[Any],
+        *,
+        vectorizer: TextVectorizer,
+        machine: TsetlinMachineClassifier,
+        seed: int,
+        scales: Scales | None = None,
+    ) -> Scorer:
+        """Learn words, statistics and rules from known documents.
 
-    def scaled(self, matrix: Any, norms: NDArray[np.float64]) -> Any:
-        """Give the bags weighted by rarity and of length 1."""
-        rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-        data = (self.rarity[matrix.indices] / norms[rows]).astype(np.float32)
-        return sparse.csr_matrix((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+        Parameters
+        ----------
+        texts : list of str
+            The known documents.
+        codes : ndarray of int
+            The index of the class of each.
+        classes : ndarray
+            The names of the classes.
+        vectorizer : TextVectorizer
+            Not fitted.
+        machine : TsetlinMachineClassifier
+            Not fitted.
+        seed : int
+            Seed of the linear classifier.
+        scales : Scales, optional
+            How the parts are scaled.
 
-    def class_scores(self, bags: Bags) -> NDArray[np.float32]:
-        """Give the linear rule's score of each class."""
-        scores: NDArray[np.float32] = np.asarray(
-            self.scaled(bags.matrix, self.norms(bags.matrix)) @ self._by_term
-        )
-        return scores + self.weights[:, -1]
+        Returns
+        -------
+        Scorer
+        """
+        matrix = vectorizer.fit_transform(texts)
+        pairs = pair_columns(vectorizer)
+        statistics = ClassStatistics(matrix, codes, len(classes), pairs, seed=seed)
+        bank = learn_rules(machine, matrix, codes, usable_terms(statistics))
+        return cls(classes, vectorizer, statistics, () if bank is None else (bank,), scales)
 
-    def parts(self, bags: Bags, nearest: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Give the four parts for each text and its nearest class."""
-        matrix, n = bags.matrix, len(bags)
-        rows = np.repeat(np.arange(n), np.diff(matrix.indptr))
-        columns, classes = matrix.indices, nearest[rows]
-        margin = self._margin(matrix, rows, columns, classes) + self.weights[nearest, -1]
-        word = ~self.is_pair[columns]
-        r, c, k = rows[word], columns[word], classes[word]
-        rarity = self.rarity[c]
-        total = np.bincount(r, rarity, n) + bags.unseen_words * self.unseen_rarity
-        unseen = bags.unseen_words * (self.unseen_rarity * self.unseen_surprise)
-        surprise = np.bincount(r, rarity * self.surprise(c, k), n) + unseen
-        surprise = surprise / np.where(total > 0, total, 1.0)
-        elsewhere = ~word & (self.counts[classes, columns] == 0)
-        pairs = bags.unseen_pairs + _ELSEWHERE * np.bincount(rows[elsewhere], minlength=n)
-        pairs = pairs / np.maximum(bags.n_pairs, 1)
-        return np.column_stack((-margin, surprise, -self._nearness(bags, nearest), pairs))
+    @cached_property
+    def _reader(self) -> BagReader:
+        return BagReader(self.vectorizer)
 
-    def surprise(self, columns: NDArray[Any], classes: NDArray[Any] | int) -> NDArray[np.float64]:
-        """Give log of how many times rarer a word is in a class than in all known documents."""
-        rate = self.frequencies[columns] / self.n_documents
-        here = self.counts[classes, columns] + _PRIOR * rate
-        times: NDArray[np.float64] = np.log(rate * (self.class_sizes[classes] + _PRIOR) / here)
-        return times
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the caches behind: the reader's holds functions, which cannot be pickled."""
+        return {k: v for k, v in self.__dict__.items() if k != "_reader"}
 
-    def _margin(
-        self, matrix: Any, rows: NDArray[Any], columns: NDArray[Any], classes: NDArray[Any]
-    ) -> NDArray[np.float64]:
-        values = self.rarity[columns] * self.weights[classes, columns]
-        return np.bincount(rows, values, matrix.shape[0]) / self.norms(matrix)
+    def read(self, texts: Iterable[str]) -> Bags:
+        """Read texts to bags of words and pairs."""
+        return self._reader.read(texts)
 
-    def _nearness(self, bags: Bags, nearest: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Give the mean similarity to the nearest documents of the nearest class."""
-        scaled = self.scaled(bags.matrix, self.norms(bags.matrix, bags.unseen_words))
-        found = np.zeros(len(bags))
-        for k in np.unique(nearest).tolist():
-            rows = np.flatnonzero(nearest == k)
-            step = max(1, _MOST_SIMILARITIES // max(self.neighbours[k].shape[1], 1))
-            for start in range(0, len(rows), step):
-                some = rows[start : start + step]
-                near = scaled if len(some) == len(found) else scaled[some]
-                found[some] = top_mean((near @ self.neighbours[k]).toarray())
-        return found
+    def score(self, bags: Bags, progress: Callable[[int], None] | None = None) -> Scores:
+        """Score texts that were read.
+
+        Parameters
+        ----------
+        bags : Bags
+            What `read` returns.
+        progress : callable, optional
+            Called after each batch with the number of texts scored so far.
+
+        Returns
+        -------
+        Scores
+        """
+        n = len(bags)
+        parts, nearest = np.zeros((n, len(PARTS))), np.zeros(n, np.int64)
+        for start in range(0, n, _BATCH):
+            rows = slice(start, start + _BATCH)
+            some = bags if n <= _BATCH else bags.take(np.arange(n)[rows])
+            found, nearest[rows] = self._parts(some)
+            parts[rows] = (found - self.scales.centre) * self.scales.scale
+            if progress is not None:
+                progress(min(start + _BATCH, n))
+        return Scores(bags, parts, nearest)
+
+    def score_texts(self, texts: Iterable[str]) -> Scores:
+        """Read and score texts."""
+        return self.score(self.read(texts))
+
+    def _parts(self, bags: Bags) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return the five parts of each text as they are, and its nearest class."""
+        nearest = self.statistics.class_scores(bags).argmax(axis=1).astype(np.int64)
+        votes = self.votes(bags)[np.arange(len(bags)), nearest]
+        return np.column_stack((self.statistics.parts(bags, nearest), -votes)), nearest
+
+    def votes(self, bags: Bags) -> NDArray[np.int64]:
+        """Return the votes of the rules, a column for each class."""
+        votes = np.zeros((len(bags), self.statistics.n_classes), np.int64)
+        for bank in self.banks:
+            own = bank.classes >= 0
+            votes[:, bank.classes[own]] = bank.class_sums(bags.matrix)[:, own]
+        return votes
+
+    def rules(self, number: int) -> tuple[Rule, ...]:
+        """Return the rules of a class."""
+        if number not in self._rules:
+            self._rules[number] = tuple(
+                rule
+                for bank in self.banks
+                if number in bank.classes
+                for rule in bank.rules(number, self.classes[number], self.terms)
+            )
+        return self._rules[number]
+
+    @property
+    def rule_weight(self) -> float:
+        """What one vote takes from the novelty."""
+        return float(self.scales.scale[PARTS.index("rules")])
 
     def contributions(
         self, columns: NDArray[np.int64], unseen_words: int, unseen_pairs: int, nearest: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-        """Split the four parts of one text among its terms.
+    ) -> Contributions:
+        """Attribute the novelty of one text to its terms, the votes of rules left out.
 
         Parameters
         ----------
         columns : ndarray of int
             The terms of the text that are in the vocabulary.
         unseen_words, unseen_pairs : int
-            How many are not.
+            The number of words and pairs that are not.
         nearest : int
             The nearest class.
 
         Returns
         -------
-        by_term : (n_terms, 4) array
-            What each term adds to each part.
-        by_unseen : (4,) array
-            What each unseen word adds to the first three, and each unseen pair to the last.
-        rest : (4,) array
-            What no word adds: the intercept of the linear rule.
-        neighbours : ndarray of int
-            The rows of the nearest documents, the nearest first.
+        Contributions
         """
-        rarity = self.rarity[columns]
-        pair = self.is_pair[columns]
-        by_term = np.zeros((len(columns), len(PARTS)))
-        by_unseen, rest = np.zeros(len(PARTS)), np.zeros(len(PARTS))
-        square = float(rarity @ rarity)
-        norm = np.sqrt(square) if square else 1.0
-        by_term[:, 0] = -rarity * self.weights[nearest, columns] / norm
-        rest[0] = -self.weights[nearest, -1]
-        total = float(rarity[~pair].sum()) + unseen_words * self.unseen_rarity
-        if total:
-            words = columns[~pair]
-            by_term[~pair, 1] = rarity[~pair] * self.surprise(words, nearest) / total
-            by_unseen[1] = self.unseen_rarity * self.unseen_surprise / total
-        square += unseen_words * self.unseen_rarity**2
-        shared, rows = self._shared(columns, rarity / (np.sqrt(square) if square else 1.0), nearest)
-        by_term[:, 2] = -shared
-        each = 1 / max(int(pair.sum()) + unseen_pairs, 1)
-        by_term[pair, 3] = each * _ELSEWHERE * (self.counts[nearest, columns[pair]] == 0)
-        by_unseen[3] = each
-        return by_term, by_unseen, rest, rows
+        by_term, by_unseen = self.statistics.contributions(
+            columns, unseen_words, unseen_pairs, nearest
+        )
+        scale = self.scales.scale[: len(by_unseen)]
+        return Contributions(
+            by_term @ scale,
+            float(by_unseen[:3] @ scale[:3]),
+            float(by_unseen[3] * scale[3]),
+        )
 
-    def _shared(
-        self, columns: NDArray[np.int64], scaled: NDArray[np.float64], nearest: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Split the nearness of one text among its terms; give the rows of its neighbours."""
-        near = self.neighbours[nearest]
-        similar = np.zeros(near.shape[1])
-        slices = [slice(near.indptr[j], near.indptr[j + 1]) for j in columns.tolist()]
-        for where, x in zip(slices, scaled.tolist(), strict=True):
-            similar[near.indices[where]] += x * near.data[where]
-        size = min(_NEIGHBOURS, len(similar))
-        top = np.argpartition(-similar, size - 1)[:size] if size else np.zeros(0, np.int64)
-        is_top = np.zeros(len(similar), dtype=bool)
-        is_top[top] = True
-        sums = [float(near.data[w][is_top[near.indices[w]]].sum()) for w in slices]
-        rows = np.flatnonzero(self.codes == nearest)[top[np.argsort(-similar[top], kind="stable")]]
-        return scaled * np.array(sums) / max(size, 1), rows
+    def measure_scales(self, texts: Iterable[str]) -> Scales:
+        """Return the scales of the parts over texts that this scorer has not learned from."""
+        return Scales.of(self._parts(self.read(texts))[0])
 
 
-def top_mean(similar: NDArray[Any]) -> NDArray[np.float64]:
-    """Give the mean of the greatest few entries of each row."""
-    size = min(_NEIGHBOURS, similar.shape[1])
-    if not size:
-        return np.zeros(len(similar))
-    top = np.partition(similar, similar.shape[1] - size, axis=1)[:, similar.shape[1] - size :]
-    mean: NDArray[np.float64] = top.mean(axis=1, dtype=np.float64)
-    return mean
+def pair_columns(vectorizer: TextVectorizer) -> NDArray[np.bool_]:
+    """Return which terms of a vectorizer are pairs of words."""
+    terms = vectorizer.vocabulary_
+    return np.fromiter((" " in term for term in terms), bool, len(terms))
 
 
-def _linear_rule(
-    documents: Any, codes: NDArray[np.int64], n_classes: int, seed: int
-) -> NDArray[np.float32]:
-    """Learn one linear rule for each class against the others; zeros where there is one class."""
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.svm import LinearSVC
-
-    rule = np.zeros((n_classes, documents.shape[1] + 1), np.float32)
-    present = np.unique(codes)
-    rule[np.setdiff1d(np.arange(n_classes), present), -1] = -_FAR  # never the nearest class
-    if len(present) < 2:
-        return rule
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # near enough is good enough here
-        warnings.filterwarnings("ignore", "The number of unique classes")  # nor is it a regression
-        learned = LinearSVC(C=3.0, random_state=seed).fit(documents, codes)
-    found = np.column_stack((learned.coef_, learned.intercept_))
-    rule[present] = np.concatenate((-found, found)) if len(present) == 2 else found
-    return rule
+def usable_terms(statistics: ClassStatistics) -> NDArray[np.bool_]:
+    """Return which terms rules may use: words of at least two documents."""
+    usable: NDArray[np.bool_] = (statistics.frequencies >= 2) & ~statistics.is_pair
+    return usable

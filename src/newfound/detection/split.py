@@ -1,15 +1,16 @@
-"""Known documents: their checks, groups where they have no classes, and which are held back."""
+"""Check known documents, group them if they have no labels, and choose which are held back."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newfound.detection.calibration import held_back_needed
+from newfound.detection.groups import group_bags
 from newfound.text.documents import with_text
 from newfound.text.vectorizer import TextVectorizer
 
@@ -17,6 +18,7 @@ __all__ = [
     "KNOWN",
     "NOVEL",
     "check_given",
+    "draw_aside",
     "hold_back",
     "known_texts",
     "made_classes",
@@ -26,14 +28,14 @@ __all__ = [
     "warn_of_single",
 ]
 
-_SCALE_SHARE, _LEAST_SCALE, _MOST_SCALE = 0.2, 5, 300
-_LEAST_LEARNED = 5
+_SCALE_SHARE, _MIN_SCALE, _MAX_SCALE = 0.2, 5, 300
+_MIN_LEARNED = 5
 KNOWN = "known"
-NOVEL = "novel"  # what a detector calls a text of no known class
+NOVEL = "novel"  # the label of a text of no known class
 
 
 def known_texts(X: Iterable[str], y: ArrayLike | None) -> tuple[list[str], NDArray[Any] | None]:
-    """Give the texts that are not blank, and their labels.
+    """Return the texts that are not blank, and their labels.
 
     Examples
     --------
@@ -66,12 +68,12 @@ def _is_missing(label: object) -> bool:
 def hold_back(
     codes: NDArray[np.int64], alpha: float, share: float, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Split known documents in those to learn from and those for p-values.
+    """Split known documents into those to learn from and those for p-values.
 
-    Purely at random: a share of each class would not do. Classes of which more documents were
-    learned from, and are better known for that, would then have more held back too, while a new
-    document is of any class; false alarms would come too often. Only the last document of a class
-    is always learned from; where many classes have a single one, false alarms exceed alpha for it.
+    The split is random and not stratified. In a stratified split, large classes, which the detector
+    knows better, would also contribute more held-back documents, and the false-alarm rate would
+    exceed alpha. The last document of a class is always learned from; if many classes have a single
+    document, the false-alarm rate exceeds alpha for this reason.
 
     Examples
     --------
@@ -90,7 +92,7 @@ def hold_back(
 
 
 def warn_of_single(labels: NDArray[Any]) -> None:
-    """Warn of classes that have a single document."""
+    """Warn about classes that have a single document."""
     classes, sizes = np.unique(labels, return_counts=True)
     single = classes[sizes == 1].tolist()
     if single:
@@ -101,21 +103,21 @@ def warn_of_single(labels: NDArray[Any]) -> None:
         )
         warnings.warn(
             f"{some} a single known document: it is learned from, but new documents of the class "
-            "may well be called novel.",
+            "are often called novel.",
             stacklevel=4,
         )
 
 
 def sample_for_scales(codes: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
-    """Choose some documents to learn from for measuring how the parts of the score vary."""
-    size = min(max(round(_SCALE_SHARE * len(codes)), _LEAST_SCALE), _MOST_SCALE)
+    """Choose documents on which the spread of the parts of the score is measured."""
+    size = min(max(round(_SCALE_SHARE * len(codes)), _MIN_SCALE), _MAX_SCALE)
     _, compact = np.unique(codes, return_inverse=True)
     spare = len(codes) - int(compact.max()) - 1
     return _spread(compact, np.random.RandomState(seed + 1))[: max(1, min(size, spare))]
 
 
 def size_aside(n: int, alpha: float, share: float) -> int:
-    """Give how many of n documents are for p-values, or say how many are needed."""
+    """Return how many of n documents are held back; raise a ValueError if n is too small."""
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share < 1:
         raise ValueError(f"held_back={share!r}: expected a share between 0 and 1, such as 0.2.")
     needed = held_back_needed(alpha)
@@ -131,7 +133,7 @@ def size_aside(n: int, alpha: float, share: float) -> int:
 
 
 def check_given(texts: list[str], alpha: float) -> None:
-    """Refuse documents that were held back by hand, if they are too few."""
+    """Raise a ValueError if the given held-back documents are too few."""
     needed = held_back_needed(alpha)
     if len(texts) < needed:
         raise ValueError(
@@ -143,7 +145,7 @@ def check_given(texts: list[str], alpha: float) -> None:
 def take_aside(
     codes: NDArray[np.int64], size: int, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Take documents aside at random, but not all of a class; give those left and those taken."""
+    """Draw documents at random, never all of a class; return those left and those drawn."""
     left = np.bincount(codes).tolist()
     aside: list[int] = []
     for i in np.random.RandomState(seed).permutation(len(codes)).tolist():
@@ -156,19 +158,49 @@ def take_aside(
     return np.setdiff1d(np.arange(len(codes)), taken), taken
 
 
+def draw_aside(
+    codes: NDArray[np.int64], share: float, *, n_known_classes: int, seed: Sequence[int]
+) -> NDArray[np.int64]:
+    """Draw which additional documents to hold back.
+
+    Each document is drawn independently, so that documents that come one at a time are held back
+    as often as those that come together. The first document of a new class is always learned from.
+
+    Parameters
+    ----------
+    codes : ndarray of int
+        The index of the class of each document.
+    share : float
+        The probability of being held back.
+    n_known_classes : int
+        Classes from this index on are new.
+    seed : sequence of int
+        The seed.
+
+    Returns
+    -------
+    ndarray of int
+        The rows of the held-back documents.
+    """
+    drawn = np.random.RandomState(list(seed)).random_sample(len(codes)) < share
+    classes, first = np.unique(codes, return_index=True)
+    drawn[first[classes >= n_known_classes]] = False
+    return np.flatnonzero(drawn)
+
+
 def _is_enough(n: int, share: float, needed: int) -> bool:
-    return n - max(round(share * n), needed) >= max(_LEAST_LEARNED, needed // 2)
+    return n - max(round(share * n), needed) >= max(_MIN_LEARNED, needed // 2)
 
 
 def _spread(codes: NDArray[np.int64], random: np.random.RandomState) -> NDArray[np.int64]:
-    """Order documents so that any beginning has each class by its share, at random within it."""
+    """Order documents so that any prefix has each class in proportion, in random order."""
     order = random.permutation(len(codes))
     sizes = np.bincount(codes)
     rank = np.zeros(len(codes), np.int64)
     place = np.argsort(codes[order], kind="stable")
     starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
     rank[order[place]] = np.arange(len(codes)) - np.repeat(starts, sizes)
-    # The quantile of a document within its class; the last one of a class comes at the very end.
+    # The quantile of a document within its class; the last one of each class comes at the end.
     quantile = (rank + random.random_sample(len(codes))) / sizes[codes]
     quantile[rank == sizes[codes] - 1] += 1.0
     return np.argsort(quantile, kind="stable")
@@ -177,9 +209,7 @@ def _spread(codes: NDArray[np.int64], random: np.random.RandomState) -> NDArray[
 def made_classes(
     texts: list[str], n_groups: int, vectorizer: TextVectorizer, seed: int
 ) -> NDArray[np.object_]:
-    """Put similar documents into groups, each named by its words; one group is "known"."""
-    from newfound.detection.groups import group_bags
-
+    """Return the group of each document, named by its words; a single group is "known"."""
     n = len(texts)
     if isinstance(n_groups, bool) or not isinstance(n_groups, int) or not 1 <= n_groups <= n:
         raise ValueError(f"n_groups={n_groups!r}: expected a number from 1 to the {n} documents.")

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from newfound.detection.calibration import Calibration, check_alpha
-from newfound.detection.rulebank import RuleBank
-from newfound.detection.scoring import PARTS, Evidence
+from newfound.detection.class_statistics import ClassStatistics
+from newfound.detection.rulebank import RuleBank, new_machine
+from newfound.detection.scoring import PARTS, Scales, Scorer, pair_columns
 from newfound.machine.clauses import Clauses
 from newfound.storage.state import (
     array_from_state,
@@ -21,7 +22,7 @@ from newfound.storage.state import (
     vectorizer_from_state,
     vectorizer_state,
 )
-from newfound.text.bags import BagReader
+from newfound.text.vectorizer import TextVectorizer
 
 if TYPE_CHECKING:
     from newfound.detection.detector import NoveltyDetector
@@ -56,27 +57,28 @@ def detector_state(
     classes = detector.classes_.tolist()
     if not all(isinstance(label, str | int | float) for label in classes):
         raise ValueError("Only classes that are strings or numbers can be saved.")
-    evidence, calibration = detector.evidence_, detector.calibration_
+    scorer, calibration = detector.scorer_, detector.calibration_
+    statistics = scorer.statistics
     meta: dict[str, Any] = {
         "parameters": parameters,
-        "seed": detector._seed,
+        "seed": detector.seed_,
         "classes": classes,
         "keeps_function_words": not vectorizer.stop_words_,
-        "held_back": [_storable(text) for text in detector._held_back],
+        "held_back": [_storable(text) for text in detector.held_back_texts_],
         "banks": [],
     }
     meta["vectorizer"], arrays = vectorizer_state(vectorizer)
     arrays |= {
-        "indptr": evidence.matrix.indptr.astype(np.int64),
-        "indices": evidence.matrix.indices.astype(np.int32),
-        "codes": evidence.codes,
-        "weights": evidence.weights,
-        "centre": detector._centre,
-        "scale": detector._scale,
+        "indptr": statistics.matrix.indptr.astype(np.int64),
+        "indices": statistics.matrix.indices.astype(np.int32),
+        "codes": statistics.codes,
+        "weights": statistics.weights,
+        "centre": scorer.scales.centre,
+        "scale": scorer.scales.scale,
         "scores": calibration.scores,
         "nearest": calibration.nearest,
     }
-    for i, bank in enumerate(detector.banks_):
+    for i, bank in enumerate(scorer.banks):
         described, more = _bank_state(bank, with_automata=with_automata)
         meta["banks"].append(described)
         arrays |= {f"{name} {i}": array for name, array in more.items()}
@@ -88,30 +90,33 @@ def detector_from_state(
 ) -> NoveltyDetector:
     """Fill an unfitted detector with what `detector_state` gave."""
     check_alpha(detector.alpha)
-    detector._new_machine().check_parameters()
+    new_machine(detector.get_params(deep=False), 0).check_parameters()
     classes = meta["classes"]
     _expect(isinstance(classes, list) and len(classes) > 0, "classes are a list")
     _expect(all(isinstance(label, str | int | float) for label in classes), "classes have names")
     _expect(len(set(classes)) == len(classes), "no class is there twice")
     detector.classes_ = np.array(classes, dtype=object if _mixed(classes) else None)
-    detector._seed = count_from_state(meta, "seed", most=2**32)
+    detector.seed_ = count_from_state(meta, "seed", most=2**32)
     chosen = {name: getattr(detector, name) for name in _VECTORIZER}
     if chosen["stop_words"] == "auto":
         chosen["stop_words"] = None if meta["keeps_function_words"] else "default"
     chosen["ngram_range"] = (1, 2)
-    detector.vectorizer_ = vectorizer_from_state(meta["vectorizer"], arrays, chosen)
-    detector._terms = list(detector.vectorizer_.vocabulary_)
-    detector.evidence_ = _evidence(detector, arrays, len(classes))
+    vectorizer = vectorizer_from_state(meta["vectorizer"], arrays, chosen)
     banks = meta["banks"]
     _expect(isinstance(banks, list), "rules are a list")
-    detector.banks_ = [_bank(detector, bank, arrays, i) for i, bank in enumerate(banks)]
+    n_parts = len(PARTS)
+    detector.scorer_ = Scorer(
+        detector.classes_,
+        vectorizer,
+        _statistics(vectorizer, arrays, len(classes)),
+        [_bank(detector, vectorizer, bank, arrays, i) for i, bank in enumerate(banks)],
+        Scales(_numbers(arrays, "centre", (n_parts,)), _numbers(arrays, "scale", (n_parts,))),
+    )
     texts = meta["held_back"]
     _expect(isinstance(texts, list), "held-back documents are a list")
     _expect(all(isinstance(text, str) for text in texts), "held-back documents are texts")
-    detector._held_back = texts
-    detector._centre = _numbers(arrays, "centre", (len(PARTS) + 1,))
-    detector._scale = _numbers(arrays, "scale", (len(PARTS) + 1,))
-    n = len(detector._held_back)
+    detector.held_back_texts_ = texts
+    n = len(texts)
     _expect(n > 0, "some documents are held back")
     detector.calibration_ = Calibration(
         _numbers(arrays, "scores", (n,)),
@@ -119,9 +124,8 @@ def detector_from_state(
         float(detector.alpha),
         classwise=bool(detector.classwise),
     )
-    detector._reader = BagReader(detector.vectorizer_)
     detector.n_documents_ = {
-        "learned": detector.evidence_.n_documents,
+        "learned": detector.scorer_.statistics.n_documents,
         "held_back": n,
     }
     return detector
@@ -135,8 +139,8 @@ def _mixed(classes: list[Any]) -> bool:
     return len({type(label) for label in classes}) > 1
 
 
-def _evidence(detector: NoveltyDetector, arrays: Arrays, n_classes: int) -> Evidence:
-    terms = detector._terms
+def _statistics(vectorizer: TextVectorizer, arrays: Arrays, n_classes: int) -> ClassStatistics:
+    terms = vectorizer.vocabulary_
     size, n = len(arrays["indices"]), len(arrays["codes"])
     indptr = array_from_state(arrays, "indptr", np.int64, (n + 1,), most=size)
     indices = array_from_state(arrays, "indices", np.int32, (size,), most=len(terms) - 1)
@@ -144,11 +148,11 @@ def _evidence(detector: NoveltyDetector, arrays: Arrays, n_classes: int) -> Evid
     _expect(bool(n and sound), "documents have their words")
     matrix = sparse.csr_matrix((np.ones(size, bool), indices, indptr), shape=(n, len(terms)))
     _expect(bool(matrix.has_canonical_format), "no document has a word twice")
-    return Evidence(
+    return ClassStatistics(
         matrix,
         array_from_state(arrays, "codes", np.int64, (n,), most=n_classes - 1),
         n_classes,
-        np.fromiter((" " in term for term in terms), bool, len(terms)),
+        pair_columns(vectorizer),
         weights=_numbers(arrays, "weights", (n_classes, len(terms) + 1)).astype(np.float32),
     )
 
@@ -172,19 +176,23 @@ def _bank_state(
 
 
 def _bank(
-    detector: NoveltyDetector, meta: Mapping[str, Any], all_arrays: Arrays, number: int
+    detector: NoveltyDetector,
+    vectorizer: TextVectorizer,
+    meta: Mapping[str, Any],
+    all_arrays: Arrays,
+    number: int,
 ) -> RuleBank:
     end = f" {number}"
     arrays = {name.removesuffix(end): a for name, a in all_arrays.items() if name.endswith(end)}
     n_features, n_classes = len(arrays["columns"]), len(arrays["classes"])
     columns = array_from_state(
-        arrays, "columns", np.int64, (n_features,), most=len(detector._terms) - 1
+        arrays, "columns", np.int64, (n_features,), most=len(vectorizer.vocabulary_) - 1
     )
     _expect(bool((np.diff(columns) > 0).all()), "the words of rules are in order")
     most = len(detector.classes_) - 1
     classes = array_from_state(arrays, "classes", np.int64, (n_classes,), least=-1, most=most)
     _expect(bool(n_classes > 1 and (np.diff(classes) > 0).all()), "classes of rules are in order")
-    machine = detector._new_machine()
+    machine = new_machine(detector.get_params(deep=False), detector.seed_)
     n_clauses = int(machine.n_clauses)
     automata = n_classes * n_clauses * 2 * n_features
     _expect(0 < automata <= _MOST_AUTOMATA, "the automata are not too many")

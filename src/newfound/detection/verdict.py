@@ -1,35 +1,49 @@
-"""Why one text is known or novel: words, rules, and what would have to go."""
+"""The explanation of one text: why it is known or novel, and which words would change that."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from newfound.detection.calibration import Calibration
+from newfound.detection.counterfactual import CANDIDATES, smallest_removal
+from newfound.detection.scoring import Scorer
 from newfound.marks import Mark, MarkedText
+from newfound.rules import Rule
 from newfound.table import jsonable
 
-if TYPE_CHECKING:
-    from newfound.detection.detector import NoveltyDetector
+__all__ = ["NearMiss", "Verdict", "WordReason"]
 
-__all__ = ["FiredRule", "Verdict", "WordReason"]
+Item = TypeVar("Item")
 
-_MOST_MARKED = 20_000  # characters that are shown with marks; the rest of a long text is cut
-_MOST_SCORED = 10_000_000  # characters of all the texts that a counterfactual scores
-_CANDIDATES = 24
-_MOST_REMOVED = 60
+_MAX_MARKED = 20_000  # characters that are shown with marks; the rest of a long text is cut off
+_MAX_SCORED = 10_000_000  # characters of all the texts that a counterfactual scores
+_MAX_REMOVED = 60  # words that a counterfactual removes
+_SHOWN = 5  # rules that are shown, and half of the words
+_NEGATED = 3  # negated words of a rule that are shown
 
 
 @dataclass(frozen=True, slots=True)
 class WordReason:
     """A word of the text and what it adds to the novelty.
 
-    `contribution` is above 0 where the word speaks for new. `documents` known documents have the
-    word, `in_class` of them are of the nearest class; both are 0 for a word never seen. What a pair
-    of neighbouring words adds is shared between the two. `spans` are the places of the word.
+    Attributes
+    ----------
+    word : str
+        The word.
+    contribution : float
+        Above 0 if the word makes the text more novel. A pair of neighbouring words adds half of its
+        contribution to each of the two.
+    documents, in_class : int
+        The number of known documents that have the word, and how many of them are in the nearest
+        class; both are 0 for a word never seen.
+    spans : tuple of (int, int)
+        Where the word is in the text.
     """
 
     word: str
@@ -45,50 +59,51 @@ class WordReason:
 
 
 @dataclass(frozen=True, slots=True)
-class FiredRule:
-    """A rule of the nearest class that the text matches, or `missing` one word to match."""
+class NearMiss:
+    """A rule of the nearest class that the text would match if it had one more word, `missing`."""
 
-    words: tuple[str, ...]
-    without: tuple[str, ...]
-    speaks_for: bool
-    matches: int
-    agrees: int
-    missing: str | None = None
-
-    def __str__(self) -> str:
-        return " AND ".join((*self.words, *(f"NOT {word}" for word in self.without)))
+    rule: Rule
+    missing: str
 
 
 @dataclass(frozen=True)
 class Verdict(MarkedText):
-    """What a detector has to say about one text.
+    """Why a text is known or novel, according to a detector.
 
     Attributes
     ----------
     text : str
-        The text, as it was given.
+        The text.
     status : str
-        "ok"; "unlike" where most words were never seen, as in another language; "short" for a
-        text of one word, on which little can be said; "empty" for one without any character that
-        shows; "no words" for one that holds no words to go by.
+        "ok"; "unlike" if most words were never seen, as in another language; "short" for a text of
+        one word, which is too little to rely on; "empty" for a text without visible characters; "no
+        words" for a text without words.
     verdict : str
-        "known", "novel", or "unclear" where there are no words.
+        "known", "novel", or "unclear" if there are no words.
     novelty, threshold, p_value, alpha : float
-        The score, above which score it is novel, how rare so high a score is among known
-        documents, and the rate of false alarms asked for.
+        The score; the score above which the text is novel; how rare so high a score is among known
+        documents; and the false-alarm rate.
     nearest : object
         The nearest known class.
     words : tuple of WordReason
-        Its words with what they add, those that speak most for new first.
+        Its words with what they add, those that add most to the novelty first.
     base : float
-        What no word adds; ``base + sum of contributions == novelty``.
+        What is not attributed to any word; ``base + sum of contributions == novelty``.
     parts : dict of str to float
-        What each part of the score adds, `base` included; they add up to the novelty, too.
+        What each part of the score adds, including its share of `base`; the sum is the novelty.
     new_pairs : tuple of str
-        Known words that were never neighbours before.
-    fired, nearly : tuple of FiredRule
-        The rules of the nearest class that match, and those that lack a single word.
+        Pairs of known words that were never neighbours before.
+    fired : tuple of Rule
+        The rules of the nearest class that the text matches.
+    nearly : tuple of NearMiss
+        The rules that it would match if it had one more word, and the word.
+    scorer : Scorer
+        Scores the text without some of its words, for `counterfactual`.
+    calibration : Calibration
+        Turns these scores into verdicts.
     """
+
+    most_shown: ClassVar[int | None] = _MAX_MARKED
 
     text: str
     status: str
@@ -102,10 +117,10 @@ class Verdict(MarkedText):
     base: float
     parts: dict[str, float]
     new_pairs: tuple[str, ...]
-    fired: tuple[FiredRule, ...]
-    nearly: tuple[FiredRule, ...]
-    most_shown: ClassVar[int | None] = _MOST_MARKED
-    _detector: NoveltyDetector = field(repr=False, compare=False)
+    fired: tuple[Rule, ...]
+    nearly: tuple[NearMiss, ...]
+    scorer: Scorer = field(repr=False, compare=False)
+    calibration: Calibration = field(repr=False, compare=False)
 
     @property
     def unseen(self) -> tuple[str, ...]:
@@ -116,23 +131,29 @@ class Verdict(MarkedText):
     def counterfactual(self) -> tuple[str, ...] | None:
         """The smallest set of words found without which the text would be known.
 
-        Empty for a text that is known, None where it is still novel when as many words as are tried
-        are gone: all but one or 60, and fewer in a long text (20 in one of 20,000 characters).
-        Found by taking away the word that helps most, again and again, and then putting back every
-        word that need not go; the text is scored anew each time.
+        Empty for a text that is known. None if the text is still novel after the maximum number of
+        words is removed: all but one or 60, and fewer in a long text (20 in one of 20,000
+        characters). Found by a greedy search that scores the text without the words each time; see
+        `newfound.detection.counterfactual`.
         """
         if self.verdict != "novel":
             return ()
-        return _counterfactual(self, self._tried)
+        return smallest_removal([word.word for word in self.words], self._margins, self._tried)
+
+    def _margins(self, removals: Sequence[Sequence[str]]) -> NDArray[np.float64]:
+        """Return how far above its threshold the text is, without each of some sets of words."""
+        scores = self.scorer.score_texts([self.without(words) for words in removals])
+        margins = scores.novelty - self.calibration.thresholds(scores.nearest)
+        return np.where(scores.has_words, margins, np.inf)
 
     @property
     def _tried(self) -> int:
-        """How many words a counterfactual takes away at most."""
-        affordable = _MOST_SCORED // (_CANDIDATES * max(len(self.text), 1))
-        return min(len(self.words) - 1, _MOST_REMOVED, affordable)
+        """The maximum number of words that a counterfactual removes."""
+        affordable = _MAX_SCORED // (CANDIDATES * max(len(self.text), 1))
+        return min(len(self.words) - 1, _MAX_REMOVED, affordable)
 
     def without(self, words: Sequence[str]) -> str:
-        """Give the text without some of its words."""
+        """Return the text without some of its words."""
         cuts = sorted(span for word in self.words if word.word in words for span in word.spans)
         pieces, position = [], 0
         for start, end in cuts:
@@ -141,30 +162,27 @@ class Verdict(MarkedText):
         return "".join((*pieces, self.text[position:]))
 
     def reasons(self, n: int = 3) -> str:
-        """Say in a few words why."""
+        """Return the main reasons in a few words."""
         if self.verdict == "unclear":
             return self.status
         if self.verdict == "known":
             best = [w.word for w in sorted(self.words, key=lambda w: w.contribution)[:n]]
             return f"like {self.nearest}: {', '.join(best)}"
-        said = []
+        found = []
         for word in [w for w in self.words if w.contribution > 0][:n]:
             where = {"never": "never seen", "elsewhere": f"not in {self.nearest}"}.get(word.seen)
-            said.append(f"{word.word} ({where})" if where else word.word)
-        if not said and self.new_pairs:
-            said = [f"new together: {pair}" for pair in self.new_pairs[:n]]
-        return ", ".join(said) or "little in common with known documents"
+            found.append(f"{word.word} ({where})" if where else word.word)
+        if not found and self.new_pairs:
+            found = [f"new together: {pair}" for pair in self.new_pairs[:n]]
+        return ", ".join(found) or "little in common with known documents"
 
     def to_dict(self, max_rules: int | None = None) -> dict[str, Any]:
-        """Give all of it as plain data, with all rules or only the first ones."""
-
-        def rule(r: FiredRule) -> dict[str, Any]:
-            return {name: getattr(r, name) for name in FiredRule.__slots__}
-
+        """Return all of it as plain data, with all rules or only the first ones."""
         words = [
             {**{name: getattr(w, name) for name in WordReason.__slots__}, "seen": w.seen}
             for w in self.words
         ]
+        nearly = self.nearly[:max_rules]
         data: dict[str, Any] = jsonable(
             {
                 "text": self.text,
@@ -181,18 +199,18 @@ class Verdict(MarkedText):
                 "unseen": self.unseen,
                 "new_pairs": self.new_pairs,
                 "counterfactual": self.counterfactual,
-                "rules": [rule(r) for r in self.fired[:max_rules]],
-                "nearly": [rule(r) for r in self.nearly[:max_rules]],
+                "rules": [_rule_data(rule) for rule in self.fired[:max_rules]],
+                "nearly": [_rule_data(near.rule, near.missing) for near in nearly],
             }
         )
         return data
 
     def summary(self) -> str:
-        """Say the verdict in one sentence."""
+        """Return the verdict in one sentence."""
         if self.status == "empty":
             return "unclear: the text is empty"
         if self.status == "no words":
-            return "unclear: the text has no words to go by"
+            return "unclear: the text has no words"
         remark = {
             "short": "; one word only, so do not rely on it",
             "unlike": "; few of its words are known: another language?",
@@ -202,40 +220,48 @@ class Verdict(MarkedText):
             f"{self.threshold:.2f}); nearest class: {self.nearest}{remark}"
         )
 
-    def lines(self, n: int = 5) -> Iterator[str]:
+    def lines(self) -> Iterator[str]:
         """Return the reasons, a line each."""
         if self.verdict == "unclear":
             return
-        for side, sign in (("new", 1), ("known", -1)):
-            spoken = sorted(self.words, key=lambda w: -sign * w.contribution)
-            best = [w for w in spoken if sign * w.contribution > 0.005][: 2 * n]
+        for side, sign in (("novel", 1), ("known", -1)):
+            strongest = sorted(self.words, key=lambda w: -sign * w.contribution)
+            best = [w for w in strongest if sign * w.contribution > 0.005][: 2 * _SHOWN]
             if best:
                 adds = ", ".join(f"{w.word} {w.contribution:+.2f}" for w in best)
-                yield f"speaks for {side}: {adds}"
-        yield f"speaks for neither, being no word's: {self.base:+.2f}"
-        for name, found in (("never seen", self.unseen), ("new together", self.new_pairs)):
+                yield f"words that suggest {side}: {adds}"
+        yield f"baseline (not attributed to any word): {self.base:+.2f}"
+        for name, found in (
+            ("words never seen", self.unseen),
+            ("known words never seen together", self.new_pairs),
+        ):
             if found:
-                yield f"{name}: {', '.join(found[: 2 * n])}"
-        told = [(rule, votes) for rule, votes in _folded(self.fired) if rule.words]
-        for rule, votes in told[:n]:
-            side = "for" if rule.speaks_for else "against"
-            count = f"{votes} rules" if votes > 1 else "a rule"
-            right = f"{rule.agrees:,} of {rule.matches:,} right"
-            yield f"{count} {side} {self.nearest}: {_short(rule)} ({right})"
-        for rule, _ in _folded(self.nearly)[:n]:
-            yield f"nearly a rule for {self.nearest}: {_short(rule)}; {rule.missing} is missing"
+                yield f"{name}: {', '.join(found[: 2 * _SHOWN])}"
+        yield from self._rule_lines()
         if self.verdict == "novel":
-            yield self._would_be_known()
+            yield self._counterfactual_line()
 
-    def _would_be_known(self) -> str:
-        gone, tried = self.counterfactual, self._tried
-        if gone is not None:
-            return f"would be known without: {', '.join(gone)}"
+    def _rule_lines(self) -> Iterator[str]:
+        fired = [rule for rule in self.fired if rule.plain]
+        for rule, number in _distinct(fired, lambda rule: (rule.plain, rule.polarity))[:_SHOWN]:
+            side = "for" if rule.polarity > 0 else "against"
+            count = f"{number} rules" if number > 1 else "a rule"
+            right = f"{rule.support:,} of {rule.n_matches:,} right"
+            yield f"{count} {side} {self.nearest}: {rule.conditions(_NEGATED)} ({right})"
+        nearly = _distinct(self.nearly, lambda near: (near.rule.plain, near.missing))
+        for near, _ in nearly[:_SHOWN]:
+            conditions = near.rule.conditions(_NEGATED)
+            yield f"nearly a rule for {self.nearest}: {conditions}; {near.missing} is missing"
+
+    def _counterfactual_line(self) -> str:
+        removed, tried = self.counterfactual, self._tried
+        if removed is not None:
+            return f"would be known without: {', '.join(removed)}"
         if tried == len(self.words) - 1:
-            return "would stay novel unless all its words were gone"
+            return "would stay novel unless all its words were removed"
         if not tried:
-            return "too long to try which words would have to go"
-        return f"more than {tried} words would have to go, as far as was tried"
+            return "too long to search for words whose removal makes it known"
+        return f"would stay novel without {tried} words, the most that were tried"
 
     def marks(self) -> Sequence[Mark]:
         """Return a mark for each place of a word; the strongest word has the full colour."""
@@ -259,44 +285,20 @@ def _seen(word: WordReason) -> str:
     return f"in {word.in_class:,} of this class, {word.documents:,} of all known documents"
 
 
-def _folded(rules: tuple[FiredRule, ...]) -> list[tuple[FiredRule, int]]:
-    """Give one rule for all that ask for the same words, the best one, and how many there are."""
-    groups: dict[Any, list[FiredRule]] = {}
-    for rule in rules:
-        groups.setdefault((rule.words, rule.speaks_for, rule.missing), []).append(rule)
+def _rule_data(rule: Rule, missing: str | None = None) -> dict[str, Any]:
+    return {
+        "words": rule.plain,
+        "without": rule.negated,
+        "speaks_for": rule.polarity > 0,
+        "matches": rule.n_matches,
+        "agrees": rule.support,
+        "missing": missing,
+    }
+
+
+def _distinct(items: Sequence[Item], key: Callable[[Item], object]) -> list[tuple[Item, int]]:
+    """Return the first item for each key, and how many have that key."""
+    groups: dict[object, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
     return [(alike[0], len(alike)) for alike in groups.values()]
-
-
-def _short(rule: FiredRule, n: int = 3) -> str:
-    """Write a rule with its first negated words."""
-    parts = [*rule.words, *(f"NOT {word}" for word in rule.without[:n])]
-    more = len(rule.without) - n
-    return " AND ".join(parts) + (f" AND NOT {more} more" if more > 0 else "")
-
-
-def _counterfactual(verdict: Verdict, most: int) -> tuple[str, ...] | None:
-    detector = verdict._detector
-    order = [word.word for word in verdict.words]
-
-    def margins(removals: list[list[str]]) -> Any:
-        """Give how far above its threshold the text is without some words."""
-        texts = [verdict.without(gone) for gone in removals]
-        novelty, nearest, bags = detector._scored(texts)
-        limits = np.array([detector.calibration_.threshold(k) for k in nearest.tolist()])
-        return np.where(bags.n_words > 0, novelty - limits, np.inf)
-
-    gone: list[str] = []
-    while len(gone) < most:
-        left = [word for word in order if word not in gone][:_CANDIDATES]
-        found = margins([[*gone, word] for word in left])
-        best = int(found.argmin())
-        gone.append(left[best])
-        if found[best] <= 0:
-            break
-    else:
-        return None
-    for word in gone[:-1]:
-        fewer = [other for other in gone if other != word]
-        if margins([fewer])[0] <= 0:
-            gone = fewer
-    return tuple(gone)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.detection.explaining import MOST_EXPLAINED
+from newfound.detection.explanation import MAX_EXPLAINED
 from newfound.report.collect import collect, versions
 from newfound.report.corpus import gather
 from newfound.report.limits import Limits
@@ -105,7 +105,7 @@ def _documents(detection: Detection, numbers: Mapping[str, int], limits: Limits)
     for place in _choose(detection["novel"][order], limits.documents).tolist():
         row = int(order[place])
         text = str(detection["text"][row])
-        verdict = detection.explain(row) if len(text) <= MOST_EXPLAINED else None
+        verdict = detection.explain(row) if len(text) <= MAX_EXPLAINED else None
         words = () if verdict is None else verdict.words
         found = {
             "name": _name(str(detection["document"][row])),

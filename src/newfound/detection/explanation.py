@@ -1,0 +1,222 @@
+"""Explain texts: attribute the novelty to words, and find the rules of the nearest class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.detection.calibration import Calibration
+from newfound.detection.scoring import PARTS, Scorer, Scores
+from newfound.detection.verdict import NearMiss, Verdict, WordReason
+from newfound.rules import Rule
+from newfound.text.tokens import Token
+
+__all__ = ["MAX_EXPLAINED", "JudgedTexts", "explain", "judge"]
+
+MAX_EXPLAINED = 1_000_000  # characters
+_MIN_UNLIKE, _UNLIKE = 4, 0.6  # from so many words on, and such a share of them unseen
+
+
+@dataclass(frozen=True)
+class JudgedTexts:
+    """Texts that were read, scored and judged, each of them once.
+
+    Attributes
+    ----------
+    texts : list of str
+        The texts.
+    scores : Scores
+        Their words, novelty and nearest classes.
+    p_values : ndarray of float
+        Their p-values.
+    novel : ndarray of bool
+        Which are novel.
+    scorer, calibration
+        Those that were used.
+    """
+
+    texts: list[str]
+    scores: Scores
+    p_values: NDArray[np.float64]
+    novel: NDArray[np.bool_]
+    scorer: Scorer
+    calibration: Calibration
+
+    def explain(self, i: int) -> Verdict:
+        """Explain the text of row i.
+
+        Returns
+        -------
+        Verdict
+
+        Raises
+        ------
+        ValueError
+            If the text has more than a million characters.
+        """
+        text, scorer = self.texts[i], self.scorer
+        _check_length(text)
+        terms = _Terms(scorer.vectorizer.tokens(text))
+        novelty, nearest = float(self.scores.novelty[i]), int(self.scores.nearest[i])
+        adds = _contributions(scorer, terms, nearest)
+        fired, nearly = _rules(scorer, nearest, terms, adds)
+        statistics = scorer.statistics
+        words = tuple(
+            WordReason(
+                word,
+                adds[word],
+                int(statistics.frequencies[column]) if column >= 0 else 0,
+                int(statistics.counts[nearest, column]) if column >= 0 else 0,
+                tuple((token.start, token.end) for token in terms.places[word]),
+            )
+            for word, column in sorted(terms.words.items(), key=lambda item: -adds[item[0]])
+        )
+        return Verdict(
+            text=text,
+            status=_status(text, terms),
+            verdict="unclear" if not words else "novel" if self.novel[i] else "known",
+            novelty=novelty,
+            threshold=self.calibration.threshold(nearest),
+            p_value=float(self.p_values[i]),
+            alpha=self.calibration.alpha,
+            nearest=scorer.classes[nearest],
+            words=words,
+            base=novelty - sum(adds.values()),
+            parts=dict(zip(PARTS, self.scores.parts[i].tolist(), strict=True)),
+            new_pairs=terms.new_pairs(),
+            fired=fired,
+            nearly=nearly,
+            scorer=scorer,
+            calibration=self.calibration,
+        )
+
+
+def judge(
+    scorer: Scorer,
+    calibration: Calibration,
+    texts: Iterable[str],
+    progress: Callable[[int], None] | None = None,
+) -> JudgedTexts:
+    """Read, score and judge texts.
+
+    Parameters
+    ----------
+    scorer : Scorer
+        Reads and scores them.
+    calibration : Calibration
+        Turns scores into p-values.
+    texts : iterable of str
+        The texts.
+    progress : callable, optional
+        Called with the number of texts scored so far.
+
+    Returns
+    -------
+    JudgedTexts
+    """
+    texts = list(texts)
+    scores = scorer.score(scorer.read(texts), progress)
+    p_values = calibration.p_values(scores.novelty, scores.nearest, scores.has_words)
+    return JudgedTexts(texts, scores, p_values, calibration.is_novel(p_values), scorer, calibration)
+
+
+def explain(scorer: Scorer, calibration: Calibration, text: str) -> Verdict:
+    """Explain one text; see `NoveltyDetector.explain`."""
+    if isinstance(text, str):
+        _check_length(text)  # before the work
+    return judge(scorer, calibration, [text]).explain(0)
+
+
+def _check_length(text: str) -> None:
+    if len(text) > MAX_EXPLAINED:
+        raise ValueError(
+            f"The text has {len(text):,} characters, and up to {MAX_EXPLAINED:,} are explained; "
+            "explain a part of it. predict takes texts of any length."
+        )
+
+
+class _Terms:
+    """The distinct words and pairs of one text, with their columns; -1 for one never seen."""
+
+    def __init__(self, tokens: Iterable[Token]) -> None:
+        self.words: dict[str, int] = {}
+        self.pairs: dict[str, int] = {}
+        self.places: dict[str, list[Token]] = {}
+        for token in tokens:
+            if " " in token.term:
+                self.pairs[token.term] = token.index
+            else:
+                self.words[token.term] = token.index
+                self.places.setdefault(token.term, []).append(token)
+
+    @property
+    def unseen_words(self) -> list[str]:
+        return [word for word, column in self.words.items() if column < 0]
+
+    @property
+    def unseen_pairs(self) -> list[str]:
+        return [pair for pair, column in self.pairs.items() if column < 0]
+
+    def new_pairs(self) -> tuple[str, ...]:
+        """Return the unseen pairs of two known words."""
+        return tuple(
+            pair
+            for pair in self.unseen_pairs
+            if all(self.words.get(word, -1) >= 0 for word in pair.split(" "))
+        )
+
+
+def _contributions(scorer: Scorer, terms: _Terms, nearest: int) -> dict[str, float]:
+    """Return what each word adds to the novelty; what a pair adds is shared by its words."""
+    seen = {t: j for t, j in {**terms.words, **terms.pairs}.items() if j >= 0}
+    unseen_words, unseen_pairs = terms.unseen_words, terms.unseen_pairs
+    columns = np.array(list(seen.values()), dtype=np.int64)
+    found = scorer.contributions(columns, len(unseen_words), len(unseen_pairs), nearest)
+    adds = dict.fromkeys(terms.words, 0.0)
+    values = [
+        *zip(seen, found.by_term.tolist(), strict=True),
+        *((word, found.unseen_word) for word in unseen_words),
+        *((pair, found.unseen_pair) for pair in unseen_pairs),
+    ]
+    for term, value in values:
+        parts = term.split(" ")
+        for part in parts:
+            adds[part] += value / len(parts)
+    return adds
+
+
+def _rules(
+    scorer: Scorer, nearest: int, terms: _Terms, adds: dict[str, float]
+) -> tuple[tuple[Rule, ...], tuple[NearMiss, ...]]:
+    """Find the rules that match or lack one word; add their votes to the words they require."""
+    present = terms.words.keys()
+    fired, nearly = [], []
+    for rule in scorer.rules(nearest):
+        if rule.matches(present):
+            fired.append(rule)
+            for word in rule.plain:
+                adds[word] -= scorer.rule_weight * rule.polarity * rule.count / len(rule.plain)
+        elif rule.polarity > 0 and len(rule.plain) > 1:
+            missing = rule.missing(present)
+            if missing is not None:
+                nearly.append(NearMiss(rule, missing))
+
+    def strength(rule: Rule) -> tuple[bool, bool, int]:
+        return rule.polarity < 0, not rule.plain, -rule.support
+
+    fired.sort(key=strength)
+    nearly.sort(key=lambda near: strength(near.rule))
+    return tuple(fired), tuple(nearly)
+
+
+def _status(text: str, terms: _Terms) -> str:
+    n = len(terms.words)
+    if not n:
+        return "no words" if text.strip() else "empty"
+    if n == 1:
+        return "short"
+    unlike = n >= _MIN_UNLIKE and len(terms.unseen_words) >= _UNLIKE * n
+    return "unlike" if unlike else "ok"
