@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.machine.classifier import TsetlinMachineClassifier
-from newfound.rules import Rule
+from newfound.rules import Rule, read_rule
 
 __all__ = ["RuleBank", "learn_rules", "new_machine"]
 
@@ -56,21 +56,10 @@ class RuleBank:
 
     def rules(self, number: int, class_name: Any, terms: Sequence[str]) -> list[Rule]:
         """Return the distinct rules of a class, given its name and the names of all terms."""
-        clauses, n = self.machine.clauses_, len(self.columns)
+        clauses, words = self.machine.clauses_, [terms[j] for j in self.columns.tolist()]
         (place,) = np.flatnonzero(self.classes == number).tolist()
-        counts: Counter[Rule] = Counter()
-        for j in np.flatnonzero(clauses.class_index == place).tolist():
-            literals = clauses.literals[clauses.indptr[j] : clauses.indptr[j + 1]]
-            plain, negated = literals[literals < n], literals[literals >= n] - n
-            rule = Rule(
-                class_name,
-                int(clauses.polarity[j]),
-                tuple(terms[column] for column in self.columns[plain].tolist()),
-                tuple(terms[column] for column in self.columns[negated].tolist()),
-                int(clauses.matches[j]),
-                int(clauses.agrees[j]),
-            )
-            counts[rule] += 1
+        rows = np.flatnonzero(clauses.class_index == place).tolist()
+        counts = Counter(read_rule(clauses, row, words, class_name) for row in rows)
         return [replace(rule, count=count) for rule, count in counts.items()]
 
     def partial_fit(self, matrix: Any, codes: NDArray[np.int64], epochs: int) -> None:
