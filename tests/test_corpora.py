@@ -284,6 +284,7 @@ class TestRealCopies:
         assert lines.texts == raw.texts and lines.ids == raw.ids and lines.labels == raw.labels
         assert raw.found == {"duplicate": 12, "recoded": 1}
 
+    @pytest.mark.slow
     def test_20_newsgroups_and_what_is_left_without_headers_footers_and_quotes(self) -> None:
         corpus = load_20newsgroups(DATA, remove=("headers", "footers", "quotes"))
         # 515 posts are empty then, by the rules of scikit-learn.

@@ -54,6 +54,7 @@ def test_the_deletion_test_counts_words(sample):
     assert ours["mean words"] < rows["random words, 1"]["mean words"]
 
 
+@pytest.mark.slow
 @needs_data
 def test_false_alarms_are_counted_on_fresh_documents():
     table = false_alarms(Setting(splits=2, say=lambda what: None))

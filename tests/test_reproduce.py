@@ -1,4 +1,4 @@
-"""The reproduction measures what it says, on documents held out, and writes it whole or not."""
+"""The reproduction measures what it states, on held-out documents, and writes complete files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from newfound.lab.reproduce.cost import Cost
 from newfound.lab.reproduce.figures import draw
 from newfound.lab.reproduce.measure import OURS, measure_corpus, measure_held_out, measure_seed
 from newfound.lab.reproduce.outcome import Outcome, spread, tables
-from newfound.lab.reproduce.page import Figure, Heading, Rows, Text, to_html, to_markdown
+from newfound.lab.reproduce.page import Figure, Heading, Rows, Text, to_html
 from newfound.lab.reproduce.published import CASE_STUDY, EXPERIMENTS
 from newfound.lab.reproduce.run import package_hash, run_seeds
 
@@ -129,6 +129,7 @@ class TestHeldOut:
             assert found["documents"]["auroc"] > 0.9 or name == "tfidf"
         assert scorers[OURS]["words"]["auroc"] > 0.7
 
+    @pytest.mark.slow
     def test_shuffled_labels_are_a_coin_toss(self, sample: tuple[Any, Any]) -> None:
         texts, novel = sample
         runs = []
@@ -283,11 +284,11 @@ class TestSeeds:
         (tmp_path / "kept" / "1.json.gz").write_bytes(b"damaged")
         again = go(range(2))
         assert fitted == [0, 1] and same(again) == same(both)
-        go(range(2), epochs=3)
-        assert fitted == [0, 1]
-        go(range(2), epochs=3, resume=False)
-        assert fitted == [0, 1]
-        go(range(2), epochs=3)
+        go(range(1), epochs=3)
+        assert fitted == [0]
+        go(range(1), epochs=3, resume=False)
+        assert fitted == [0]
+        go(range(1), epochs=3)
         assert fitted == []
 
     def test_the_same_seed_gives_the_same_on_any_threads(
@@ -466,22 +467,17 @@ class TestClaims:
 
 
 class TestPage:
-    def test_everything_is_escaped(self, tmp_path: Path) -> None:
-        (tmp_path / "a.svg").write_text("<svg/>")
+    def test_everything_is_escaped(self) -> None:
         nasty = '<script>alert("1")</script> | *b* [x](y) `c`'
         blocks = [
             Heading(1, nasty),
             Text(nasty),
             Rows([nasty], [[nasty]]),
-            Figure(tmp_path / "a.svg", nasty),
+            Figure(nasty, nasty),
         ]
         page = to_html(blocks, nasty)
-        assert "<script" not in page and page.count("&lt;script&gt;") == 7
-        text = to_markdown(blocks, tmp_path)
-        assert "<script" not in text.replace("\\<script", "")
-        table = text.splitlines()[4]
-        assert len(re.findall(r"(?<!\\)\|", table)) == 2
-        assert "](a.svg)" in text
+        assert "<script" not in page and page.count("&lt;script&gt;") == 8
+        assert page.count('"1"') == 0
 
     def test_verdicts_are_marked(self) -> None:
         page = to_html([Rows(["holds"], [["yes"], ["no"], ["different"]])], "")
@@ -489,16 +485,16 @@ class TestPage:
             assert f'<td class="{verdict}">{verdict}</td>' in page
 
 
+@pytest.mark.slow
 def test_figures_are_the_same_bytes_each_time(outcome: Outcome, tmp_path: Path) -> None:
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         names = draw(outcome, tmp_path / folder)
     assert names == ["cumulative", "cumulative_tfidf", "roc", "precision_recall", "context"]
     for name in names:
-        for suffix in ("svg", "png"):
-            first, second = ((tmp_path / f / f"{name}.{suffix}").read_bytes() for f in ("a", "b"))
-            assert first == second
-            assert first.startswith(b"\x89PNG" if suffix == "png" else b"<?xml")
+        first, second = ((tmp_path / folder / f"{name}.png").read_bytes() for folder in ("a", "b"))
+        assert first == second and first.startswith(b"\x89PNG")
+    assert len(list((tmp_path / "a").iterdir())) == 5
 
 
 def test_cost_is_the_peak_inside_of_the_block() -> None:
@@ -535,15 +531,12 @@ class TestCommand:
                      "context", "cumulative", "curves", "fits"):  # fmt: skip
             assert len((folder / f"{name}.csv").read_text().splitlines()) > 2
         page = (output / "index.html").read_text()
-        assert page.count("data:image/svg+xml;base64,") == 5
-        assert not re.search(r'(?:src|href)="(?!data:)', page)
-        text = (output / "results.md").read_text()
-        links = re.findall(r"\]\(([^)]+)\)", text)
+        links = re.findall(r'(?:src|href)="([^"]+)"', page)
         assert len(links) == 5 and all((output / link).is_file() for link in links)
         left = [path.name for path in output.rglob(".*")]
         assert left == []
-        # The places of files on this machine are nobody's business.
-        assert str(data.parent) not in page + text
+        # The page can be published: it contains no paths of this machine.
+        assert str(data.parent) not in page
 
     def test_a_folder_with_something_in_it_is_refused(self, data: Path, tmp_path: Path) -> None:
         (tmp_path / "mine.txt").write_text("mine")
@@ -559,9 +552,7 @@ class TestCommand:
         assert result.exit_code == 0
         rows = json.loads(result.stdout)["case-study"]
         assert rows[7]["fraction"] == "56/13"
-        assert sorted(os.listdir(tmp_path / "r")) == [
-            "case-study", "index.html", "results.json", "results.md",
-        ]  # fmt: skip
+        assert sorted(os.listdir(tmp_path / "r")) == ["case-study", "index.html", "results.json"]
 
     def test_what_is_missing_is_found_out_before_any_fit(
         self, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -585,6 +576,7 @@ class TestCommand:
     def test_asked_wrongly_is_2(self, wrong: list[str]) -> None:
         assert call("reproduce", *wrong).exit_code == 2
 
+    @pytest.mark.slow
     def test_interrupted_it_keeps_finished_seeds_and_says_so(
         self, data: Path, tmp_path: Path
     ) -> None:
@@ -600,7 +592,7 @@ class TestCommand:
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
         assert process.returncode == 130
-        assert "go on with --resume" in said and "Traceback" not in said
+        assert "continue with --resume" in said and "Traceback" not in said
         assert {path.name for path in output.iterdir()} == {"bbcsport"}
         assert not list(output.rglob(".*"))
 

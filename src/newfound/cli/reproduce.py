@@ -1,4 +1,4 @@
-"""``newfound reproduce``: the paper's experiments, ours beside the published figures."""
+"""``newfound reproduce``: the paper's experiments, with our figures beside the published ones."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STYLES = {"yes": "green", "different": "yellow", "no": "red"}
 
 
 class Part(StrEnum):
-    """What can be reproduced."""
+    """The experiments that can be reproduced."""
 
     case_study = "case-study"
     bbcsport = "bbcsport"
@@ -36,49 +36,50 @@ class Part(StrEnum):
 
 
 def reproduce(
-    part: Annotated[Part, typer.Argument(help="Which of the paper's experiments.")],
+    part: Annotated[Part, typer.Argument(help="Experiment of the paper.")],
     *,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The folder for tables, figures and the page.")
+        Path, typer.Option("--output", "-o", help="Folder for tables, figures and the page.")
     ] = Path("newfound-reproduction"),
-    seeds: Annotated[int, typer.Option(min=1, max=1000, help="How many seeds.")] = 5,
+    seeds: Annotated[int, typer.Option(min=1, max=1000, help="Number of seeds.")] = 5,
     seed: Seed = 0,
     preset: Annotated[
-        Preset, typer.Option(help="Parameters: those of the paper, or fast and good ones.")
+        Preset, typer.Option(help="Parameters of the paper, or the defaults of newfound.")
     ] = Preset.paper,
     n_clauses: Annotated[
         int | None,
-        typer.Option(min=2, callback=even, help="Rules for each side, for a quick look; even."),
+        typer.Option(
+            min=2, callback=even, help="Rules for each side, an even number; fewer are faster."
+        ),
     ] = None,
     epochs: Annotated[
-        int | None, typer.Option(min=1, help="Passes over the documents, for a quick look.")
+        int | None, typer.Option(min=1, help="Passes over the documents; fewer are faster.")
     ] = None,
     data: Annotated[
         Path | None,
-        typer.Option(help="A copy of the data set, or a folder of several; else NEWFOUND_DATA."),
+        typer.Option(help="Data set, or folder of data sets; by default NEWFOUND_DATA."),
     ] = None,
     download: Annotated[
-        bool, typer.Option("--download", help="Download a data set that is not here.")
+        bool, typer.Option("--download", help="Download a data set that is missing.")
     ] = False,
     verify: Annotated[
-        bool, typer.Option(help="Refuse a data set that is not the one that it should be.")
+        bool, typer.Option(help="Check that a data set has the expected documents.")
     ] = True,
     force: Annotated[
-        bool, typer.Option("--force", help="Begin anew in a folder that is not empty.")
+        bool, typer.Option("--force", help="Start again in a folder that is not empty.")
     ] = False,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the seeds that are finished there.")
+        bool, typer.Option("--resume", help="Reuse the seeds that are finished in the folder.")
     ] = False,
     jobs: Jobs = -1,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run the paper's experiments and put ours beside the published figures.
+    """Run the paper's experiments and compare them with the published figures.
 
-    Writes tables (CSV, JSON), figures (SVG, PNG) and a page, index.html, to a folder, and prints
-    which of the paper's claims hold. A finished seed is kept, so that an interrupted run can go on
-    with --resume. Five seeds of BBC Sport take some minutes, of 20
-    Newsgroups an hour.
+    Writes tables (CSV, JSON), figures (PNG) and a page, index.html, to a folder, and prints which
+    of the paper's claims hold. Finished seeds are stored, so that an interrupted run can continue
+    with --resume. Five seeds of BBC Sport take some minutes, those of 20 Newsgroups an hour.
     """
     with outcome():
         from newfound.lab.reproduce import PARTS
@@ -102,7 +103,7 @@ def reproduce(
             )
         except KeyboardInterrupt:
             if any(output.glob("*/seeds/*.json.gz")) and not quiet:
-                say(f"the seeds that are finished are kept in {output}; go on with --resume.")
+                say(f"finished seeds are stored in {output}; continue with --resume.")
             raise
         if json:
             print_json(results)
@@ -113,7 +114,7 @@ def reproduce(
 
 
 def _announced(*, quiet: bool) -> Callable[[str], Any]:
-    """Say what is fitted, and draw its progress."""
+    """Return a function that announces a fit and shows its progress."""
 
     @contextmanager
     def fitting(what: str) -> Iterator[Callable[[EpochInfo], None] | None]:
@@ -138,7 +139,7 @@ def _print(results: dict[str, Any]) -> None:
             rows = [
                 (row["claim"], row["paper"], row["ours"], row["holds"]) for row in found["claims"]
             ]
-            show(_table(f"{name}: does what the paper says hold?", "the paper says", rows))
+            show(_table(f"{name}: claims of the paper", "the paper says", rows))
 
 
 def _table(title: str, first: str, rows: list[tuple[str, str, str, str]]) -> Table:

@@ -1,7 +1,7 @@
-"""The experiments of the paper, ours beside the published figures.
+"""The experiments of the paper, with our figures beside the published ones.
 
-`reproduce` runs them and writes tables, figures and a page; ``newfound reproduce`` is the same on
-the command line. What is measured is said in ``docs/reproduce.md``.
+`reproduce` runs them and writes tables, figures and a page, as ``newfound reproduce`` does on the
+command line. ``docs/reproduce.md`` describes what is measured.
 """
 
 from newfound.lab.reproduce.case_study import case_study

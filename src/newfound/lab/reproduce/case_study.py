@@ -1,4 +1,4 @@
-"""The paper's case study: eight clauses, two bags, ten scores, exactly."""
+"""The paper's case study: the exact scores of ten words from eight clauses."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ CLAUSES = (
 
 
 def case_study() -> Table:
-    """Score the words of the paper's case study from its clauses.
+    """Return the exact scores of the words of the paper's case study.
 
     Returns
     -------
     Table
-        For each word its counts in the bags, the score as a fraction and as a number, what the
-        paper prints, the difference, and whether it is more than rounding.
+        For each word its counts in the bags, the score as a fraction and as a number, the printed
+        score, the difference, and whether rounding explains it.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def case_study() -> Table:
         "score": scores,
         "paper": np.array([row.score for row in CASE_STUDY], dtype=object),
         "difference": printed - scores,
-        # The paper divides numbers that it has cut to two or three digits: up to 2 %.
+        # The paper divides numbers truncated to two or three digits: errors of up to 2 %.
         "agrees": np.abs(printed / scores - 1) < 0.02,
     }
     return Table(columns)

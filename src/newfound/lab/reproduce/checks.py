@@ -1,6 +1,6 @@
-"""How each claim of the paper is checked: the paper's figure, ours, and the verdict.
+"""The check of each claim: returns the paper's figure, ours, and "yes", "different" or "no".
 
-A check gives None where a word that it needs is not in the vocabulary.
+A check returns None if a word that it needs is not in the vocabulary.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ def _yes(holds: Any) -> str:
 
 
 def _every(holds: Sequence[Any]) -> tuple[str, str]:
-    """Give the verdict on what has to hold in every seed, and in how many it does, if in some."""
+    """Return "yes" if all seeds agree, and a note if only some do."""
     n = sum(map(bool, holds))
     return _yes(n == len(holds)), f" (in {n} of {len(holds)} seeds)" if 0 < n < len(holds) else ""
 
 
 def _near(ours: float, paper: float, direction: bool) -> str:
-    """Give the verdict on a share: within 5 points, another figure, or not even the direction."""
+    """Return "yes" within 5 points, "different" if at least the direction is the same."""
     if abs(ours - paper) <= _POINTS:
         return "yes"
     return "different" if direction else "no"
@@ -88,7 +88,7 @@ def shared_highest(outcome: Outcome) -> tuple[str, str, str]:
 
 
 def shared_in_more(outcome: Outcome) -> tuple[str, str, str]:
-    """Compare in how many clauses words of the groups are."""
+    """Compare the numbers of clauses that contain a word, by group."""
     known, novel = (np.array(outcome.corpus[f"documents_{side}"]) for side in ("known", "novel"))
     groups = {
         "shared": (known > 0) & (novel > 0), "known": novel == 0, "novel": known == 0,
@@ -101,14 +101,14 @@ def shared_in_more(outcome: Outcome) -> tuple[str, str, str]:
 
 
 def known_below(outcome: Outcome) -> tuple[str, str, str]:
-    """Give the share of known words below the cut of the paper."""
+    """Compare the share of known words below the paper's cut with the printed one."""
     paper, ours = outcome.experiment.below["known"], _group(outcome, "known", "below_cut")
     mean = spread(ours)
     return f"{paper:.0%}", _percent(ours), _near(mean.mean, paper, mean.mean > 0.5)
 
 
 def novel_below(outcome: Outcome) -> tuple[str, str, str]:
-    """Give the share of novel words below the cut of the paper."""
+    """Compare the share of novel words below the paper's cut with the printed one."""
     paper, ours = outcome.experiment.below["novel"], _group(outcome, "novel", "below_cut")
     mean, known = spread(ours), _group(outcome, "known", "below_cut")
     return (
@@ -126,7 +126,7 @@ def novel_majority(outcome: Outcome) -> tuple[str, str, str]:
 
 
 def most_novel(outcome: Outcome) -> tuple[str, str, str]:
-    """Check that most novel words score above nine tenths of the known words."""
+    """Check that most novel words score above 90 % of the known words."""
     ours = outcome.values(lambda a: a["novel_above"])
     verdict, seeds = _every([share is not None and share > 0.5 for share in ours])
     return "55%", _percent(ours) + seeds, verdict
@@ -148,7 +148,7 @@ def shared_both(outcome: Outcome) -> tuple[str, str, str]:
 
 
 def shared_characteristic(outcome: Outcome) -> tuple[str, str, str]:
-    """Check that most shared words are those of one side by their scores."""
+    """Check that most shared words are known or novel by their scores."""
     paper = {role: found.number for role, found in outcome.experiment.shared.items()}
     printed = (paper["known"] + paper["novel"]) / sum(paper.values())
     shares = []
@@ -179,7 +179,7 @@ def novel_low_are_common(outcome: Outcome) -> tuple[str, str, str] | None:
 
 
 def probe(outcome: Outcome) -> tuple[str, str, str] | None:
-    """Compare how often clauses have the word that the paper counts."""
+    """Compare how many clauses contain the word that the paper counts."""
     probe = outcome.experiment.probe
     found = [seed["all"]["probe"] for seed in outcome.seeds]
     if probe is None or None in found:
@@ -211,7 +211,7 @@ def more_distinctive(outcome: Outcome) -> tuple[str, str, str]:
 
 
 def _tfidf_distances(outcome: Outcome) -> tuple[float, float]:
-    """Give the distance of TF-IDF as the paper has it, and with counts for its shares."""
+    """Return the distance of TF-IDF by the paper's equation, and with counts instead of shares."""
     return tuple(float(outcome.corpus[f"tfidf_distance{end}"]) for end in ("", "_unscaled"))  # type: ignore[return-value]
 
 
@@ -220,7 +220,7 @@ def _as_it_is_or_counts(plain: bool, counts: bool) -> str:
 
 
 def tfidf_separates(outcome: Outcome) -> tuple[str, str, str]:
-    """Check that TF-IDF tells known from novel words worse than our score."""
+    """Check that TF-IDF separates known from novel words worse than our score."""
     theirs = float(outcome.corpus["tfidf_separation"])
     ours = spread(outcome.values(lambda a: a["separation"]))
     text = (
@@ -254,7 +254,7 @@ def better(task: str) -> Callable[[Outcome], tuple[str, str, str]]:
 
 
 def shared_accurate(outcome: Outcome) -> tuple[str, str, str]:
-    """Check that shared words are told apart on held-out documents."""
+    """Check that shared words are ranked well on held-out documents."""
     ours = outcome.held_out(OURS, "shared_words")
     others = {
         scorer: spread(outcome.held_out(scorer, "shared_words")).mean
@@ -270,7 +270,7 @@ def shared_accurate(outcome: Outcome) -> tuple[str, str, str]:
 
 
 def pair(i: int, j: int) -> Callable[[Outcome], tuple[str, str, str] | None]:
-    """Check that two words of one side go together, and more than with those of the other side."""
+    """Check that two words of one side are associated, more than with words of the other side."""
 
     def check(outcome: Outcome) -> tuple[str, str, str] | None:
         lift, paper = outcome.lift(), outcome.experiment.lift
@@ -289,7 +289,7 @@ def pair(i: int, j: int) -> Callable[[Outcome], tuple[str, str, str] | None]:
 
 
 def between(outcome: Outcome) -> tuple[str, str, str] | None:
-    """Check that the common word goes with words of both sides."""
+    """Check that the common word is associated with words of both sides alike."""
     lift, paper = outcome.lift(), outcome.experiment.lift
     if lift is None:
         return None

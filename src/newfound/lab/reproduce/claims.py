@@ -1,8 +1,8 @@
-"""The sentences of the paper that can be checked, each with a rule that says when it holds.
+"""The claims of the paper that can be checked, each with the rule by which it holds here.
 
-A verdict is "yes": it holds here; "different": what it says holds, but with another figure than
-the paper's, or on a condition that the rule names; "no": it does not hold here. What a rule
-compares has to be so in every seed, and a tie is none; shares and lifts are means over seeds.
+The result is "yes" (it holds), "different" (it holds with another figure than the paper's, or on a
+condition that the rule states) or "no" (it does not hold). A comparison must hold in every seed,
+and a tie does not count. Shares and lifts are means over seeds.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ _BBC, _NEWS = ("bbcsport",), ("20newsgroups",)
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper.
+    """A claim of the paper.
 
     Attributes
     ----------
     section : str
-        Where it stands.
+        The section of the paper.
     sentence : str
-        What it says, in its words.
+        The claim in the paper's words.
     rule : str
-        When it holds here.
+        When it holds.
     check : callable
-        Gives the paper's figure, ours and the verdict; None where there is nothing to check by.
+        Returns the paper's figure, ours and the result, or None if a word is missing.
     experiments : tuple of str
-        Those that it speaks of.
+        The experiments that it is about.
     """
 
     section: str
@@ -55,7 +55,7 @@ def judge(outcome: Outcome) -> list[dict[str, str]]:
     Returns
     -------
     list of dict
-        With section, sentence, rule, the paper's figure, ours, and whether it holds.
+        Section, claim, the paper's figure, ours, whether it holds, and the rule.
     """
     rows = []
     for claim in CLAIMS:
@@ -81,7 +81,7 @@ CLAIMS = (
         "BBC sports dataset; 20 Newsgroups dataset ('similar behaviour')",
         "class Novel words have distinctively higher scores on average than the words from class "
         "Known",
-        "the mean score of words of novel documents alone is above that of known ones",
+        "the mean score of words of novel documents only is above that of known documents only",
         checks.novel_higher,
     ),
     Claim(
@@ -93,7 +93,7 @@ CLAIMS = (
     Claim(
         "BBC sports dataset",
         "the shared words will be present in more clauses as characterizing class features",
-        "a shared word is in more clauses, in the mean, than a word of either side alone",
+        "on average, a shared word is in more clauses than a word of one side only",
         checks.shared_in_more,
     ),
     Claim(
@@ -134,7 +134,7 @@ CLAIMS = (
     Claim(
         "20 Newsgroups dataset",
         "most of the novel words have significantly higher scores than the known words",
-        "more than half of the novel words score above nine tenths of the known words",
+        "more than half of the novel words score above 90 % of the known words",
         checks.most_novel,
         _NEWS,
     ),
@@ -154,8 +154,8 @@ CLAIMS = (
     Claim(
         "BBC sports dataset",
         "common words (e.g. stopwords), also have low scores",
-        "the median score of the words of a tenth of all documents or more is below that of the "
-        "words of novel documents alone (stop words themselves are removed)",
+        "the median score of words of at least a tenth of all documents is below that of words of "
+        "novel documents only (stop words themselves are removed)",
         checks.frequent_low,
         _BBC,
     ),
@@ -163,7 +163,7 @@ CLAIMS = (
         "20 Newsgroups dataset",
         "some of the low scores of some novel words are due to the common words (e.g. stop words) "
         "present in the novel bag-of-words",
-        "among words of novel documents alone, the more documents have a word the lower its score",
+        "among words of novel documents only, frequent words score lower (rank correlation < 0)",
         checks.novel_low_are_common,
         _NEWS,
     ),
@@ -178,15 +178,15 @@ CLAIMS = (
     Claim(
         "BBC sports dataset",
         "the scores can be calculated accurately even if the words are present in both categories",
-        "held-out AUROC of words that both sides of the training documents have is at least 0.8; "
-        "different if below that, but not below the best baseline",
+        "held-out AUROC of words that both sides of the training documents contain is at least "
+        "0.8; different if it is lower, but at least that of the best baseline",
         checks.shared_accurate,
     ),
     Claim(
         "Baseline",
         "the word scores produced by TF-IDF for both known and novel classes are very similar",
         "the greatest distance of their cumulative frequencies (Kolmogorov-Smirnov) is below 0.2; "
-        "different if only with counts: TF is a share, so the smaller group has higher values",
+        "different if only with counts (TF is a share, so the smaller group has higher values)",
         checks.tfidf_similar,
     ),
     Claim(
@@ -199,16 +199,17 @@ CLAIMS = (
         "Baseline",
         "TF-IDF does not provide enough discrimination power to distinguish between the two types "
         "of words",
-        "TF-IDF in the novel less TF-IDF in the known documents tells words of the one from words "
-        "of the other worse than our score (it cannot: one of the two is 0)",
+        "TF-IDF in the novel minus TF-IDF in the known documents separates words of novel "
+        "documents only from words of known documents only worse than our score (one of the two "
+        "is always 0)",
         checks.tfidf_separates,
     ),
     Claim(
         "BBC sports dataset; conclusion",
         "the classification performance for our novelty scores are significantly better than what "
         "is obtained with TF-IDF: words",
-        "on held-out documents AUROC and average precision are both higher than those of TF-IDF by "
-        "two standard errors over seeds: the randomness of training, not that of the documents",
+        "on held-out documents, AUROC and average precision both exceed those of TF-IDF by two "
+        "standard errors over seeds (the randomness of training, not of the documents)",
         checks.better("words"),
     ),
     Claim(

@@ -1,4 +1,4 @@
-"""What a fit costs: seconds and the most memory at a time."""
+"""The time and the peak memory of a fit."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ __all__ = ["Cost"]
 
 
 class Cost:
-    """Measure what happens inside of a with block.
+    """Measure the time and the peak memory of a with block.
 
     Attributes
     ----------
     seconds : float
-        How long it took.
+        The wall time.
     peak_mb : float
-        The most memory that the process held meanwhile, in MB (10^6 bytes); where the system keeps
-        only the peak since the process began, that one.
+        The peak memory of the process during the block, in MB (10^6 bytes). Where the system
+        cannot reset the peak, it is the peak since the process started.
 
     Examples
     --------
@@ -34,7 +34,7 @@ class Cost:
     peak_mb: float
 
     def __enter__(self) -> Self:
-        self._exact = _forget_peak()
+        self._exact = _reset_peak()
         self._start = time.perf_counter()
         return self
 
@@ -48,12 +48,12 @@ class Cost:
         self.peak_mb = _peak_bytes(self._exact) / 1e6
 
     def to_dict(self) -> dict[str, float]:
-        """Give both figures, rounded."""
+        """Return both figures, rounded."""
         return {"seconds": round(self.seconds, 3), "peak_mb": round(self.peak_mb, 1)}
 
 
-def _forget_peak() -> bool:
-    """Ask Linux to start the peak anew."""
+def _reset_peak() -> bool:
+    """Reset the peak; only Linux can."""
     try:
         with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
             file.write("5")

@@ -1,6 +1,6 @@
-"""One seed of an experiment: a fit to all documents, and fits judged by documents held out.
+"""One seed of an experiment: a fit to all documents, and fits evaluated on held-out documents.
 
-Everything comes back as plain data, so that a finished seed can be kept in a file.
+Results are plain data, so that a finished seed can be stored in a file.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ Fitting = Callable[[str], AbstractContextManager[Any]]
 
 
 def quietly(_: str) -> AbstractContextManager[Any]:
-    """Say nothing before a fit, and have no callback."""
+    """Return a context without a callback; the default of `fitting`."""
     return nullcontext()
 
 
 def is_novel(experiment: Experiment, corpus: LabelledDocuments) -> NDArray[np.bool_]:
-    """Say which documents of an experiment are novel."""
+    """Return which documents of an experiment are novel."""
     return np.isin(np.array(corpus.labels), experiment.novel)
 
 
@@ -75,15 +75,16 @@ def measure_seed(
     Parameters
     ----------
     experiment : Experiment
-        What the paper did.
+        The experiment of the paper.
     corpus : LabelledDocuments
         Its documents.
     seed : int
         The seed of the machines, and of the folds.
     parameters : dict
-        Those of `NoveltyDescriber`.
+        Parameters of `NoveltyDescriber`.
     fitting : callable
-        Called with a sentence before each fit; gives a context with a callback for epochs or None.
+        Called with a message before each fit; returns a context manager that yields a callback
+        for epochs, or None.
 
     Returns
     -------
@@ -109,7 +110,7 @@ def measure_seed(
 def measure_corpus(
     experiment: Experiment, corpus: LabelledDocuments, parameters: dict[str, Any]
 ) -> dict[str, Any]:
-    """Measure what no seed changes: the words of the documents, and their TF-IDF."""
+    """Measure what does not depend on the seed: the words of the documents and their TF-IDF."""
     novel = is_novel(experiment, corpus)
     chosen = resolve(parameters.get("preset"), parameters)
     own = inspect.signature(TextVectorizer).parameters
@@ -141,7 +142,7 @@ def measure_corpus(
             "documents_novel": in_novel,
             "tfidf": {name: np.quantile(values, QUANTILES) for name, values in curves.items()},
             "tfidf_distance": _distance(curves["known"], curves["novel"]),
-            # TF is a share, so that a word used once has more of it in the smaller group.
+            # TF is a share: a word used once has a greater TF in the smaller group.
             "tfidf_distance_unscaled": _distance(
                 curves["known"] * counts[~novel].sum(), curves["novel"] * counts[novel].sum()
             ),
@@ -154,7 +155,7 @@ def measure_corpus(
 
 
 def count_words(vectorizer: TextVectorizer, texts: Any) -> Any:
-    """Count how often each text has each word of the vocabulary.
+    """Return a matrix with the number of times that each text contains each word.
 
     Examples
     --------
@@ -183,7 +184,7 @@ def measure_held_out(
     fitting: Fitting = quietly,
     what: str = "training documents",
 ) -> dict[str, Any]:
-    """Learn from some documents and judge by others: vocabulary, scores, all from the first."""
+    """Fit to training documents, and evaluate all scorers on test documents."""
     describer, cost = _fit(train, train_novel, seed, parameters, fitting, what)
     vectorizer = describer.vectorizer_
     counts, has = count_words(vectorizer, train), vectorizer.transform(test)
@@ -222,7 +223,7 @@ def measure_held_out(
 def _parts(
     experiment: Experiment, corpus: LabelledDocuments, novel: NDArray[np.bool_], seed: int
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Give the corpus's own split, or three folds that keep near-duplicates together."""
+    """Yield the split of the corpus, or three folds that keep near-duplicates together."""
     if experiment.split:
         splits = np.array(corpus.splits)
         yield np.flatnonzero(splits == "train"), np.flatnonzero(splits == "test")
@@ -239,7 +240,7 @@ def _fit(
     fitting: Fitting,
     what: str,
 ) -> tuple[NoveltyDescriber, dict[str, float]]:
-    # The paper has one machine, whatever a describer has by default.
+    # The paper uses one machine; a describer uses a committee by default.
     describer = NoveltyDescriber(**{**parameters, "n_machines": 1}, random_state=seed)
     with fitting(what) as callback, Cost() as cost:
         describer.fit(list(texts), novel, callback=callback)
@@ -247,7 +248,7 @@ def _fit(
 
 
 def _describe(experiment: Experiment, describer: NoveltyDescriber) -> dict[str, Any]:
-    """Give what the paper reports of a fit to all documents."""
+    """Return what the paper reports of a fit to all documents."""
     words, table = describer.words_, describer.clauses_
     order = np.argsort([describer.vectorizer_.vocabulary_[word] for word in words["word"]])
     frequency = words["documents_known"] + words["documents_novel"]
@@ -304,7 +305,7 @@ def _composition(words: WordTable) -> dict[str, Any]:
 
 
 def _ranked(words: WordTable) -> NDArray[np.float64]:
-    """Give the scores of the words that have evidence."""
+    """Return the scores that are not nan."""
     scores: NDArray[np.float64] = words["score"][~np.isnan(words["score"])]
     return scores
 
@@ -315,14 +316,14 @@ def _median(scores: NDArray[np.float64]) -> float | None:
 
 
 def _distance(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
-    """Give the greatest distance of two cumulative frequencies (Kolmogorov-Smirnov)."""
+    """Return the Kolmogorov-Smirnov statistic of two samples."""
     from scipy.stats import ks_2samp
 
     return float(ks_2samp(a, b).statistic)
 
 
 def _rank_correlation(words: WordTable) -> float | None:
-    """Say how the scores of words of novel documents alone go with how many documents have them."""
+    """Return the rank correlation of scores and document frequencies."""
     from scipy.stats import spearmanr
 
     kept = ~np.isnan(words["score"])
@@ -347,7 +348,7 @@ def _context(experiment: Experiment, describer: NoveltyDescriber) -> dict[str, A
 
 
 def _rules(describer: NoveltyDescriber) -> list[dict[str, Any]]:
-    """Give the best rules of each side: those with plain words that tell the sides apart best."""
+    """Return the rules of each side that separate the sides best."""
     table = describer.clauses_
     rules = []
     for side in ("novel", "known"):
@@ -371,7 +372,7 @@ def _rules(describer: NoveltyDescriber) -> list[dict[str, Any]]:
 
 
 def _by_column(describer: NoveltyDescriber, name: str) -> NDArray[np.float64]:
-    """Give a figure of each word in the order of the matrix; without evidence it is 0."""
+    """Return a column of the table of words in the order of the matrix, with 0 for nan."""
     words, vocabulary = describer.words_, describer.vectorizer_.vocabulary_
     values = np.zeros(len(vocabulary))
     values[[vocabulary[word] for word in words["word"]]] = np.nan_to_num(words[name])
@@ -381,27 +382,30 @@ def _by_column(describer: NoveltyDescriber, name: str) -> NDArray[np.float64]:
 def _regressed(
     counts: Any, novel: NDArray[np.bool_], scores: NDArray[np.float64], test: Any
 ) -> NDArray[np.float64]:
-    """Classify documents by a logistic regression on the scores of their words.
+    """Return decision values of a logistic regression on the scores of the words of documents.
 
-    A document is the list of its words' scores, scaled to length 1.
+    The features of a document are the scores of its words, scaled to unit length.
     """
     from sklearn.linear_model import LogisticRegression
     from sklearn.preprocessing import normalize
+    from threadpoolctl import threadpool_limits
 
     train, held_out = (
         normalize(sparse.csr_array(matrix, dtype=bool).astype(float).multiply(scores).tocsr())
         for matrix in (counts, test)
     )
-    model = LogisticRegression(max_iter=1000).fit(train, novel)
+    # Matrices are small: several BLAS threads are slower, many times so on a busy machine.
+    with threadpool_limits(1, user_api="blas"):
+        model = LogisticRegression(max_iter=1000).fit(train, novel)
     decision: NDArray[np.float64] = model.decision_function(held_out)
     return decision
 
 
 def _curves(labels: NDArray[np.bool_], scores: NDArray[np.float64]) -> dict[str, Any]:
-    """Give both areas, and both curves at fixed places, so that folds can be averaged."""
+    """Return both areas, and both curves on a common grid, so that folds can be averaged."""
     found = ranking_curves(labels, scores)
-    # Several points may share a false-positive rate: the highest counts. A recall is reached at
-    # the first threshold that has it, that of 0 at the first that finds any.
+    # Of several points with the same false-positive rate, the highest counts. The precision at a
+    # recall is that of the first threshold that reaches it.
     last = np.append(np.diff(found.false_positive_rate) > 0, True)
     places = np.searchsorted(found.recall, np.maximum(GRID, 1e-9) - 1e-12)
     return {

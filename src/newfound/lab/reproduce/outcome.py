@@ -1,4 +1,4 @@
-"""All seeds of an experiment together: figures as mean ± sd over seeds, and the tables of them."""
+"""All seeds of an experiment: figures as mean ± standard deviation over seeds, and tables."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from numpy.typing import NDArray
 from newfound.description.scores import word_scores
 from newfound.lab.reproduce.measure import GRID, GROUPS, QUANTILES
 from newfound.lab.reproduce.published import Experiment
+from newfound.lab.tables import table_of
 from newfound.table import Table
 
-__all__ = ["TASKS", "Outcome", "Spread", "spread", "tables"]
+__all__ = ["AREAS", "ROLES", "TASKS", "Outcome", "Spread", "number", "spread", "tables"]
 
 TASKS = ("words", "documents", "regression")
 ROLES = ("known", "novel", "common")
+AREAS = ("auroc", "average_precision")
 
 _TOP = 30
 
 
 class Spread(NamedTuple):
-    """A mean over seeds and the standard deviation between them; nan where there is one seed."""
+    """A mean over seeds and their standard deviation, which is nan for one seed."""
 
     mean: float
     sd: float
@@ -36,7 +38,7 @@ class Spread(NamedTuple):
 
 
 def number(value: float | None) -> str:
-    """Write a figure with four digits that count, or three after a point.
+    """Return a figure as text, with four significant digits or three decimals.
 
     Examples
     --------
@@ -51,22 +53,22 @@ def number(value: float | None) -> str:
 
 
 def spread(values: Iterable[float | None]) -> Spread:
-    """Give mean and sample standard deviation of those values that there are.
+    """Return the mean and the sample standard deviation of the values that are not None.
 
     Examples
     --------
     >>> print(spread([1.0, 2.0, 3.0]), "|", spread([2.0]))
     2.000 ± 1.000 | 2.000
     """
-    known = np.array([value for value in values if value is not None], np.float64)
-    if not len(known):
+    given = np.array([value for value in values if value is not None], np.float64)
+    if not len(given):
         return Spread(math.nan, math.nan)
-    return Spread(float(known.mean()), float(known.std(ddof=1)) if len(known) > 1 else math.nan)
+    return Spread(float(given.mean()), float(given.std(ddof=1)) if len(given) > 1 else math.nan)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The seeds of an experiment, what no seed changes, and the parameters of the describer."""
+    """The results of all seeds, what does not depend on the seed, and the parameters used."""
 
     experiment: Experiment
     corpus: Mapping[str, Any]
@@ -74,11 +76,27 @@ class Outcome:
     parameters: Mapping[str, Any]
 
     def values(self, of: Callable[[Mapping[str, Any]], float | None]) -> list[float | None]:
-        """Give a figure of the fit to all documents for each seed."""
+        """Return a figure of the fit to all documents for each seed."""
         return [of(seed["all"]) for seed in self.seeds]
 
+    def spreads(self, section: str, row: str, figures: Sequence[str]) -> list[Spread]:
+        """Return figures of a row of a table of words, as mean and deviation over the seeds.
+
+        Parameters
+        ----------
+        section : {"words", "shared"}
+            Statistics of all words, or the composition of the shared words.
+        row : str
+            A group of words, or a role of shared words.
+        figures : sequence of str
+            The names of the figures.
+        """
+        return [
+            spread(seed["all"][section][row][figure] for seed in self.seeds) for figure in figures
+        ]
+
     def held_out(self, scorer: str, task: str, figure: str = "auroc") -> list[float]:
-        """Give a held-out figure of a scorer for each seed, each the mean of its folds."""
+        """Return a held-out figure of a scorer for each seed, the mean of its folds."""
         found = []
         for seed in self.seeds:
             parts = [fold["scorers"][scorer].get(task) for fold in seed["held_out"]]
@@ -89,7 +107,7 @@ class Outcome:
         return found
 
     def curve(self, scorer: str, task: str, name: str) -> NDArray[np.float64] | None:
-        """Give a curve of a scorer on the common grid, the mean of all seeds and folds."""
+        """Return a curve of a scorer on the common grid, the mean of all seeds and folds."""
         curves = [
             fold["scorers"][scorer][task][name]
             for seed in self.seeds
@@ -99,7 +117,7 @@ class Outcome:
         return np.mean(curves, axis=0) if curves else None
 
     def lift(self) -> NDArray[np.float64] | None:
-        """Give the lifts of the five words on both sides together, the mean of the seeds."""
+        """Return the lifts of the five words on both sides together, the mean of the seeds."""
         found = [seed["all"]["context"] for seed in self.seeds]
         if any(context is None for context in found):
             return None
@@ -109,12 +127,12 @@ class Outcome:
 
     @property
     def scorers(self) -> list[str]:
-        """The names of all scorers, ours first."""
+        """The names of all scorers, the paper's score first."""
         return list(self.seeds[0]["held_out"][0]["scorers"])
 
 
 def tables(outcome: Outcome) -> dict[str, Table]:
-    """Give every table of an outcome by the name of its file."""
+    """Return all tables of an outcome, by the names of their files."""
     return {
         "word_statistics": _statistics(outcome),
         "shared_words": _composition(outcome),
@@ -129,26 +147,12 @@ def tables(outcome: Outcome) -> dict[str, Table]:
     }
 
 
-def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    def column(name: str) -> NDArray[Any]:
-        values = [row[name] for row in rows]
-        if all(isinstance(value, int | float) for value in values):
-            return np.array(values)
-        held = np.empty(len(values), dtype=object)
-        held[:] = values
-        return held
-
-    return Table({name: column(name) for name in rows[0]} if rows else {})
-
-
 def _statistics(outcome: Outcome) -> Table:
     rows = []
     for group in GROUPS:
         paper = outcome.experiment.words[group]
-        figures = {
-            key: spread(outcome.values(lambda a, k=key, g=group: a["words"][g][k]))  # type: ignore[misc]
-            for key in ("count", "mean", "sd", "median", "below_1", "below_cut")
-        }
+        names = ("count", "mean", "sd", "median", "below_1", "below_cut")
+        figures = dict(zip(names, outcome.spreads("words", group, names), strict=True))
         rows.append(
             {
                 "group": group,
@@ -167,17 +171,14 @@ def _statistics(outcome: Outcome) -> Table:
                 "share_below_cut": figures["below_cut"].mean,
             }
         )
-    return _table(rows)
+    return table_of(rows)
 
 
 def _composition(outcome: Outcome) -> Table:
     rows = []
     for role in ROLES:
         paper = outcome.experiment.shared[role]
-        count, mean, sd = (
-            spread(outcome.values(lambda a, k=key, r=role: a["shared"][r][k]))  # type: ignore[misc]
-            for key in ("count", "mean", "sd")
-        )
+        count, mean, sd = outcome.spreads("shared", role, ("count", "mean", "sd"))
         rows.append(
             {
                 "role": role,
@@ -192,7 +193,7 @@ def _composition(outcome: Outcome) -> Table:
                 "sd_sd_over_seeds": sd.sd,
             }
         )
-    return _table(rows)
+    return table_of(rows)
 
 
 def _held_out(outcome: Outcome) -> Table:
@@ -200,17 +201,17 @@ def _held_out(outcome: Outcome) -> Table:
     for scorer in outcome.scorers:
         row: dict[str, Any] = {"scorer": scorer}
         for task in TASKS:
-            for figure in ("auroc", "average_precision"):
+            for figure in AREAS:
                 found = spread(outcome.held_out(scorer, task, figure))
                 row[f"{task}_{figure}"] = found.mean
                 row[f"{task}_{figure}_sd_over_seeds"] = found.sd
         row["shared_words_auroc"] = spread(outcome.held_out(scorer, "shared_words")).mean
         rows.append(row)
-    return _table(rows)
+    return table_of(rows)
 
 
 def _words(outcome: Outcome) -> Table:
-    """Give all words with their scores, mean and sd over seeds, the most novel first."""
+    """Return all words with their scores, mean and deviation over seeds, the highest first."""
     corpus = outcome.corpus
     known, novel = (np.array(corpus[f"documents_{side}"]) for side in ("known", "novel"))
     F_K, F_N = (np.array([seed["all"][key] for seed in outcome.seeds]) for key in ("F_K", "F_N"))
@@ -241,7 +242,7 @@ def _words(outcome: Outcome) -> Table:
 
 
 def _top_words(outcome: Outcome) -> Table:
-    """Give the most novel words and the most known ones."""
+    """Return the words with the highest and with the lowest scores."""
     words = _words(outcome)
     novel, known = words.top(_TOP), words.top(_TOP, ascending=True)
     side = np.repeat(["novel", "known"], [len(novel), len(known)])
@@ -250,7 +251,7 @@ def _top_words(outcome: Outcome) -> Table:
 
 
 def _rules(outcome: Outcome) -> Table:
-    return _table(
+    return table_of(
         [{"seed": seed["seed"], **rule} for seed in outcome.seeds for rule in seed["all"]["rules"]]
     )
 
@@ -279,11 +280,11 @@ def _context(outcome: Outcome) -> Table:
                                 "paper_lift": experiment.lift[i][j],
                             }
                         )
-    return _table(rows)
+    return table_of(rows)
 
 
 def _cumulative(outcome: Outcome) -> Table:
-    """Give cumulative frequencies: the score (mean of the seeds) below which a share lies."""
+    """Return cumulative frequencies: the score, mean of the seeds, below which a share lies."""
     columns: dict[str, NDArray[Any]] = {"share": QUANTILES.round(3)}
     for group in GROUPS:
         quantiles = outcome.values(lambda a, g=group: a["words"][g]["quantiles"])  # type: ignore[misc]
@@ -294,16 +295,21 @@ def _cumulative(outcome: Outcome) -> Table:
 
 
 def _curves(outcome: Outcome) -> Table:
-    """Give all curves: for ROC the true-positive rate at a false-positive rate, else precision."""
+    """Return all curves, a column for each scorer.
+
+    A ROC curve is the true-positive rate at a false-positive rate, a precision curve the precision
+    at a recall.
+    """
     rows = []
-    for scorer in outcome.scorers:
-        for task in TASKS:
-            for name in ("roc", "precision"):
-                curve = outcome.curve(scorer, task, name)
-                for at, value in zip(GRID, curve if curve is not None else (), strict=False):
-                    row = {"scorer": scorer, "task": task, "curve": name}
-                    rows.append({**row, "at": round(float(at), 2), "value": round(float(value), 5)})
-    return _table(rows)
+    for task in TASKS:
+        for name in ("roc", "precision"):
+            curves = {scorer: outcome.curve(scorer, task, name) for scorer in outcome.scorers}
+            for place, at in enumerate(GRID):
+                row: dict[str, Any] = {"task": task, "curve": name, "at": round(float(at), 2)}
+                for scorer, curve in curves.items():
+                    row[scorer] = None if curve is None else round(float(curve[place]), 4)
+                rows.append(row)
+    return table_of(rows)
 
 
 def _fits(outcome: Outcome) -> Table:
@@ -335,4 +341,4 @@ def _fits(outcome: Outcome) -> Table:
                     "negated_words_a_rule": None,
                 }
             )
-    return _table(rows)
+    return table_of(rows)

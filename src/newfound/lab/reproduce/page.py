@@ -1,23 +1,18 @@
-"""The page that puts a reproduction together, as HTML in one file and as Markdown.
-
-A page is a list of blocks; two writers turn it into the two formats, so both say the same.
-"""
+"""The page of a reproduction, as HTML; figures are links to files beside it."""
 
 from __future__ import annotations
 
-import base64
 import html
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-__all__ = ["Block", "Figure", "Heading", "Rows", "Text", "to_html", "to_markdown"]
+__all__ = ["Block", "Figure", "Heading", "Rows", "Text", "rows_of", "to_html"]
 
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading; level 1 is the page's own."""
+    """A heading; level 1 is the title of the page."""
 
     level: int
     text: str
@@ -32,7 +27,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Rows:
-    """A table of texts; `numbers` says which columns are aligned to the right."""
+    """A table of texts; `numbers` are the columns that are aligned to the right."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -41,9 +36,9 @@ class Rows:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure that lies as SVG in a folder, with what it shows."""
+    """A figure: the path of its file, relative to the page, and a caption."""
 
-    path: Path
+    path: str
     caption: str
 
 
@@ -68,7 +63,7 @@ figcaption { color: #56606b; font-size: .85rem; }
 
 
 def to_html(blocks: Iterable[Block], title: str) -> str:
-    """Write the blocks as a page that needs no other file and no network.
+    """Return the blocks as a page that needs no network.
 
     Examples
     --------
@@ -86,20 +81,12 @@ def to_html(blocks: Iterable[Block], title: str) -> str:
     )
 
 
-def to_markdown(blocks: Iterable[Block], folder: Path) -> str:
-    r"""Write the blocks as Markdown; figures are links to their files, relative to a folder.
-
-    Examples
-    --------
-    >>> print(to_markdown([Heading(2, "Words"), Rows(["a", "b"], [["x|y", "1"]], [1])], Path()))
-    ## Words
-    <BLANKLINE>
-    | a | b |
-    |---|--:|
-    | x\|y | 1 |
-    <BLANKLINE>
-    """
-    return "\n\n".join(_markdown(block, folder) for block in blocks) + "\n"
+def rows_of(
+    records: Iterable[Mapping[str, Any]], columns: Mapping[str, str], numbers: Sequence[int] = ()
+) -> Rows:
+    """Return a table of records; `columns` maps their keys to the texts of the header."""
+    body = [[str(record[key]) for key in columns] for record in records]
+    return Rows(list(columns.values()), body, numbers)
 
 
 def _html(block: Block) -> str:
@@ -108,10 +95,9 @@ def _html(block: Block) -> str:
     if isinstance(block, Text):
         return f"<p>{html.escape(block.text)}</p>"
     if isinstance(block, Figure):
-        image = base64.b64encode(block.path.read_bytes()).decode("ascii")
         caption = html.escape(block.caption)
         return (
-            f'<figure><img src="data:image/svg+xml;base64,{image}" alt="{caption}">'
+            f'<figure><img src="{html.escape(block.path)}" alt="{caption}">'
             f"<figcaption>{caption}</figcaption></figure>"
         )
     head = "".join(_cell("th", text, i in block.numbers) for i, text in enumerate(block.header))
@@ -131,34 +117,3 @@ def _cell(tag: str, text: str, number: bool) -> str:
     names = " ".join(filter(None, ("n" if number else "", verdict)))
     attribute = f' class="{names}"' if names else ""
     return f"<{tag}{attribute}>{html.escape(text)}</{tag}>"
-
-
-def _markdown(block: Block, folder: Path) -> str:
-    if isinstance(block, Heading):
-        return f"{'#' * block.level} {_escaped(block.text)}"
-    if isinstance(block, Text):
-        return _escaped(block.text)
-    if isinstance(block, Figure):
-        link = block.path.relative_to(folder).as_posix()
-        return f"![{_escaped(block.caption)}]({link})\n\n*{_escaped(block.caption)}*"
-    lines = [
-        "| " + " | ".join(map(_escaped, block.header)) + " |",
-        "|" + "|".join("--:" if i in block.numbers else "---" for i in range(len(block.header)))
-        + "|",
-    ]  # fmt: skip
-    lines += ["| " + " | ".join(map(_escaped, row)) + " |" for row in block.rows]
-    return "\n".join(lines)
-
-
-def _escaped(text: str) -> str:
-    for character in "\\|<>*_`[]":
-        text = text.replace(character, f"\\{character}")
-    return " ".join(text.split())
-
-
-def rows_of(
-    records: Iterable[Mapping[str, Any]], columns: Mapping[str, str], numbers: Sequence[int] = ()
-) -> Rows:
-    """Make a table block of records: `columns` maps their keys to what the header says."""
-    body = [[str(record[key]) for key in columns] for record in records]
-    return Rows(list(columns.values()), body, numbers)

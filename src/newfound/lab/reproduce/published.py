@@ -1,4 +1,4 @@
-"""What the paper prints: its experiments, tables and figures, as data.
+"""The published experiments, tables and figures, as data.
 
 The paper is B. Bhattarai, O.-C. Granmo, L. Jiao, "Word-level Human Interpretable Scoring Mechanism
 for Novel Text Detection Using Tsetlin Machines".
@@ -15,7 +15,7 @@ __all__ = ["CASE_STUDY", "EXPERIMENTS", "CaseWord", "Experiment", "Statistics", 
 
 
 class Statistics(NamedTuple):
-    """A row of the paper's tables of words: how many, mean and standard deviation of the score."""
+    """A row of the paper's tables of words: number of words, mean and deviation of scores."""
 
     number: int
     mean: float
@@ -23,7 +23,7 @@ class Statistics(NamedTuple):
 
 
 class CaseWord(NamedTuple):
-    """A row of the paper's case study; a frequency that it does not list is 0."""
+    """A row of the paper's case study; a frequency that is not listed is 0."""
 
     word: str
     F_K: int
@@ -33,7 +33,7 @@ class CaseWord(NamedTuple):
 
 @dataclass(frozen=True)
 class Experiment:
-    """One of the paper's two experiments, and what it prints of it.
+    """One of the paper's two experiments, with its published figures.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Experiment:
     known, novel : tuple of str
         The labels on each side.
     split : bool
-        Whether the corpus has a standard split to hold documents out by.
+        Whether the corpus has a standard split.
     words, shared : dict of str to Statistics
         The tables "Overall word statistics" and "Composition of shared words".
     context_words : tuple of str
@@ -52,11 +52,11 @@ class Experiment:
     lift : tuple of tuple of float
         The context matrix as printed, with its diagonal.
     cut : float
-        The score at which the paper reads its cumulative frequencies.
+        The score at which the paper states cumulative frequencies.
     below : dict of str to float
-        Which share of the known and of the novel words it reads there.
+        The shares of the known and of the novel words below `cut`.
     probe : (str, int, int) or None
-        A word, and how often the paper says that known and novel clauses have it.
+        A word, and the printed numbers of known and novel clauses that contain it.
     """
 
     name: str
@@ -151,7 +151,7 @@ CASE_STUDY = (
 
 
 def load_corpus(experiment: Experiment, path: Any = None, **options: Any) -> Any:
-    """Load the documents of an experiment: those of its labels, 20 Newsgroups without headers."""
+    """Load the documents of an experiment; 20 Newsgroups without headers."""
     from newfound.lab import datasets
 
     loaders: dict[str, Callable[..., Any]] = {

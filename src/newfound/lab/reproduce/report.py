@@ -1,9 +1,8 @@
-"""What the page of a reproduction says, block by block."""
+"""The blocks of the page of a reproduction."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from newfound.lab.reproduce.claims import judge
 from newfound.lab.reproduce.figures import CAPTIONS, NAMES
 from newfound.lab.reproduce.measure import GROUPS, MIN_DOCUMENTS, N_FOLDS
-from newfound.lab.reproduce.outcome import ROLES, TASKS, Outcome, number, spread, tables
+from newfound.lab.reproduce.outcome import AREAS, ROLES, TASKS, Outcome, number, spread, tables
 from newfound.lab.reproduce.page import Block, Figure, Heading, Rows, Text, rows_of
 from newfound.table import Table
 
@@ -25,12 +24,11 @@ _PAPER = (
 
 
 def opening_blocks(about: Mapping[str, Any], outcomes: Sequence[Outcome]) -> Iterator[Block]:
-    """Say what this is, how it was made, and how many claims hold."""
+    """Yield the introduction: the paper, how the figures were made, how many claims hold."""
     yield Heading(1, "The paper's experiments, reproduced")
     yield Text(
-        f"{_PAPER}: its tables and figures, ours beside the published ones. Figures are mean ± "
-        "standard deviation over seeds. Training is random: expect the paper's shape, not its "
-        "digits."
+        f"{_PAPER}: the published tables and figures beside ours. Figures are mean ± standard "
+        "deviation over seeds. Training is random, so digits differ from the paper's."
     )
     made = (
         "newfound", "code", "python", "numpy", "platform", "cores", "threads", "started", "seconds",
@@ -38,26 +36,27 @@ def opening_blocks(about: Mapping[str, Any], outcomes: Sequence[Outcome]) -> Ite
     yield Rows(["made with", ""], [[key, str(about[key])] for key in made if key in about])
     if about.get("resumed"):
         yield Text(
-            f"{about['resumed']} of the seeds had been finished before, by the same code; the "
-            "seconds above are those of this call. What every fit took is said with each corpus."
+            f"{about['resumed']} of the seeds were computed by an earlier call of the same code; "
+            "the seconds above are those of the last call. The time of each fit is given below."
         )
     for outcome in outcomes:
         verdicts = [row["holds"] for row in judge(outcome)]
         counts = {verdict: verdicts.count(verdict) for verdict in ("yes", "different", "no")}
         yield Text(
             f"{outcome.experiment.title}: of {len(verdicts)} claims {counts['yes']} hold, "
-            f"{counts['different']} with another figure or on a condition, {counts['no']} do not."
+            f"{counts['different']} hold with another figure or on a condition, {counts['no']} do "
+            "not hold."
         )
 
 
 def case_study_blocks(table: Table) -> Iterator[Block]:
-    """Give the case study: exact scores beside those printed."""
+    """Yield the case study: exact scores beside the printed ones."""
     yield Heading(2, "Case study")
     wrong = [row["word"] for row in table.to_records() if not row["agrees"]]
     yield Text(
-        "The scores of the ten words from the paper's eight clauses, exact, beside what it prints. "
-        f"Not explained by rounding: {', '.join(wrong)}; for words that only novel clauses have, "
-        "the paper divides by 15 (14 and the floor) where it should divide by 14."
+        "The exact scores of ten words from the paper's eight clauses, beside the printed ones. "
+        f"Rounding does not explain {', '.join(wrong)}: for words of novel clauses only, the paper "
+        "divides by 15 (14 plus the floor) instead of 14."
     )
     records = [
         {**row, "score": f"{row['score']:.4f}", "agrees": "yes" if row["agrees"] else "no"}
@@ -70,8 +69,8 @@ def case_study_blocks(table: Table) -> Iterator[Block]:
     yield rows_of(records, columns, (1, 2, 3, 4, 5))
 
 
-def experiment_blocks(outcome: Outcome, folder: Path, figures: Sequence[str]) -> Iterator[Block]:
-    """Give an experiment: claims, tables, figures."""
+def experiment_blocks(outcome: Outcome, figures: Sequence[str]) -> Iterator[Block]:
+    """Yield an experiment: claims, tables and figures."""
     experiment, documents = outcome.experiment, outcome.corpus["documents"]
     seeds, parameters = [seed["seed"] for seed in outcome.seeds], outcome.parameters
     yield Heading(2, experiment.title)
@@ -83,15 +82,15 @@ def experiment_blocks(outcome: Outcome, folder: Path, figures: Sequence[str]) ->
         f"{parameters['s']:g}, at most {parameters['epochs']} epochs, one machine; seeds "
         f"{', '.join(map(str, seeds))}."
     )
-    yield Heading(3, "Does what the paper says hold here?")
+    yield Heading(3, "Claims of the paper")
     yield Text(
-        "What a rule compares has to be so in every seed, and a tie is none; shares and lifts are "
-        "means over seeds. “Different”: what it says holds, but with another figure, or on the "
-        "condition that the rule names."
+        "A comparison must hold in every seed, and a tie does not count. Shares and lifts are "
+        "means over seeds. “Different” means that the claim holds with another figure, or on the "
+        "condition that the rule states."
     )
     claims = {"claim": "the paper says", "paper": "its figure", "ours": "ours", "holds": "holds"}
-    yield rows_of(judge(outcome), {**claims, "rule": "when it holds"})
-    shown = {name: Figure(folder / f"{name}.svg", CAPTIONS[name]) for name in figures}
+    yield rows_of(judge(outcome), {**claims, "rule": "rule"})
+    shown = {name: Figure(f"{experiment.name}/{name}.png", CAPTIONS[name]) for name in figures}
     yield from _words(outcome)
     yield from (shown[name] for name in ("cumulative", "cumulative_tfidf") if name in shown)
     yield from _held_out(outcome)
@@ -106,63 +105,57 @@ def experiment_blocks(outcome: Outcome, folder: Path, figures: Sequence[str]) ->
 
 def _words(outcome: Outcome) -> Iterator[Block]:
     yield Heading(3, "Overall word statistics")
-    header = ["words", "number", "the paper", "mean score", "the paper", "sd", "the paper"]
-    rows = []
-    for group in GROUPS:
-        paper = outcome.experiment.words[group]
-        count, mean, sd = (
-            spread(outcome.values(lambda a, k=key, g=group: a["words"][g][k]))  # type: ignore[misc]
-            for key in ("count", "mean", "sd")
-        )
-        rows.append(
-            [group, f"{count.mean:,.0f}", f"{paper.number:,}", str(mean), number(paper.mean),
-             str(sd), number(paper.sd)]
-        )  # fmt: skip
-    yield Rows(header, rows, range(1, 7))
+    yield _statistics(outcome, "words", GROUPS)
     yield Heading(3, "Composition of shared words")
     chosen = outcome.parameters
     yield Text(
-        f"The paper gives no cut-offs; here a shared word is known up to {chosen['shared_low']:g} "
-        f"and novel from {chosen['shared_high']:g} on."
+        "The paper does not state its cut-offs. Here a shared word is known if it scores at most "
+        f"{chosen['shared_low']:g}, and novel if it scores at least {chosen['shared_high']:g}."
     )
+    yield _statistics(outcome, "shared", ROLES)
+
+
+def _statistics(outcome: Outcome, section: str, groups: Sequence[str]) -> Rows:
+    """Return number, mean and standard deviation of scores, ours beside the paper's."""
+    published = getattr(outcome.experiment, section)
     rows = []
-    for role in ROLES:
-        paper = outcome.experiment.shared[role]
-        count, mean, sd = (
-            spread(outcome.values(lambda a, k=key, r=role: a["shared"][r][k]))  # type: ignore[misc]
-            for key in ("count", "mean", "sd")
-        )
+    for group in groups:
+        paper = published[group]
+        count, mean, sd = outcome.spreads(section, group, ("count", "mean", "sd"))
+        # The number of words of a group is the same for every seed.
+        shown = f"{count.mean:,.0f}" if section == "words" else str(count)
         rows.append(
-            [role, str(count), f"{paper.number:,}", str(mean), number(paper.mean), str(sd),
+            [group, shown, f"{paper.number:,}", str(mean), number(paper.mean), str(sd),
              number(paper.sd)]
         )  # fmt: skip
-    yield Rows(["shared words", *header[1:]], rows, range(1, 7))
+    first = "words" if section == "words" else "shared words"
+    header = [first, "number", "the paper", "mean score", "the paper", "sd", "the paper"]
+    return Rows(header, rows, range(1, 7))
 
 
 def _held_out(outcome: Outcome) -> Iterator[Block]:
-    yield Heading(3, "On documents held out")
+    yield Heading(3, "Held-out documents")
     fold = outcome.seeds[0]["held_out"][0]
     how = (
-        "the corpus's own split by date"
+        "the split of the corpus by date"
         if outcome.experiment.split
-        else f"{N_FOLDS} folds, stratified, near-duplicates kept together"
+        else f"{N_FOLDS} stratified folds that keep near-duplicates together"
     )
     yield Text(
-        f"Held out: {how}; for example {fold['train']:,} documents to learn from and "
-        f"{fold['test']:,} to judge by. Vocabulary, scores and parameters come from the former "
-        f"alone. Words: those of at least {MIN_DOCUMENTS} held-out documents ({fold['judged']:,}); "
-        "a word is truly novel if a greater share of the novel than of the known ones has it. "
-        "Documents: the sum of their words' scores, and a logistic regression on their words' "
-        "scores; of the paper's score the logarithm is taken in both, which the paper does not do. "
-        "TF-IDF has hardly a value below 0, so its sum follows the length of a "
-        "document. A logistic regression of words on their score alone ranks them as the score "
-        "does. newfound's novelty is made of documents, not of rules."
+        f"Held out by {how}; for example {fold['train']:,} training and {fold['test']:,} test "
+        "documents. Vocabulary, scores and parameters come from the training documents alone. "
+        f"Words: those of at least {MIN_DOCUMENTS} test documents ({fold['judged']:,}); a word is "
+        "truly novel if a greater share of the novel than of the known test documents contains it. "
+        "Documents are ranked by the sum of their words' scores, and by a logistic regression on "
+        "their words' scores. Both use the logarithm of the paper's score, which the paper does "
+        "not. TF-IDF is hardly ever negative, so that its sum follows the length of a document. "
+        "newfound's novelty is computed from documents, not from rules."
     )
     rows = []
     for scorer in outcome.scorers:
         cells = [NAMES.get(scorer, scorer)]
         for task in TASKS:
-            for figure in ("auroc", "average_precision"):
+            for figure in AREAS:
                 values = outcome.held_out(scorer, task, figure)
                 cells.append(str(spread(values)) if values else "–")
         rows.append(cells)
@@ -176,7 +169,7 @@ def _lifts(outcome: Outcome) -> Iterator[Block]:
     if lift is None:
         return
     words = experiment.context_words
-    yield Text("The same in figures, ours (mean of the seeds) / the paper's:")
+    yield Text("The lifts, ours (mean of the seeds) / the paper's:")
     rows = [
         [
             word,
@@ -201,20 +194,21 @@ def _top(outcome: Outcome) -> Iterator[Block]:
         chosen = [row for row in top if row["side"] == side][:_SHOWN_WORDS]
         for row in chosen:
             row |= {key: number(row[key]) for key in ("score", "F_N", "F_K")}
-        yield Text(f"The most {side} words, by the mean score of the seeds:")
+        extreme = "highest" if side == "novel" else "lowest"
+        yield Text(f"The words with the {extreme} mean score over the seeds:")
         yield rows_of(chosen, columns, range(1, 6))
     first = outcome.seeds[0]
     yield Heading(3, "Top rules")
     yield Text(
-        f"Seed {first['seed']}: of the rules with a plain word, those that tell the sides apart "
-        "best, by the share of the documents that they match."
+        f"Seed {first['seed']}: the rules with a plain word that separate the sides best, by "
+        "the shares of the documents that they match."
     )
     rules = []
     for side in ("novel", "known"):
         rules += [rule for rule in first["all"]["rules"] if rule["side"] == side][:_SHOWN_RULES]
     columns = {
-        "rule": "rule", "side": "for", "matches_novel": "novel docs", "matches_known": "known docs",
-        "count": "times",
+        "rule": "rule", "side": "side", "matches_novel": "novel docs",
+        "matches_known": "known docs", "count": "times",
     }  # fmt: skip
     yield rows_of(rules, columns, (2, 3, 4))
 
@@ -227,13 +221,12 @@ def _costs(outcome: Outcome) -> Iterator[Block]:
         spread([seed["all"][key] for seed in outcome.seeds])
         for key in ("plain_words", "negated_words")
     )
-    yield Heading(3, "What it cost")
+    yield Heading(3, "Time and memory")
     yield Text(
         f"A fit to all documents took {spread([c['seconds'] for c in costs])} s, at most "
-        f"{max(c['peak_mb'] for c in costs):,.0f} MB, and {_range(epochs)} epochs; one to training "
-        f"documents "
-        f"{spread([c['seconds'] for c in held])} s. A rule has {plain} plain and {negated} negated "
-        "words."
+        f"{max(c['peak_mb'] for c in costs):,.0f} MB and {_range(epochs)} epochs; a fit to "
+        f"training documents took {spread([c['seconds'] for c in held])} s. A rule has {plain} "
+        f"plain and {negated} negated words on average."
     )
 
 

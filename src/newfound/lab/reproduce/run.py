@@ -1,4 +1,4 @@
-"""A whole reproduction: the experiments asked for, written to a folder; seeds can be resumed."""
+"""Run the experiments of the paper and write the results to a folder; runs can be resumed."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import newfound
 from newfound.description.describer import NoveltyDescriber
 from newfound.description.presets import resolve
@@ -25,10 +23,11 @@ from newfound.lab.reproduce.case_study import case_study
 from newfound.lab.reproduce.claims import judge
 from newfound.lab.reproduce.figures import check_matplotlib, draw
 from newfound.lab.reproduce.measure import Fitting, measure_corpus, measure_seed, quietly
-from newfound.lab.reproduce.outcome import Outcome, tables
-from newfound.lab.reproduce.page import Block, to_html, to_markdown
+from newfound.lab.reproduce.outcome import AREAS, Outcome, tables
+from newfound.lab.reproduce.page import Block, to_html
 from newfound.lab.reproduce.published import EXPERIMENTS, Experiment, load_corpus
 from newfound.lab.reproduce.report import case_study_blocks, experiment_blocks, opening_blocks
+from newfound.lab.tables import table_of
 from newfound.storage.files import refuse_path, written_aside
 from newfound.table import Table, jsonable
 
@@ -60,30 +59,32 @@ def reproduce(
     Parameters
     ----------
     parts : sequence of {"case-study", "bbcsport", "20newsgroups"}
-        What to reproduce.
+        The experiments to run.
     folder : path
-        Where it goes; it is made. ``index.html`` puts all together, ``results.md`` too.
+        The output folder; created if needed. ``index.html`` shows all results.
     seeds : sequence of int, default=range(5)
         The seeds.
     data, download, verify
-        Where the corpora are; see `newfound.lab.datasets`.
+        Where to find the corpora; see `newfound.lab.datasets`.
     force : bool, default=False
-        Write into a folder that is not empty; files of the same name are replaced.
+        Write into a folder that is not empty. Files of the same name are replaced.
     resume : bool, default=False
-        The same, and take seeds that are finished there, if all their settings are the same.
+        Like `force`, but reuse the finished seeds found there if their settings, texts and code
+        are the same.
     n_jobs : int or None, default=None
-        Threads; None is 1, -1 all cores. The figures do not depend on it.
+        Threads; None means 1, -1 all cores. The figures do not depend on it.
     fitting : callable, optional
-        Called with a sentence before each fit; gives a context with a callback for epochs or None.
+        Called with a message before each fit; returns a context manager that yields a callback
+        for epochs, or None.
     command : str, default=""
-        The command, to be kept with the results.
+        The command line, stored with the results.
     **parameters
-        Those of `NoveltyDescriber`; the preset is "paper" by default.
+        Parameters of `NoveltyDescriber`; the preset is "paper" by default.
 
     Returns
     -------
     dict
-        The figures, as ``results.json`` has them.
+        The contents of ``results.json``.
     """
     unknown = [part for part in parts if part not in PARTS]
     if unknown or not parts:
@@ -99,7 +100,7 @@ def reproduce(
     if experiments:
         check_matplotlib()
     options = {"download": download, "verify": verify}
-    # All of them before the first fit: a set that is missing is found out at once.
+    # Load all corpora before the first fit, so that a missing one is reported at once.
     corpora = {one.name: load_corpus(one, data, **options) for one in experiments}
     target.mkdir(parents=True, exist_ok=True)
     refuse_path(target / "results.json", force=True)
@@ -149,7 +150,7 @@ def run_seeds(
     fitting: Fitting = quietly,
     kept: list[int] | None = None,
 ) -> list[dict[str, Any]]:
-    """Run the seeds of an experiment and keep each in a folder as soon as it is finished.
+    """Run the seeds of an experiment, and store each in a folder as soon as it is finished.
 
     Parameters
     ----------
@@ -158,16 +159,16 @@ def run_seeds(
     seeds : iterable of int
         The seeds.
     folder : Path
-        Where the finished ones are kept.
+        The folder for finished seeds.
     resume : bool, default=False
-        Take those that are there, if all their settings, the texts and the code are the same.
+        Reuse finished seeds if all their settings, the texts and the code are the same.
     kept : list of int, optional
-        Gets the seeds that were taken.
+        Receives the seeds that were reused.
 
     Returns
     -------
     list of dict
-        What `measure_seed` gives, for each seed.
+        The result of `measure_seed` for each seed.
     """
     chosen, texts = _chosen(parameters), _digest(corpus)
     done = []
@@ -186,13 +187,13 @@ def run_seeds(
 
 
 def check_folder(folder: Path, *, force: bool) -> None:
-    """Refuse a folder that cannot be written to, or that has something already."""
+    """Raise an error if the folder is a file, or is not empty and `force` is false."""
     if folder.exists() and not folder.is_dir():
         raise FileExistsError(f"Cannot write to {folder}: it is a file; name a folder.")
     if not force and folder.is_dir() and any(folder.iterdir()):
         raise FileExistsError(
-            f"{folder} is not empty; pass --resume to go on with the seeds finished there, "
-            "--force to begin anew (in Python: resume=True, force=True), or name another folder."
+            f"{folder} is not empty; pass --resume to continue with the seeds finished there, "
+            "--force to start again (in Python: resume=True, force=True), or name another folder."
         )
 
 
@@ -211,9 +212,7 @@ def _write(
         place = folder / name
         claims = judge(outcome)
         made = tables(outcome)
-        made["claims"] = Table(
-            {key: np.array([claim[key] for claim in claims], dtype=object) for key in claims[0]}
-        )
+        made["claims"] = table_of(claims)
         _write_tables(place, made)
         figures = draw(outcome, place)
         seeds = [_without_words(seed) for seed in outcome.seeds]
@@ -229,22 +228,21 @@ def _write(
             },
             "seeds": seeds,
         }
-        blocks += experiment_blocks(outcome, place, figures)
-    _write_text(folder / "results.json", json.dumps(jsonable(results), indent=1) + "\n")
-    _write_text(folder / "results.md", to_markdown(blocks, folder))
+        blocks += experiment_blocks(outcome, figures)
+    _write_text(folder / "results.json", json.dumps(jsonable(results)) + "\n")
     _write_text(folder / "index.html", to_html(blocks, TITLE))
     return results
 
 
 def _without_words(seed: dict[str, Any] | Any) -> dict[str, Any]:
-    """Leave out the counts of all words, which are in words.csv, and the curves of curves.csv."""
+    """Return a seed without what words.csv and curves.csv contain."""
     whole = {key: value for key, value in seed["all"].items() if key not in _LARGE}
     held_out = [
         {
             **fold,
             "scorers": {
                 scorer: {
-                    task: {k: v for k, v in found.items() if k in ("auroc", "average_precision")}
+                    task: {k: v for k, v in found.items() if k in AREAS}
                     if isinstance(found, dict)
                     else found
                     for task, found in tasks.items()
@@ -270,18 +268,18 @@ def _write_text(path: Path, text: str) -> None:
 
 
 def _chosen(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Give every parameter that a preset has, with one machine, as `measure_seed` has it."""
+    """Return all parameters of the preset, with one machine as in `measure_seed`."""
     return resolve(parameters.get("preset"), {**parameters, "n_machines": 1})
 
 
 def _settings(name: str, texts: str, seed: int, chosen: dict[str, Any]) -> dict[str, Any]:
-    """Give all that decides what a seed gives; the number of threads does not."""
+    """Return everything that determines the result of a seed; the threads do not."""
     settings = {"experiment": name, "texts": texts, "seed": seed, "parameters": chosen}
     return jsonable({"code": _code(), **settings})  # type: ignore[no-any-return]
 
 
 def _digest(corpus: LabelledDocuments) -> str:
-    """Give a hash of the texts, their labels and their splits."""
+    """Return a hash of the texts, their labels and their splits."""
     whole = [corpus.texts, corpus.labels, corpus.splits]
     return hashlib.sha256(json.dumps(whole).encode()).hexdigest()
 
@@ -315,7 +313,7 @@ def package_hash(folder: Path) -> str:
 
 
 def _kept(path: Path, settings: dict[str, Any]) -> dict[str, Any] | None:
-    """Give a finished seed with these settings; None where there is none, or it is damaged."""
+    """Return a finished seed with these settings, or None if there is none or it is damaged."""
     try:
         with gzip.open(path, "rt", encoding="utf-8") as file:
             kept = json.load(file)
