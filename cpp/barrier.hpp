@@ -1,5 +1,5 @@
-// A barrier for threads that meet every few microseconds: spins a little, then sleeps, so that a
-// thread that lost its core to another program gets it back soon.
+// A barrier for threads that meet every few microseconds. It spins for a while, then sleeps, so
+// that a thread that lost its core to another program can get it back.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Small things that need no instruction beyond the baseline.
+// Bit operations. Static, like all functions that kernels include: each file compiles its own.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,10 @@ static inline std::uint32_t count_bits(std::uint64_t x) {
 
 static inline std::uint32_t lowest_bit(std::uint64_t x) {
   return static_cast<std::uint32_t>(__builtin_ctzll(x));
+}
+
+static inline std::uint32_t highest_bit(std::uint64_t x) {
+  return 63 - static_cast<std::uint32_t>(__builtin_clzll(x));
 }
 
 static inline void prefetch(const void* p) { __builtin_prefetch(p, 1); }

@@ -1,363 +1,299 @@
 #include "clause_store.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <numeric>
 
 namespace newfound {
 namespace {
 
-constexpr std::size_t kAnswerBytes = std::size_t{24} << 20;
-constexpr std::size_t kPostingBytes = std::size_t{8} << 20;
 constexpr std::uint8_t kNearly = 4;  // listed literals this far below inclusion may come back soon
-constexpr int kWatches = 4;          // plain words taken from a line that refutes a document
+constexpr int kMoved = 4;  // plain literals that move to the list when a line refutes a document
+constexpr std::uint32_t kNegatedRoom = 24;    // negated literals join lists shorter than this
+constexpr std::uint8_t kEventsToClear = 120;  // an event raises a dead lane by one at most
+constexpr std::uint8_t kMatchesToCacheAll = 8;
+static_assert(kEventsToClear < kInclude);
 
 std::uint64_t keep_highest(std::uint64_t lanes, int n) {
   std::uint64_t kept = 0;
   for (; lanes && n > 0; --n) {
-    const std::uint64_t bit = 1ULL << (63 - __builtin_clzll(lanes));
+    const std::uint64_t bit = 1ULL << highest_bit(lanes);
     kept |= bit;
     lanes ^= bit;
   }
   return kept;
 }
 
-std::atomic<std::uint32_t> documents_to_remember{4096};
-
 }  // namespace
 
-std::uint32_t remembered_documents() { return documents_to_remember; }
-void set_remembered_documents(std::uint32_t n) { documents_to_remember = n; }
+ClauseStore::ClauseStore(Machine& machine, const Documents& documents)
+    : machine_(machine),
+      kernels_(*machine.execution().kernels),
+      rows_(machine),
+      cache_(machine, documents),
+      states_(machine.total_clauses()),
+      lists_(machine.total_clauses()),
+      watch_due_(machine.total_clauses(), kNone),
+      matched_(machine.total_clauses(), 0) {}
 
-ClauseStore::ClauseStore(Machine& m, const Documents& d)
-    : machine(m),
-      documents(d),
-      law(m.parameters().s),
-      kernel(kernels()),
-      boost_(m.parameters().boost_true_positive) {
-  const std::size_t n = machine.total_clauses();
-  ib.assign(n, 0);
-  due.assign(n, kNone);
-  matched.assign(n, 0);
-  clause.resize(n);
-  lists_.resize(n);
-  seen_.assign(n * machine.n_lines(), 0);
-  groups_ = (machine.n_blocks() + 63) / 64;
-  included_.assign(n * 2 * groups_, 0);
-  negated_.reset(new std::uint64_t[n * machine.n_blocks()]);
-  const std::size_t wanted =
-      std::min<std::size_t>(static_cast<std::size_t>(documents.size()), remembered_documents());
-  const std::size_t words = (wanted + 64 * kSetWords - 1) / (64 * kSetWords) * kSetWords;
-  answer_words_ =
-      static_cast<std::uint32_t>(std::min(words, kAnswerBytes / 16 / n / kSetWords * kSetWords));
-  window_size_ = std::min(static_cast<std::int64_t>(wanted), std::int64_t{64} * answer_words_);
-  answers_.assign(n * 2 * answer_words_, 0);
-  posted_words_ = static_cast<std::uint32_t>(std::min<std::size_t>(
-      machine.parameters().n_features, kPostingBytes / 8 / std::max(1U, answer_words_)));
-  if (!one_window()) return;
-  std::vector<std::uint32_t> all(static_cast<std::size_t>(documents.size()));
-  std::iota(all.begin(), all.end(), 0U);
-  open_window(all.data(), all.data() + all.size());
+void ClauseStore::finish(std::uint32_t c) {
+  rows_.settle_row(c);
+  while (states_[c].n_listed > 0) move_to_row(c, states_[c].n_listed - 1u);
+  states_[c].watch.listed = kNone;
 }
 
-void ClauseStore::open_window(const std::uint32_t* begin, const std::uint32_t* end) {
-  ++window_;
-  postings_.assign(static_cast<std::size_t>(posted_words_) * answer_words_, 0);
-  for (const std::uint32_t* document = begin; document != end; ++document) {
-    const auto place = static_cast<std::size_t>(document - begin);
-    for (const std::uint32_t* w = documents.begin(*document);
-         w != documents.end(*document) && *w < posted_words_; ++w)
-      postings_[static_cast<std::size_t>(*w) * answer_words_ + (place >> 6)] |= 1ULL
-                                                                                << (place & 63);
-  }
+void ClauseStore::prefetch_event(std::uint32_t c, bool type_ia) const {
+  prefetch(&states_[c]);
+  prefetch(lists_[c].state);
+  prefetch(lists_[c].literal);
+  prefetch(lists_[c].due);
+  rows_.prefetch_row(c, type_ia);
 }
 
-void ClauseStore::fetch_row(std::uint32_t c, bool reinforce) {
-  constexpr std::uint32_t kLines = 24;  // from there on the event looks ahead itself
-  prefetch(&clause[c]);
-  prefetch(list(c).state);
-  prefetch(list(c).literal);
-  prefetch(list(c).due);
-  prefetch(included(c, reinforce));
-  const std::uint32_t n = std::min(kLines, machine.n_blocks());
-  for (std::uint32_t b = 0; b < n; ++b) prefetch(line_of(c, 2 * b + reinforce));
-  for (std::uint32_t b = 0; b < machine.n_blocks(); b += 32) prefetch(&seen(c, 2 * b + reinforce));
-}
+// Matching.
 
-void ClauseStore::begin(std::uint32_t c) {
-  clause[c].seed = mix64(machine.parameters().seed, c);
-  if (machine.fresh()) {
-    machine.fill(c);
-    return;
-  }
-  for (std::uint32_t line = 0; line < machine.n_lines(); ++line)
-    note(c, line, kernel.look(line_of(c, line)));
-}
-
-void ClauseStore::note(std::uint32_t c, std::uint32_t line, std::uint64_t lanes) {
-  const std::uint32_t block = line >> 1;
-  if ((line & 1) && lanes) negated(c)[block] = lanes;
-  std::uint64_t& blocks = included(c, line & 1)[block >> 6];
-  const std::uint64_t bit = 1ULL << (block & 63);
-  blocks = lanes ? blocks | bit : blocks & ~bit;
-}
-
-RowView ClauseStore::row_view(std::uint32_t c) {
-  return {machine.row(c),
-          {&seen(c, 0), &seen(c, 1)},
-          {included(c, false), included(c, true)},
-          negated(c),
-          machine.n_blocks()};
-}
-
-std::uint64_t ClauseStore::settle_line(std::uint32_t c, std::uint32_t line) {
-  if (trials_of(c, false) > kMostTrials) settle_row(c);
-  const std::uint32_t now = trials_of(c, line & 1);
-  const std::uint32_t trials = now - seen(c, line);
-  if (trials == 0) return kernel.look(line_of(c, line));
-  seen(c, line) = static_cast<std::uint16_t>(now);
-  const std::uint64_t lanes = kernel.settle(line_of(c, line), trials, law, next_key(c));
-  note(c, line, lanes);
-  return lanes;
-}
-
-void ClauseStore::settle_row(std::uint32_t c) {
-  for (std::uint32_t line = 0; line < machine.n_lines(); ++line) {
-    const std::uint32_t trials = trials_of(c, line & 1) - seen(c, line);
-    if (trials > 0) note(c, line, kernel.settle(line_of(c, line), trials, law, next_key(c)));
-    seen(c, line) = 0;
-  }
-  clause[c].base_ib = ib[c];
-  clause[c].ia = 0;
-}
-
-void ClauseStore::event(std::uint32_t c, std::uint32_t document, const std::uint64_t* absent,
-                        bool reinforce) {
-  ClauseState& state = clause[c];
-  if (++state.uncleared == kEventsToClear) {
-    for (std::uint32_t i = 0; i < state.listed; ++i) machine.row(c)[list(c).literal[i]] = 0;
-    state.uncleared = 0;
-  }
-  if (trials_of(c, false) > kMostTrials) settle_row(c);
-  const std::uint16_t now[2] = {static_cast<std::uint16_t>(trials_of(c, false)),
-                                static_cast<std::uint16_t>(trials_of(c, true))};
-  kernel.event(row_view(c), now, absent, documents.blocks_begin(document),
-               documents.blocks_end(document), reinforce, boost_, law, next_key(c));
-  state.ia += reinforce;  // a trial that lines have not seen, and listed literals have
-  tidy(c, reinforce);
-  state.answer_until = 0;
-  state.refuting = 0;
-  state.unlisted = false;
-  state.matches = 0;
-  std::fill_n(answers(c), 2 * answer_words_, 0);
-}
-
-bool ClauseStore::lacks(std::uint32_t c, std::uint32_t document) {
+bool ClauseStore::refuted_by_plain_words(std::uint32_t c, const OpenDocument& document) {
   // Rare words first: they refute most documents.
-  for (std::uint32_t group = groups_; group-- > 0;)
-    for (std::uint64_t blocks = included(c, false)[group]; blocks;) {
-      const std::uint32_t high = 63 - static_cast<std::uint32_t>(__builtin_clzll(blocks));
+  for (std::uint32_t group = rows_.n_groups(); group-- > 0;)
+    for (std::uint64_t blocks = rows_.included_blocks(c, false)[group]; blocks;) {
+      const std::uint32_t high = highest_bit(blocks);
       blocks ^= 1ULL << high;
       const std::uint32_t block = 64 * group + high;
-      const std::uint64_t lanes = settle_line(c, 2 * block);
+      const std::uint64_t lanes = rows_.settle_line(c, 2 * block);
       if (!lanes) continue;
-      const std::uint64_t absent = lanes & ~documents.block(document, block);
-      take(c, 2 * block, absent ? keep_highest(absent, kWatches) : lanes);
-      if (absent) return true;
+      const std::uint64_t refuting = lanes & ~document.block(block);
+      move_to_list(c, 2 * block, refuting ? keep_highest(refuting, kMoved) : lanes);
+      if (refuting) return true;
     }
   return false;
 }
 
-bool ClauseStore::breaks(std::uint32_t c, std::uint32_t document, std::uint32_t place) {
-  const std::uint64_t *some = included(c, true), *occupied = documents.occupied(document);
+bool ClauseStore::refuted_by_negated_words(std::uint32_t c, const OpenDocument& document) {
+  const std::uint64_t *some = rows_.included_blocks(c, true), *occupied = document.occupied();
   std::uint64_t both = 0;
-  for (std::uint32_t group = 0; group < groups_; ++group) both |= some[group] & occupied[group];
+  for (std::uint32_t group = 0; group < rows_.n_groups(); ++group)
+    both |= some[group] & occupied[group];
   if (!both) return false;
-  const std::uint64_t* masks = negated(c);
-  for (const Documents::Block* b = documents.blocks_begin(document);
-       b != documents.blocks_end(document); ++b) {
+  const std::uint64_t* masks = rows_.negated_words(c);
+  for (const WordBlock* b = document.blocks_begin(); b != document.blocks_end(); ++b) {
     if (!(some[b->index >> 6] >> (b->index & 63) & 1) || !(masks[b->index] & b->words)) continue;
     const std::uint32_t line = 2 * b->index + 1;
-    const std::uint64_t lanes = settle_line(c, line) & b->words;
-    if (!lanes) continue;
+    const std::uint64_t refuting = rows_.settle_line(c, line) & b->words;
+    if (!refuting) continue;
     // The most frequent word joins the list: it will refute other documents too.
-    if (clause[c].listed >= kNegatedRoom) make_room(c);
-    if (clause[c].listed < kNegatedRoom)
-      take(c, line, lanes & (0 - lanes));
+    if (states_[c].n_listed >= kNegatedRoom) make_room(c);
+    if (states_[c].n_listed < kNegatedRoom)
+      move_to_list(c, line, refuting & (0 - refuting));
     else
-      remember_refuted(c, place);
+      cache_refuted(c, document.slot());
     return true;
   }
   return false;
 }
 
-std::uint32_t ClauseStore::draw_due(std::uint32_t c, std::uint32_t from) {
-  const std::uint64_t at = from + law.geometric(next_key(c));
-  return at < kNone ? static_cast<std::uint32_t>(at) : kNone;
+// Feedback.
+
+void ClauseStore::type_ia(std::uint32_t c, const OpenDocument& document) {
+  settle_list(c);
+  LiteralList& list = lists_[c];
+  if (const std::uint32_t n = states_[c].n_listed; n > 0) {
+    std::uint64_t up = 0;
+    for (std::uint32_t i = 0; i < n; ++i)
+      up |= static_cast<std::uint64_t>(document.truth(list.literal[i])) << i;
+    kernels_.reinforce(list.state, up, parameters().boost_true_positive, rows_.law().tables(),
+                       rows_.next_key(c));
+  }
+  feedback(c, document, true);
 }
 
-void ClauseStore::settle_due(std::uint32_t c, std::uint32_t index) {
-  List& l = list(c);
-  while (ib[c] >= l.due[index] && l.due[index] != kNone) {
-    if (l.state[index] > 0) --l.state[index];
-    l.due[index] = draw_due(c, l.due[index]);
-  }
+void ClauseStore::type_ii(std::uint32_t c, const OpenDocument& document) {
+  settle_list(c);
+  LiteralList& list = lists_[c];
+  for (std::uint32_t i = 0; i < states_[c].n_listed; ++i)
+    list.state[i] = static_cast<std::uint8_t>(
+        list.state[i] + (list.state[i] < kInclude && !document.truth(list.literal[i])));
+  feedback(c, document, false);
 }
 
-void ClauseStore::take(std::uint32_t c, std::uint32_t line, std::uint64_t lanes) {
-  ClauseState& state = clause[c];
-  List& l = list(c);
-  std::uint8_t* states = line_of(c, line);
-  for (; lanes; lanes &= lanes - 1) {
-    if (state.listed == kListCapacity && !make_room(c)) break;
-    const std::uint32_t lane = lowest_bit(lanes);
-    l.literal[state.listed] = line * kLine + lane;
-    l.due[state.listed] = draw_due(c, ib[c]);
-    l.state[state.listed++] = states[lane];
-    states[lane] = 0;
-    recall_listed(c, state.listed - 1u);
+void ClauseStore::feedback(std::uint32_t c, const OpenDocument& document, bool type_ia) {
+  ClauseState& state = states_[c];
+  if (++state.uncleared == kEventsToClear) {
+    for (std::uint32_t i = 0; i < state.n_listed; ++i) rows_.clear(c, lists_[c].literal[i]);
+    state.uncleared = 0;
   }
-  note(c, line, kernel.look(states));
-}
-
-// Literals that have gone well below inclusion leave the list when an event has just gone through
-// the lines of their side: after Type II nothing is left to be settled there, after Ia one trial.
-void ClauseStore::tidy(std::uint32_t c, bool negated) {
-  for (std::uint32_t i = clause[c].listed; i-- > 0;)
-    if (is_negated(list(c).literal[i]) == negated && list(c).state[i] < kInclude - kNearly)
-      write_back(c, i);
-}
-
-bool ClauseStore::make_room(std::uint32_t c) {
-  for (std::uint32_t i = clause[c].listed; i-- > 0;) {
-    settle_listed(c, i);
-    if (list(c).state[i] < kInclude) write_back(c, i);
-  }
-  return clause[c].listed < kListCapacity;
-}
-
-void ClauseStore::write_back(std::uint32_t c, std::uint32_t index) {
-  ClauseState& state = clause[c];
-  List& l = list(c);
-  settle_listed(c, index);
-  const std::uint32_t line = l.literal[index] >> 6;
-  if (seen(c, line) != trials_of(c, line & 1)) settle_line(c, line);
-  line_of(c, line)[l.literal[index] & 63] = l.state[index];
-  if (l.state[index] >= kInclude) note(c, line, kernel.look(line_of(c, line)));
-  const std::uint32_t last = --state.listed;
-  state.unlisted |= state.refuting >> index & 1;
-  if (index != last) {
-    const std::uint64_t moved = state.refuting >> last & 1;
-    state.refuting = (state.refuting & ~(1ULL << index)) | moved << index;
-  }
-  state.refuting &= ~(1ULL << last);
-  l.literal[index] = l.literal[last];
-  l.state[index] = l.state[last];
-  l.due[index] = l.due[last];
-  if (state.hang == last) state.hang = index;
-}
-
-void ClauseStore::recall_listed(std::uint32_t c, std::uint32_t index) {
-  const List& l = list(c);
-  const std::uint32_t word = word_of(l.literal[index]);
-  if (word >= posted_words_) return;
-  clause[c].answer_until = std::min(clause[c].answer_until, l.due[index]);
-  clause[c].refuting |= 1ULL << index;
-  const std::uint64_t flip = is_negated(l.literal[index]) ? 0 : ~0ULL;
-  kernel.unite(answers(c), postings_.data() + static_cast<std::size_t>(word) * answer_words_, flip,
-               answer_words_);
-}
-
-// A listed literal went down, or an event came: which documents do the listed literals refute?
-void ClauseStore::recall(std::uint32_t c) {
-  ClauseState& state = clause[c];
-  const List& l = list(c);
-  std::uint64_t refuting = 0;
-  std::uint32_t until = kNone;
-  for (std::uint32_t i = 0; i < state.listed; ++i) {
-    settle_listed(c, i);
-    if (l.state[i] < kInclude || word_of(l.literal[i]) >= posted_words_) continue;
-    refuting |= 1ULL << i;
-    until = std::min(until, l.due[i]);
-  }
-  if (state.window == window_ && refuting == state.refuting && !state.unlisted) {
-    state.answer_until = until;
-    return;
-  }
-  if (state.window != window_) {
-    std::fill_n(answers(c), 2 * answer_words_, 0);
-    state.matches = 0;
-  }
-  state.window = window_;
-  state.unlisted = false;
+  rows_.feedback(c, document, type_ia);
+  compact_list(c, type_ia);
+  state.valid_until = 0;
   state.refuting = 0;
-  state.answer_until = kNone;
-  std::copy_n(answers(c) + answer_words_, answer_words_, answers(c));
-  for (; refuting; refuting &= refuting - 1) recall_listed(c, lowest_bit(refuting));
-}
-
-void ClauseStore::remember_match(std::uint32_t c, std::uint32_t place) {
-  if (!remembers(place)) return;
-  answers(c)[place >> 6] |= 1ULL << (place & 63);
-  answers(c)[answer_words_ + (place >> 6)] |= 1ULL << (place & 63);
-  if (clause[c].matches < kMatchesToLearn && ++clause[c].matches == kMatchesToLearn)
-    learn_matches(c);
-}
-
-void ClauseStore::remember_refuted(std::uint32_t c, std::uint32_t place) {
-  if (!remembers(place)) return;
-  answers(c)[place >> 6] |= 1ULL << (place & 63);
-  clause[c].answer_until = std::min(clause[c].answer_until, ib[c] + 1);
-  clause[c].unlisted = true;
-}
-
-// Finds the documents that nothing refutes which may be included: they match for certain.
-void ClauseStore::learn_matches(std::uint32_t c) {
-  for (std::uint32_t group = 0; group < groups_; ++group)
-    if (included(c, false)[group]) return;
-  std::vector<std::uint64_t> refuted(answer_words_, 0);
-  std::vector<std::uint32_t> words;  // included negated ones
-  const List& l = list(c);
-  for (std::uint32_t i = 0; i < clause[c].listed; ++i) {
-    settle_listed(c, i);
-    if (l.state[i] < kInclude) continue;
-    const std::uint32_t word = word_of(l.literal[i]);
-    if (word >= posted_words_) return;
-    if (is_negated(l.literal[i]))
-      words.push_back(word);
-    else
-      kernel.unite(refuted.data(),
-                   postings_.data() + static_cast<std::size_t>(word) * answer_words_, ~0ULL,
-                   answer_words_);
-  }
-  for (std::uint32_t group = 0; group < groups_; ++group)
-    for (std::uint64_t blocks = included(c, true)[group]; blocks; blocks &= blocks - 1) {
-      const std::uint32_t block = 64 * group + lowest_bit(blocks);
-      for (std::uint64_t lanes = negated(c)[block]; lanes; lanes &= lanes - 1)
-        words.push_back(64 * block + lowest_bit(lanes));
-    }
-  // In order, but for the listed ones, which were looked up.
-  if (!words.empty() && words.back() >= posted_words_) return;
-  kernel.unite_all(refuted.data(), postings_.data(), words.data(), words.size(), answer_words_);
-  kernel.unite(answers(c), refuted.data(), ~0ULL, answer_words_);
-  kernel.unite(answers(c) + answer_words_, refuted.data(), ~0ULL, answer_words_);
+  state.others_cached = false;
+  state.n_matches = 0;
+  cache_.clear(c);
 }
 
 std::uint32_t ClauseStore::count_included(std::uint32_t c) {
   settle_list(c);
   std::uint32_t count = 0;
-  for (std::uint32_t i = 0; i < clause[c].listed; ++i) count += list(c).state[i] >= kInclude;
+  for (std::uint32_t i = 0; i < states_[c].n_listed; ++i) count += lists_[c].state[i] >= kInclude;
   for (std::uint32_t side = 0; side < 2; ++side)
-    for (std::uint32_t group = 0; group < groups_; ++group)
-      for (std::uint64_t blocks = included(c, side)[group]; blocks; blocks &= blocks - 1)
-        count += count_bits(settle_line(c, 2 * (64 * group + lowest_bit(blocks)) + side));
+    for (std::uint32_t group = 0; group < rows_.n_groups(); ++group)
+      for (std::uint64_t blocks = rows_.included_blocks(c, side)[group]; blocks;
+           blocks &= blocks - 1)
+        count += count_bits(rows_.settle_line(c, 2 * (64 * group + lowest_bit(blocks)) + side));
   return count;
 }
 
-void ClauseStore::finish(std::uint32_t c) {
-  settle_row(c);
-  while (clause[c].listed > 0) write_back(c, clause[c].listed - 1u);
-  clause[c].hang = kNone;
+// The list.
+
+std::uint32_t ClauseStore::draw_due(std::uint32_t c, std::uint32_t from) {
+  const std::uint64_t at = from + rows_.law().geometric(rows_.next_key(c));
+  return at < kNone ? static_cast<std::uint32_t>(at) : kNone;
+}
+
+void ClauseStore::apply_due(std::uint32_t c, std::uint32_t index) {
+  LiteralList& list = lists_[c];
+  while (rows_.ib(c) >= list.due[index] && list.due[index] != kNone) {
+    if (list.state[index] > 0) --list.state[index];
+    list.due[index] = draw_due(c, list.due[index]);
+  }
+}
+
+std::uint32_t ClauseStore::rarest_plain(std::uint32_t c) {
+  const LiteralList& list = lists_[c];
+  std::uint32_t rarest = kNone;
+  for (std::uint32_t i = 0; i < states_[c].n_listed; ++i) {
+    if (is_negated(list.literal[i])) continue;
+    settle_listed(c, i);
+    if (list.state[i] >= kInclude && (rarest == kNone || list.literal[i] > list.literal[rarest]))
+      rarest = i;
+  }
+  return rarest;
+}
+
+void ClauseStore::move_to_list(std::uint32_t c, std::uint32_t line, std::uint64_t lanes) {
+  ClauseState& state = states_[c];
+  LiteralList& list = lists_[c];
+  for (; lanes; lanes &= lanes - 1) {
+    if (state.n_listed == kListCapacity && !make_room(c)) break;
+    const std::uint32_t index = state.n_listed++;
+    list.literal[index] = line * kLine + lowest_bit(lanes);
+    list.due[index] = draw_due(c, rows_.ib(c));
+    list.state[index] = rows_.take_out(c, list.literal[index]);
+    cache_refutations_of(c, index);
+  }
+  rows_.update_included(c, line);
+}
+
+void ClauseStore::move_to_row(std::uint32_t c, std::uint32_t index) {
+  ClauseState& state = states_[c];
+  LiteralList& list = lists_[c];
+  settle_listed(c, index);
+  rows_.put_back(c, list.literal[index], list.state[index]);
+  const std::uint32_t last = --state.n_listed;
+  state.others_cached |= state.refuting >> index & 1;
+  if (index != last) {
+    const std::uint64_t moved = state.refuting >> last & 1;
+    state.refuting = (state.refuting & ~(1ULL << index)) | moved << index;
+  }
+  state.refuting &= ~(1ULL << last);
+  list.literal[index] = list.literal[last];
+  list.state[index] = list.state[last];
+  list.due[index] = list.due[last];
+  if (state.watch.listed == last) state.watch.listed = index;
+}
+
+// An event has just visited the lines of this side: after Type II no trial is pending there, after
+// Type Ia one. So moving a literal back costs little.
+void ClauseStore::compact_list(std::uint32_t c, bool negated) {
+  for (std::uint32_t i = states_[c].n_listed; i-- > 0;)
+    if (is_negated(lists_[c].literal[i]) == negated && lists_[c].state[i] < kInclude - kNearly)
+      move_to_row(c, i);
+}
+
+bool ClauseStore::make_room(std::uint32_t c) {
+  for (std::uint32_t i = states_[c].n_listed; i-- > 0;) {
+    settle_listed(c, i);
+    if (lists_[c].state[i] < kInclude) move_to_row(c, i);
+  }
+  return states_[c].n_listed < kListCapacity;
+}
+
+// Cached answers.
+
+void ClauseStore::cache_match(std::uint32_t c, std::uint32_t slot) {
+  if (!cache_.has_slot(slot)) return;
+  cache_.add_match(c, slot);
+  std::uint8_t& n = states_[c].n_matches;
+  if (n < kMatchesToCacheAll && ++n == kMatchesToCacheAll) cache_all_matches(c);
+}
+
+// A refutation by a literal that stays in the row, and may go down with the next Ib event.
+void ClauseStore::cache_refuted(std::uint32_t c, std::uint32_t slot) {
+  if (!cache_.has_slot(slot)) return;
+  cache_.add_refuted(c, slot);
+  states_[c].valid_until = std::min(states_[c].valid_until, rows_.ib(c) + 1);
+  states_[c].others_cached = true;
+}
+
+void ClauseStore::cache_refutations_of(std::uint32_t c, std::uint32_t index) {
+  const LiteralList& list = lists_[c];
+  const std::uint32_t word = word_of(list.literal[index]);
+  if (!cache_.has_postings(word)) return;
+  states_[c].valid_until = std::min(states_[c].valid_until, list.due[index]);
+  states_[c].refuting |= 1ULL << index;
+  cache_.add_refuted_by(c, word, is_negated(list.literal[index]));
+}
+
+// A listed literal went down, an event changed the clause, or a new window began.
+void ClauseStore::refresh_answers(std::uint32_t c) {
+  ClauseState& state = states_[c];
+  const LiteralList& list = lists_[c];
+  std::uint64_t refuting = 0;
+  std::uint32_t until = kNone;
+  for (std::uint32_t i = 0; i < state.n_listed; ++i) {
+    settle_listed(c, i);
+    if (list.state[i] < kInclude || !cache_.has_postings(word_of(list.literal[i]))) continue;
+    refuting |= 1ULL << i;
+    until = std::min(until, list.due[i]);
+  }
+  const bool same_window = state.window == cache_.window();
+  if (same_window && refuting == state.refuting && !state.others_cached) {
+    state.valid_until = until;
+    return;
+  }
+  if (same_window) {
+    cache_.keep_matches_only(c);
+  } else {
+    cache_.clear(c);
+    state.n_matches = 0;
+  }
+  state.window = cache_.window();
+  state.others_cached = false;
+  state.refuting = 0;
+  state.valid_until = kNone;
+  for (; refuting; refuting &= refuting - 1) cache_refutations_of(c, lowest_bit(refuting));
+}
+
+// Finds all documents that no literal refutes which may be included: they match for certain.
+void ClauseStore::cache_all_matches(std::uint32_t c) {
+  for (std::uint32_t group = 0; group < rows_.n_groups(); ++group)
+    if (rows_.included_blocks(c, false)[group]) return;
+  std::vector<std::uint32_t> plain, negated;
+  const LiteralList& list = lists_[c];
+  for (std::uint32_t i = 0; i < states_[c].n_listed; ++i) {
+    settle_listed(c, i);
+    if (list.state[i] < kInclude) continue;
+    const std::uint32_t word = word_of(list.literal[i]);
+    if (!cache_.has_postings(word)) return;
+    (is_negated(list.literal[i]) ? negated : plain).push_back(word);
+  }
+  for (std::uint32_t group = 0; group < rows_.n_groups(); ++group)
+    for (std::uint64_t blocks = rows_.included_blocks(c, true)[group]; blocks;
+         blocks &= blocks - 1) {
+      const std::uint32_t block = 64 * group + lowest_bit(blocks);
+      for (std::uint64_t lanes = rows_.negated_words(c)[block]; lanes; lanes &= lanes - 1)
+        negated.push_back(64 * block + lowest_bit(lanes));
+    }
+  // Those of the row are in ascending order, so the last one is the rarest.
+  if (!negated.empty() && !cache_.has_postings(negated.back())) return;
+  cache_.add_matches(c, plain, negated);
 }
 
 }  // namespace newfound

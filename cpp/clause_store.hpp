@@ -1,191 +1,150 @@
-// The clauses while they are being trained. Work that nobody can see yet stays undone:
+// The clauses in training: their literals, whether they match a document, and feedback to them.
 //
-// - A clause counts its Ib events (`ib`). A line of its row is brought up to date only when it is
-//   looked at, by one draw for all the trials it has missed. Only Type Ia and II events go through
-//   a row: all plain lines (II) or all negated ones (Ia), and the others with a document's words.
-// - For plain and for negated words, a bit for each block says whether any is included, as of the
-//   last look: decrements only take away from it, so what it does not name is certainly excluded.
-//   Which negated words those are is kept as a mask for each such block.
-// - Plain words found to be included, and some negated ones that refuted a document, move from the
-//   row to the clause's list, which is then the truth for them, included or not, until they are
-//   written back. Each has its decrements drawn ahead: the number of Ib events at which it goes
-//   down next. Lanes of listed literals are dead: now and then set to 0, too low to matter.
-// - Whether a clause matches a document is remembered: a match until the clause's next event, since
-//   decrements cannot undo it; refutations by listed literals, found for all documents at once,
-//   until one of those goes down next. A clause that matches several documents between two events
-//   is compared with all documents at once.
-// - A clause with a plain word in its list hangs on it: only documents with that word need to look
-//   at the clause.
+// - Rows hold the automata, with decrements deferred (ClauseRows).
+// - A clause's list holds up to 64 literals that decide often: plain literals found to be included,
+//   and some negated ones that refuted a document. They leave their row, and the list is the truth
+//   for them, until they are moved back. For each, the next decrement is drawn in advance from the
+//   geometric law: the Ib event at which it happens. Until then nothing is to be done.
+// - Whether a clause matches a document is cached (AnswerCache). A match holds until the clause's
+//   next Type Ia or II event, since decrements cannot undo it. Refutations by listed literals are
+//   found for all documents at once, and hold until one of these literals goes down next.
+// - A clause watches one of its listed plain literals: documents without that word are refuted
+//   without looking at the clause (WatchIndex).
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
-#include "bits.hpp"
+#include "answer_cache.hpp"
+#include "clause_rows.hpp"
 #include "documents.hpp"
 #include "kernels.hpp"
 #include "machine.hpp"
+#include "open_document.hpp"
 
 namespace newfound {
 
-inline constexpr std::uint32_t kNone = UINT32_MAX;
-inline constexpr std::uint32_t kListCapacity = 64;
-inline constexpr std::uint32_t kNegatedRoom = 24;    // negated words join lists shorter than this
-inline constexpr std::uint8_t kEventsToClear = 120;  // dead lanes rise by one an event at most
-inline constexpr std::uint8_t kMatchesToLearn = 8;
-static_assert(kEventsToClear < kInclude);
-static_assert(kListCapacity <= 64);  // sets of listed literals are words
+constexpr std::uint32_t kListCapacity = 64;
+static_assert(kListCapacity <= 64);  // a set of listed literals is one 64-bit word
 
-// A literal is its place in a row: line * 64 + lane, so bit 6 says whether it is negated.
-inline bool is_negated(std::uint32_t literal) { return literal & 64; }
-inline std::uint32_t word_of(std::uint32_t literal) { return (literal >> 7) * 64 + (literal & 63); }
-
-struct List {
+struct LiteralList {
   alignas(64) std::uint8_t state[kListCapacity];
   std::uint32_t literal[kListCapacity];
-  std::uint32_t due[kListCapacity];  // the Ib event at which it goes down next
+  std::uint32_t due[kListCapacity];  // the Ib event at which the literal goes down next
 };
 
-struct ClauseState {
-  std::uint64_t seed;
-  std::uint64_t refuting = 0;      // by their places in the list: whose refutations are remembered
-  std::uint32_t base_ib = 0;       // the Ib events from which the lines' trials are counted
-  std::uint32_t ia = 0;            // the Type Ia events from there on
-  std::uint32_t answer_until = 0;  // remembered refutations hold while ib is below this
-  std::uint32_t window = 0;        // of the remembered answers
-  std::uint32_t hang = kNone;      // index in the list of the word that the clause hangs on
-  std::uint32_t next = kNone, previous = kNone;  // neighbours on the same word
-  std::uint32_t free_at = kNone;                 // place in the list of clauses that hang on none
-  std::uint16_t listed = 0;
-  bool unlisted = false;       // some are remembered that the listed literals do not vouch for
-  std::uint8_t matches = 0;    // documents found to match since the last event
-  std::uint8_t uncleared = 0;  // events since the dead lanes were set to 0
+// A clause's place in the WatchIndex: in the chain of a word, or among the clauses that watch none.
+struct Watch {
+  std::uint32_t listed = kNone;  // index in the clause's list of the literal that it watches
+  std::uint32_t next = kNone, previous = kNone;
+  std::uint32_t unwatched_at = kNone;
 };
 
 class ClauseStore {
  public:
   ClauseStore(Machine& machine, const Documents& documents);
 
-  Machine& machine;
-  const Documents& documents;
-  const DecrementLaw law;
-  const Kernels& kernel;
-  std::vector<std::uint32_t> ib;   // Ib events of each clause so far
-  std::vector<std::uint32_t> due;  // at how many the word it hangs on goes down
-  std::vector<std::uint8_t> matched;
-  std::vector<ClauseState> clause;
+  const Parameters& parameters() const { return machine_.parameters(); }
+  AnswerCache& cache() { return cache_; }
 
-  // Reads the clause's row; each clause, before anything else is asked of it.
-  void begin(std::uint32_t c);
-  List& list(std::uint32_t c) { return lists_[c]; }
-  std::uint64_t next_key(std::uint32_t c) {
-    return mix64(clause[c].seed + ++machine.draws(c) * kGolden64);
-  }
-
-  // Answers are remembered for the documents of a window, each at its place there: all documents
-  // if they are few, else those that come next.
-  bool one_window() const { return documents.size() <= window_size(); }
-  std::int64_t window_size() const { return window_size_; }
-  // Begins the next window. No thread may be asking meanwhile.
-  void open_window(const std::uint32_t* begin, const std::uint32_t* end);
-
-  void fetch(std::uint32_t c, std::uint32_t place) const {
-    prefetch(&clause[c]);
-    if (remembers(place))
-      prefetch(&answers_[static_cast<std::size_t>(c) * 2 * answer_words_ + (place >> 6)]);
-  }
-  // What an event begins with, while the one before it is still going on.
-  void fetch_row(std::uint32_t c, bool reinforce);
-  bool remembers(std::uint32_t place) const { return place >> 6 < answer_words_; }
-  // 1 or 0 if it is known whether the clause matches the document at a place, else -1.
-  int remembered(std::uint32_t c, std::uint32_t place) {
-    if (!remembers(place)) return -1;
-    if (ib[c] >= clause[c].answer_until || clause[c].window != window_) recall(c);
-    const std::uint64_t* known = answers(c) + (place >> 6);
-    if (!(*known >> (place & 63) & 1)) return -1;
-    return static_cast<int>(known[answer_words_] >> (place & 63) & 1);
-  }
-  void remember_match(std::uint32_t c, std::uint32_t place);
-  // By a literal that may go down with the next Ib event.
-  void remember_refuted(std::uint32_t c, std::uint32_t place);
-
-  // Whether the clause includes a plain word of the row, not of the list, that the document lacks.
-  // Lists what it finds.
-  bool lacks(std::uint32_t c, std::uint32_t document);
-  // Whether the clause includes a negated word of the document; true is remembered.
-  bool breaks(std::uint32_t c, std::uint32_t document, std::uint32_t place);
-
-  // Brings listed literals up to date.
-  void settle_listed(std::uint32_t c, std::uint32_t index) {
-    if (ib[c] >= list(c).due[index]) settle_due(c, index);
-  }
-  void settle_list(std::uint32_t c) {
-    for (std::uint32_t i = 0; i < clause[c].listed; ++i) settle_listed(c, i);
-  }
-  std::uint32_t count_included(std::uint32_t c);
-  // A Type Ia or II event for the row; the list is the caller's. `absent`: for each block, the
-  // words that the document lacks.
-  void event(std::uint32_t c, std::uint32_t document, const std::uint64_t* absent, bool reinforce);
-  // Writes everything back: the row is the truth again.
+  // begin() comes before any other call for a clause; finish() brings its row up to date.
+  void begin(std::uint32_t c) { rows_.begin(c); }
   void finish(std::uint32_t c);
 
+  // Whether the clause matches: 1 or 0 if the answer is cached, else -1. Then, in this order, these
+  // tell whether a literal refutes the document; if none does, the clause matches.
+  int cached_answer(std::uint32_t c, std::uint32_t slot) {
+    if (!cache_.has_slot(slot)) return -1;
+    const ClauseState& state = states_[c];
+    if (rows_.ib(c) >= state.valid_until || state.window != cache_.window()) refresh_answers(c);
+    return cache_.answer(c, slot);
+  }
+  bool refuted_by_list(std::uint32_t c, const OpenDocument& document) {
+    const LiteralList& list = lists_[c];
+    for (std::uint32_t i = 0, n = states_[c].n_listed; i < n; ++i) {
+      if (document.truth(list.literal[i])) continue;
+      settle_listed(c, i);
+      if (list.state[i] >= kInclude) return true;
+    }
+    return false;
+  }
+  bool refuted_by_plain_words(std::uint32_t c, const OpenDocument& document);
+  bool refuted_by_negated_words(std::uint32_t c, const OpenDocument& document);
+  void cache_match(std::uint32_t c, std::uint32_t slot);
+
+  // Feedback.
+  std::uint32_t count_included(std::uint32_t c);
+  void type_ia(std::uint32_t c, const OpenDocument& document);
+  void type_ii(std::uint32_t c, const OpenDocument& document);
+  // One more Ib event. Returns whether the watched literal is due to go down.
+  bool type_ib(std::uint32_t c) { return ++rows_.ib_counts()[c] >= watch_due_[c]; }
+  // Kernels::select_ib for the clauses [begin, end), counted from `first`.
+  std::size_t select_ib(std::uint32_t first, std::uint32_t begin, std::uint32_t end,
+                        std::uint32_t limit, std::uint64_t key, std::uint32_t* out,
+                        std::int64_t* events) {
+    return kernels_.select_ib(rows_.ib_counts() + first, watch_due_.data() + first,
+                              matched_.data() + first, begin, end, limit, key, out, events);
+  }
+  // Marks the clauses that match the present document: they get no Ib event.
+  void set_matched(std::uint32_t c, bool matched) { matched_[c] = matched; }
+
+  // For WatchIndex.
+  Watch& watch(std::uint32_t c) { return states_[c].watch; }
+  void set_watch_due(std::uint32_t c, std::uint32_t ib) { watch_due_[c] = ib; }
+  // The listed literal with the rarest plain word that is included; kNone if there is none.
+  std::uint32_t rarest_plain(std::uint32_t c);
+  const LiteralList& list(std::uint32_t c) const { return lists_[c]; }
+  // Applies the decrements of a listed literal that are due.
+  void settle_listed(std::uint32_t c, std::uint32_t index) {
+    if (rows_.ib(c) >= lists_[c].due[index]) apply_due(c, index);
+  }
+
+  void prefetch_clause(std::uint32_t c, std::uint32_t slot) const {
+    prefetch(&states_[c]);
+    cache_.prefetch_answer(c, slot);
+  }
+  // Fetches what an event on the clause begins with.
+  void prefetch_event(std::uint32_t c, bool type_ia) const;
+
  private:
-  std::uint8_t* line_of(std::uint32_t c, std::uint32_t line) {
-    return machine.row(c) + static_cast<std::size_t>(line) * kLine;
+  struct alignas(64) ClauseState {
+    std::uint64_t refuting = 0;     // listed literals whose refutations are cached, by their index
+    std::uint32_t valid_until = 0;  // cached refutations hold while ib is below this
+    std::uint32_t window = 0;       // of the cached answers
+    Watch watch;
+    std::uint16_t n_listed = 0;
+    bool others_cached = false;  // also refutations by literals that are not in the list (any more)
+    std::uint8_t n_matches = 0;  // documents found to match since the last event
+    std::uint8_t uncleared = 0;  // events since the dead lanes were set to 0
+  };
+
+  void feedback(std::uint32_t c, const OpenDocument& document, bool type_ia);
+  void settle_list(std::uint32_t c) {
+    for (std::uint32_t i = 0, n = states_[c].n_listed; i < n; ++i) settle_listed(c, i);
   }
-  std::uint16_t& seen(std::uint32_t c, std::uint32_t line) {
-    return seen_[(static_cast<std::size_t>(c) * 2 + (line & 1)) * machine.n_blocks() + (line >> 1)];
-  }
-  // Each Ib event is a trial for every automaton, and each Type Ia event for those that it does
-  // not raise for certain. The few exceptions to this are made where an event meets them.
-  std::uint32_t trials_of(std::uint32_t c, bool negated) const {
-    return ib[c] - clause[c].base_ib + (negated && boost_ ? 0 : clause[c].ia);
-  }
-  // A bit for each block: whether it includes plain, or negated words, or may.
-  std::uint64_t* included(std::uint32_t c, bool negated) {
-    return &included_[(static_cast<std::size_t>(c) * 2 + negated) * groups_];
-  }
-  // For each of those blocks: its included negated words, or more.
-  std::uint64_t* negated(std::uint32_t c) {
-    return &negated_[static_cast<std::size_t>(c) * machine.n_blocks()];
-  }
-  // The documents for which the answer is known, then those that match.
-  std::uint64_t* answers(std::uint32_t c) {
-    return answers_.data() + static_cast<std::size_t>(c) * 2 * answer_words_;
-  }
-  RowView row_view(std::uint32_t c);
-  // Brings a line up to date; returns its included lanes.
-  std::uint64_t settle_line(std::uint32_t c, std::uint32_t line);
-  void settle_row(std::uint32_t c);
-  void note(std::uint32_t c, std::uint32_t line, std::uint64_t lanes);
-  // Moves included lanes of an up-to-date line to the list, as many as it has room for.
-  void take(std::uint32_t c, std::uint32_t line, std::uint64_t lanes);
-  void tidy(std::uint32_t c, bool negated);
-  bool make_room(std::uint32_t c);
-  void write_back(std::uint32_t c, std::uint32_t index);
-  void settle_due(std::uint32_t c, std::uint32_t index);
+  void apply_due(std::uint32_t c, std::uint32_t index);
   std::uint32_t draw_due(std::uint32_t c, std::uint32_t from);
-  void recall(std::uint32_t c);
-  void recall_listed(std::uint32_t c, std::uint32_t index);
-  void learn_matches(std::uint32_t c);
+  // Moves included lanes of a settled line to the list, as many as it has room for.
+  void move_to_list(std::uint32_t c, std::uint32_t line, std::uint64_t lanes);
+  void move_to_row(std::uint32_t c, std::uint32_t index);
+  // Moves literals far below inclusion back, after an event that visited their side of the row.
+  void compact_list(std::uint32_t c, bool negated);
+  // Moves excluded literals back. Returns whether the list has room.
+  bool make_room(std::uint32_t c);
 
-  const bool boost_;
-  std::uint32_t groups_;             // of 64 blocks
-  std::vector<std::uint16_t> seen_;  // trials that each line has seen, from base_ib on
-  std::vector<std::uint64_t> included_;
-  std::unique_ptr<std::uint64_t[]> negated_;  // memory that is not used is not touched
-  std::vector<List> lists_;
-  std::uint32_t answer_words_;  // 64-bit words of a set of the window's documents
-  std::int64_t window_size_;
-  std::uint32_t window_ = 0;
-  std::vector<std::uint64_t> answers_;
-  std::uint32_t posted_words_;           // the most frequent words
-  std::vector<std::uint64_t> postings_;  // for each: which of those documents have it
+  void cache_refuted(std::uint32_t c, std::uint32_t slot);
+  void cache_refutations_of(std::uint32_t c, std::uint32_t index);
+  void refresh_answers(std::uint32_t c);
+  void cache_all_matches(std::uint32_t c);
+
+  Machine& machine_;
+  const Kernels& kernels_;
+  ClauseRows rows_;
+  AnswerCache cache_;
+  std::vector<ClauseState> states_;
+  std::vector<LiteralList> lists_;
+  std::vector<std::uint32_t> watch_due_;  // the Ib event at which the watched literal goes down
+  std::vector<std::uint8_t> matched_;
 };
-
-// For how many documents answers are remembered at most; tests make it small.
-std::uint32_t remembered_documents();
-void set_remembered_documents(std::uint32_t n);
 
 }  // namespace newfound

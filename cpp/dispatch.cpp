@@ -1,5 +1,4 @@
-// Chooses the kernels at run time.
-#include <atomic>
+// Finds out at run time which kernels this processor runs.
 #include <cstring>
 
 #include "kernels.hpp"
@@ -17,10 +16,6 @@ namespace avx512 {
 const Kernels& table();
 }
 #endif
-
-namespace {
-std::atomic<const Kernels*> selected{nullptr};
-}
 
 const Kernels* const* available_kernels() {
   static const Kernels* list[4] = {};
@@ -41,22 +36,10 @@ const Kernels* const* available_kernels() {
   return list;
 }
 
-const Kernels& kernels() {
-  const Kernels* choice = selected.load(std::memory_order_acquire);
-  return choice ? *choice : *available_kernels()[0];
-}
-
-bool select_kernels(const char* name) {
-  if (std::strcmp(name, "auto") == 0) {
-    selected.store(nullptr, std::memory_order_release);
-    return true;
-  }
+const Kernels* find_kernels(const char* name) {
   for (const Kernels* const* k = available_kernels(); *k; ++k)
-    if (std::strcmp((*k)->name, name) == 0) {
-      selected.store(*k, std::memory_order_release);
-      return true;
-    }
-  return false;
+    if (std::strcmp((*k)->name, name) == 0) return *k;
+  return nullptr;
 }
 
 }  // namespace newfound

@@ -1,10 +1,11 @@
-// Boolean documents in the order of the machine: as word lists and as 64-word blocks.
+// Boolean documents with words in the machine's order: as word lists and as 64-word blocks.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "bits.hpp"
+#include "layout.hpp"
 
 namespace newfound {
 
@@ -26,12 +27,12 @@ class Documents {
   const std::uint32_t* end(std::int64_t doc) const { return words_.data() + begin_[doc + 1]; }
 
   // The blocks of 64 words in which the document has any, ascending, with those it has.
-  struct Block {
-    std::uint32_t index;
-    std::uint64_t words;
-  };
-  const Block* blocks_begin(std::int64_t doc) const { return blocks_.data() + block_begin_[doc]; }
-  const Block* blocks_end(std::int64_t doc) const { return blocks_.data() + block_begin_[doc + 1]; }
+  const WordBlock* blocks_begin(std::int64_t doc) const {
+    return blocks_.data() + block_begin_[doc];
+  }
+  const WordBlock* blocks_end(std::int64_t doc) const {
+    return blocks_.data() + block_begin_[doc + 1];
+  }
 
   // A bit for each block: whether the document has any of its words.
   const std::uint64_t* occupied(std::int64_t doc) const {
@@ -52,7 +53,7 @@ class Documents {
   std::vector<std::uint64_t> occupied_;
   std::vector<std::uint32_t> rank_;
   std::vector<std::int64_t> block_begin_;
-  std::vector<Block> blocks_;
+  std::vector<WordBlock> blocks_;
 };
 
 }  // namespace newfound

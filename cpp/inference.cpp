@@ -35,9 +35,9 @@ Inference::Inference(const ClauseLists& clauses, std::uint32_t n_features, std::
     : n_features_(n_features), n_classes_(n_classes), n_clauses_(n_clauses) {
   const std::uint32_t total = n_classes * n_clauses;
   words_ = (total + 63) / 64;
-  always_.assign(words_, 0);
+  without_plain_.assign(words_, 0);
   constexpr std::uint32_t kNo = UINT32_MAX;
-  std::vector<std::uint32_t> rarest(total, kNo), filed(n_features, 0), further(total, 0),
+  std::vector<std::uint32_t> rarest(total, kNo), watching(n_features, 0), other_plain(total, 0),
       negated(n_features, 0);
   const auto for_each_literal = [&](const auto& visit) {
     for (std::uint32_t c = 0; c < total; ++c)
@@ -48,15 +48,15 @@ Inference::Inference(const ClauseLists& clauses, std::uint32_t n_features, std::
     if (literal >= n_features) {
       ++negated[literal - n_features];
     } else {
-      if (rarest[c] != kNo) ++further[c];
+      if (rarest[c] != kNo) ++other_plain[c];
       if (rarest[c] == kNo || position[literal] > position[rarest[c]]) rarest[c] = literal;
     }
   });
   for (std::uint32_t c = 0; c < total; ++c) {
     if (rarest[c] != kNo)
-      ++filed[rarest[c]];
+      ++watching[rarest[c]];
     else if (clauses.begin[c] < clauses.begin[c + 1])
-      always_[c >> 6] |= 1ULL << (c & 63);
+      without_plain_[c >> 6] |= 1ULL << (c & 63);
   }
   dense_.assign(n_features, -1);
   std::int32_t n_rows = 0;
@@ -65,13 +65,13 @@ Inference::Inference(const ClauseLists& clauses, std::uint32_t n_features, std::
       dense_[f] = n_rows++;
   rows_.assign(static_cast<std::size_t>(n_rows) * words_, 0);
   fill_lists(
-      filed_.begin, filed_.items, n_features, [&](std::size_t f) { return filed[f]; },
+      watching_.begin, watching_.items, n_features, [&](std::size_t f) { return watching[f]; },
       [&](const auto& put) {
         for (std::uint32_t c = 0; c < total; ++c)
           if (rarest[c] != kNo) put(rarest[c], c);
       });
   fill_lists(
-      further_.begin, further_.items, total, [&](std::size_t c) { return further[c]; },
+      other_plain_.begin, other_plain_.items, total, [&](std::size_t c) { return other_plain[c]; },
       [&](const auto& put) {
         for_each_literal([&](std::uint32_t c, std::uint32_t literal) {
           if (literal < n_features && literal != rarest[c]) put(c, literal);
@@ -92,54 +92,56 @@ Inference::Inference(const ClauseLists& clauses, std::uint32_t n_features, std::
       });
 }
 
-// What one thread needs to read documents.
+// One thread's memory for comparing documents with the clauses.
 class Inference::Reader {
  public:
   explicit Reader(const Inference& index)
-      : index_(index), left_(index.words_), present_(index.n_features_, 0) {}
+      : index_(index), candidates_(index.words_), present_(index.n_features_, 0) {}
 
   // Calls match(clause) for the matching clauses, ascending.
   template <class Match>
   void read(const CsrView& documents, std::int64_t doc, const Match& match) {
     const std::int32_t* begin = documents.indices + documents.indptr[doc];
     const std::int32_t* end = documents.indices + documents.indptr[doc + 1];
-    std::copy(index_.always_.begin(), index_.always_.end(), left_.begin());
+    std::copy(index_.without_plain_.begin(), index_.without_plain_.end(), candidates_.begin());
     for (const std::int32_t* f = begin; f != end; ++f) {
       const auto feature = static_cast<std::size_t>(*f);
       present_[feature] = 1;
-      for (std::size_t i = index_.filed_.begin[feature]; i < index_.filed_.begin[feature + 1]; ++i)
-        left_[index_.filed_.items[i] >> 6] |= 1ULL << (index_.filed_.items[i] & 63);
+      for (std::size_t i = index_.watching_.begin[feature]; i < index_.watching_.begin[feature + 1];
+           ++i)
+        candidates_[index_.watching_.items[i] >> 6] |= 1ULL << (index_.watching_.items[i] & 63);
     }
-    for (const std::int32_t* f = begin; f != end; ++f) strike_out(static_cast<std::size_t>(*f));
+    for (const std::int32_t* f = begin; f != end; ++f)
+      remove_negating(static_cast<std::size_t>(*f));
     for (std::uint32_t w = 0; w < index_.words_; ++w)
-      for (std::uint64_t bits = left_[w]; bits; bits &= bits - 1) {
+      for (std::uint64_t bits = candidates_[w]; bits; bits &= bits - 1) {
         const std::uint32_t c = 64 * w + lowest_bit(bits);
-        if (has_further(c)) match(c);
+        if (has_other_plain(c)) match(c);
       }
     for (const std::int32_t* f = begin; f != end; ++f) present_[static_cast<std::size_t>(*f)] = 0;
   }
 
  private:
-  void strike_out(std::size_t feature) {
+  void remove_negating(std::size_t feature) {
     const std::int32_t row = index_.dense_[feature];
     if (row >= 0) {
       const std::uint64_t* negating = &index_.rows_[static_cast<std::size_t>(row) * index_.words_];
-      for (std::uint32_t w = 0; w < index_.words_; ++w) left_[w] &= ~negating[w];
+      for (std::uint32_t w = 0; w < index_.words_; ++w) candidates_[w] &= ~negating[w];
     } else {
       for (std::size_t i = index_.negated_.begin[feature]; i < index_.negated_.begin[feature + 1];
            ++i)
-        left_[index_.negated_.items[i] >> 6] &= ~(1ULL << (index_.negated_.items[i] & 63));
+        candidates_[index_.negated_.items[i] >> 6] &= ~(1ULL << (index_.negated_.items[i] & 63));
     }
   }
 
-  bool has_further(std::uint32_t c) const {
-    for (std::size_t i = index_.further_.begin[c]; i < index_.further_.begin[c + 1]; ++i)
-      if (!present_[index_.further_.items[i]]) return false;
+  bool has_other_plain(std::uint32_t c) const {
+    for (std::size_t i = index_.other_plain_.begin[c]; i < index_.other_plain_.begin[c + 1]; ++i)
+      if (!present_[index_.other_plain_.items[i]]) return false;
     return true;
   }
 
   const Inference& index_;
-  std::vector<std::uint64_t> left_;  // the clauses not struck out yet
+  std::vector<std::uint64_t> candidates_;  // the clauses that nothing has refuted yet
   std::vector<std::uint8_t> present_;
 };
 

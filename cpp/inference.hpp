@@ -1,4 +1,4 @@
-// Trained clauses laid out for looking documents up.
+// Trained clauses, indexed so that documents can be compared with all of them.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace newfound {
 
-// A document starts from the set of clauses that its words call up, each clause filed under its
-// rarest plain word (clauses of negated words alone are always there), and strikes out those that
-// negate one of its words: for frequent words with a bit set over the clauses, for others with a
-// list. What is left is checked for further plain words. Empty clauses match nothing.
+// Each clause watches its rarest plain word. The candidates of a document are the clauses that
+// watch one of its words, and those without plain words. Clauses that negate one of its words are
+// removed: for frequent words with a bit set over the clauses, for others with a list. What remains
+// is checked for its other plain words. Empty clauses match nothing.
 class Inference {
  public:
   Inference(const ClauseLists& clauses, std::uint32_t n_features, std::uint32_t n_classes,
@@ -40,13 +40,13 @@ class Inference {
   }
 
   std::uint32_t n_features_, n_classes_, n_clauses_;
-  std::uint32_t words_;                // 64-bit words of a set of clauses
-  std::vector<std::uint64_t> always_;  // clauses of negated words alone
-  Lists filed_;                        // by feature: clauses with it as their rarest plain one
-  Lists further_;                      // by clause: its other plain features
-  Lists negated_;                      // by feature: clauses that negate it, where they are few
-  std::vector<std::int32_t> dense_;    // by feature: row of `rows_`, or -1
-  std::vector<std::uint64_t> rows_;    // sets of clauses that negate a frequent feature
+  std::uint32_t words_;                       // 64-bit words of a set of clauses
+  std::vector<std::uint64_t> without_plain_;  // clauses that have negated words only
+  Lists watching_;                   // by feature: clauses with it as their rarest plain one
+  Lists other_plain_;                // by clause: its other plain features
+  Lists negated_;                    // by feature: clauses that negate it, where they are few
+  std::vector<std::int32_t> dense_;  // by feature: row of `rows_`, or -1
+  std::vector<std::uint64_t> rows_;  // sets of clauses that negate a frequent feature
 };
 
 }  // namespace newfound

@@ -1,5 +1,3 @@
-#include <cstring>
-
 #include "bits.hpp"
 #include "kernels.hpp"
 #include "lanes_avx2.hpp"
@@ -9,7 +7,8 @@ namespace newfound::avx2 {
 #include "kernels.inl"
 
 const Kernels& table() {
-  static const Kernels kernels{"avx2", settle, event, reinforce, advance, unite, unite_all, look};
+  static const Kernels kernels{"avx2",    settle, feedback,  reinforce,
+                               select_ib, unite,  unite_all, included};
   return kernels;
 }
 

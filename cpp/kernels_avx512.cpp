@@ -1,5 +1,3 @@
-#include <cstring>
-
 #include "bits.hpp"
 #include "kernels.hpp"
 #include "lanes_avx512.hpp"
@@ -9,7 +7,8 @@ namespace newfound::avx512 {
 #include "kernels.inl"
 
 const Kernels& table() {
-  static const Kernels kernels{"avx512", settle, event, reinforce, advance, unite, unite_all, look};
+  static const Kernels kernels{"avx512",  settle, feedback,  reinforce,
+                               select_ib, unite,  unite_all, included};
   return kernels;
 }
 

@@ -5,8 +5,9 @@
 
 #include <cstdint>
 
-#include "lanes_plain.hpp"
-#include "tables.hpp"
+#include "decrement_tables.hpp"
+#include "random.hpp"
+#include "select_ib16.hpp"
 
 namespace newfound::avx2 {
 
@@ -156,10 +157,10 @@ class Stream {
   __m256i low_, high_;
 };
 
-inline std::uint32_t advance16(std::uint32_t* ib, const std::uint32_t* due,
-                               const std::uint8_t* matched, std::uint32_t first, std::uint32_t n,
-                               std::uint32_t limit, std::uint64_t key, std::uint32_t* reached) {
-  if (n < 16) return plain::advance16(ib, due, matched, first, n, limit, key, reached);
+inline std::uint32_t select_ib16(std::uint32_t* ib, const std::uint32_t* due,
+                                 const std::uint8_t* matched, std::uint32_t first, std::uint32_t n,
+                                 std::uint32_t limit, std::uint64_t key, std::uint32_t* reached) {
+  if (n < 16) return select_ib16_portable(ib, due, matched, first, n, limit, key, reached);
   std::uint32_t selected = 0, reach = 0;
   const __m256i top = _mm256_set1_epi32(static_cast<int>(limit));
   for (int h = 0; h < 2; ++h) {

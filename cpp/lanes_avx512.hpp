@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-#include "lanes_plain.hpp"
-#include "tables.hpp"
+#include "decrement_tables.hpp"
+#include "random.hpp"
 
 namespace newfound::avx512 {
 
@@ -85,9 +85,9 @@ class Stream {
   __m512i low_, high_;
 };
 
-inline std::uint32_t advance16(std::uint32_t* ib, const std::uint32_t* due,
-                               const std::uint8_t* matched, std::uint32_t first, std::uint32_t n,
-                               std::uint32_t limit, std::uint64_t key, std::uint32_t* reached) {
+inline std::uint32_t select_ib16(std::uint32_t* ib, const std::uint32_t* due,
+                                 const std::uint8_t* matched, std::uint32_t first, std::uint32_t n,
+                                 std::uint32_t limit, std::uint64_t key, std::uint32_t* reached) {
   const __mmask16 live = static_cast<__mmask16>(n < 16 ? (1U << n) - 1 : 0xFFFFU);
   const __mmask16 idle =
       _mm_mask_cmpeq_epi8_mask(live, _mm_maskz_loadu_epi8(live, matched), _mm_setzero_si128());

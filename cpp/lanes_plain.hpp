@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <cstring>
 
+#include "decrement_tables.hpp"
 #include "random.hpp"
-#include "tables.hpp"
+#include "select_ib16.hpp"
 
 namespace newfound::plain {
 
@@ -135,19 +136,10 @@ class Stream {
   std::uint64_t key_;
 };
 
-static inline std::uint32_t advance16(std::uint32_t* ib, const std::uint32_t* due,
-                                      const std::uint8_t* matched, std::uint32_t first,
-                                      std::uint32_t n, std::uint32_t limit, std::uint64_t key,
-                                      std::uint32_t* reached) {
-  std::uint32_t selected = 0, reach = 0;
-  for (std::uint32_t i = 0; i < n; ++i) {
-    const std::uint32_t hit = (hash32(key, first + i) <= limit) & (matched[i] == 0);
-    ib[i] += hit;
-    selected |= hit << i;
-    reach |= (hit & (ib[i] >= due[i])) << i;
-  }
-  *reached = reach;
-  return selected;
+inline std::uint32_t select_ib16(std::uint32_t* ib, const std::uint32_t* due,
+                                 const std::uint8_t* matched, std::uint32_t first, std::uint32_t n,
+                                 std::uint32_t limit, std::uint64_t key, std::uint32_t* reached) {
+  return select_ib16_portable(ib, due, matched, first, n, limit, key, reached);
 }
 
 }  // namespace newfound::plain

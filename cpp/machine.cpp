@@ -14,8 +14,8 @@
 
 namespace newfound {
 
-Machine::Machine(const Parameters& parameters)
-    : p_(parameters), n_blocks_((parameters.n_features + 63) / 64) {
+Machine::Machine(const Parameters& parameters, const Execution& execution)
+    : p_(parameters), execution_(execution), n_blocks_((parameters.n_features + 63) / 64) {
   const std::size_t alignment = std::size_t{1} << 21;
   const std::size_t size = (n_bytes() + alignment - 1) / alignment * alignment;
   void* memory = std::aligned_alloc(n_bytes() >= alignment ? alignment : 64,
@@ -75,7 +75,7 @@ void Machine::copy_states(std::uint8_t* out) const {
 }
 
 void Machine::set_states(const std::uint8_t* in) {
-  ordered_ = true;  // the automata now mean something: their places must not change any more
+  ordered_ = true;  // from now on the automata belong to their features
   for (std::uint32_t c = 0; c < total_clauses(); ++c) {
     std::uint8_t* to = row(c);
     if (fresh_) fill(c);
@@ -107,7 +107,8 @@ ClauseLists Machine::clauses(std::uint32_t n_threads) const {
     for (std::uint32_t c = from; c < to; ++c) {
       const std::size_t start = literals.size();
       for (std::uint32_t line = 0; line < n_lines(); ++line)
-        for (std::uint64_t lanes = kernels().look(row(c) + line * kLine); lanes; lanes &= lanes - 1)
+        for (std::uint64_t lanes = execution_.kernels->included(row(c) + line * kLine); lanes;
+             lanes &= lanes - 1)
           literals.push_back(feature[(line >> 1) * 64 + lowest_bit(lanes)] +
                              (line & 1 ? negation : 0));
       std::sort(literals.begin() + static_cast<std::ptrdiff_t>(start), literals.end());

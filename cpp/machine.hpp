@@ -1,4 +1,4 @@
-// The automata of a Tsetlin Machine and what is known of their clauses between two fits.
+// The automata of a Tsetlin Machine, and what else it keeps between two fits.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,7 @@
 
 #include "documents.hpp"
 #include "kernels.hpp"
+#include "layout.hpp"
 
 namespace newfound {
 
@@ -23,20 +24,28 @@ struct Parameters {
   std::uint64_t seed;
 };
 
+// How the work is done. The kernels never change the model of a seed; the number of cached
+// documents changes which random numbers are used, but not their law. For tests: the defaults suit
+// everyone else.
+struct Execution {
+  const Kernels* kernels = available_kernels()[0];
+  std::uint32_t cached_documents = 4096;  // for how many documents answers are cached at most
+};
+
 // The clauses as sorted lists of literals: a feature, or n_features + feature if negated.
 struct ClauseLists {
   std::vector<std::int64_t> begin;
   std::vector<std::int32_t> literals;
 };
 
-// Automata in lines of 64: line 2 b holds the plain literals of words 64 b ... 64 b + 63, line
-// 2 b + 1 their negations. Words are ordered by document frequency, so that frequent ones share
-// lines and rare ones share lines.
+// One row of automata for each clause, laid out as layout.hpp says. Words are ordered by document
+// frequency, so that frequent ones share lines and rare ones share lines.
 class Machine {
  public:
-  explicit Machine(const Parameters& parameters);
+  explicit Machine(const Parameters& parameters, const Execution& execution = {});
 
   const Parameters& parameters() const { return p_; }
+  const Execution& execution() const { return execution_; }
   std::uint32_t total_clauses() const { return p_.n_classes * p_.n_clauses; }
   std::uint32_t n_lines() const { return 2 * n_blocks_; }
   std::uint32_t n_blocks() const { return n_blocks_; }
@@ -51,7 +60,7 @@ class Machine {
   const std::uint8_t* row(std::uint32_t clause) const {
     return const_cast<Machine*>(this)->row(clause);
   }
-  // A fresh machine's rows are not written yet: a trainer's threads do that, each its own.
+  // The rows of a fresh machine are not written yet: each training thread fills its own.
   bool fresh() const { return fresh_; }
   void fill(std::uint32_t clause);
   void set_filled() { fresh_ = false; }
@@ -83,6 +92,7 @@ class Machine {
   }
 
   Parameters p_;
+  Execution execution_;
   std::uint32_t n_blocks_;
   std::unique_ptr<std::uint8_t[], Free> states_;
   std::vector<std::uint64_t> draws_;

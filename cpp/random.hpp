@@ -1,15 +1,15 @@
 // Counter-based randomness: a value depends on a key and a position, never on who asks or when.
-// Functions here and in bits.hpp are static: each instruction set compiles its own.
+// Static, like all functions that kernels include: each file compiles its own.
 #pragma once
 
 #include <cstdint>
 
 namespace newfound {
 
-inline constexpr std::uint64_t kGolden64 = 0x9E3779B97F4A7C15ULL;
-inline constexpr std::uint32_t kGolden32 = 0x9E3779B9U;
-inline constexpr std::uint32_t kHashMul1 = 0x7FEB352DU;
-inline constexpr std::uint32_t kHashMul2 = 0x846CA68BU;
+constexpr std::uint64_t kGolden64 = 0x9E3779B97F4A7C15ULL;
+constexpr std::uint32_t kGolden32 = 0x9E3779B9U;
+constexpr std::uint32_t kHashMul1 = 0x7FEB352DU;
+constexpr std::uint32_t kHashMul2 = 0x846CA68BU;
 
 // A bijection of 64 bits in which every output bit depends on every input bit.
 static inline std::uint64_t mix64(std::uint64_t x) {

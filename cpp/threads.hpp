@@ -1,4 +1,4 @@
-// Running work on several threads, and coming back whatever happens.
+// Runs work on several threads and waits for all of them, whatever happens.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace newfound {
 
-// Calls work(0) ... work(n - 1), each on a thread of its own if the system gives one, and throws
-// the first exception once all have ended.
+// Calls work(0) ... work(n - 1), each on a thread of its own as far as the system provides them,
+// and throws the first exception once all have ended.
 template <class Work>
 void run_parallel(std::uint32_t n, const Work& work) {
   std::vector<std::exception_ptr> failed(n);
@@ -27,7 +27,7 @@ void run_parallel(std::uint32_t n, const Work& work) {
   try {
     for (; started < n; ++started) threads.emplace_back(guarded, started);
   } catch (const std::system_error&) {
-    // No more threads to be had: the rest is done here.
+    // No more threads available: this one does the rest.
   }
   if (n > 0) guarded(0);
   for (std::uint32_t t = started; t < n; ++t) guarded(t);

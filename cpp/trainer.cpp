@@ -9,6 +9,7 @@
 
 #include "barrier.hpp"
 #include "clause_store.hpp"
+#include "random.hpp"
 #include "worker.hpp"
 
 namespace newfound {
@@ -35,7 +36,7 @@ class Training {
         partial_(n_threads),
         order_(static_cast<std::size_t>(documents.size())) {
     for (std::uint32_t t = 0; t < n_threads; ++t)
-      workers_.push_back(std::make_unique<Worker>(store_, t, n_threads));
+      workers_.push_back(std::make_unique<Worker>(store_, machine, documents, t, n_threads));
   }
 
   FitResult run(std::int64_t epochs) {
@@ -49,8 +50,8 @@ class Training {
           if (gate_ == kOpen) work(t);
         });
       open_gate(kOpen);
-    } catch (...) {  // no thread starts before all are there: they would wait for each other
-      open_gate(kCalledOff);
+    } catch (...) {  // no thread may begin before all exist: they wait for each other
+      open_gate(kCancelled);
       for (std::thread& thread : threads) thread.join();
       throw;
     }
@@ -64,7 +65,7 @@ class Training {
     std::int32_t votes[2][2];
   };
 
-  static constexpr int kClosed = 0, kOpen = 1, kCalledOff = 2;
+  static constexpr int kClosed = 0, kOpen = 1, kCancelled = 2;
 
   void open_gate(int how) {
     gate_ = how;
@@ -97,7 +98,8 @@ class Training {
     cut_[0] = cut_[1] = false;
   }
 
-  // Asked by the first thread only. True: end here, the epoch would take too long to finish.
+  // For the first thread. Returns whether to end here, in the middle of an epoch that would take
+  // too long to finish.
   bool poll(std::size_t done) {
     if (seconds_since(polled_) < kPollSeconds) return false;
     polled_ = Clock::now();
@@ -117,9 +119,9 @@ class Training {
     for (std::int64_t epoch = 0; epoch < epochs_ && !stop_; ++epoch) {
       if (t == 0) begin_epoch();
       barrier_.wait();
-      const bool whole = run_epoch(worker, t);
+      const bool complete = run_epoch(worker, t);
       barrier_.wait();
-      if (t == 0) end_epoch(epoch, whole);
+      if (t == 0) end_epoch(epoch, complete);
       barrier_.wait();
       if (check_all_) {
         const bool all = check_every_class(worker, t);
@@ -133,14 +135,16 @@ class Training {
     worker.finish();
   }
 
-  // The place in the window of the i-th document of the epoch, with which one may begin.
-  std::uint32_t place(std::uint32_t t, std::size_t i) {
-    if (store_.one_window()) return order_[i];
-    const auto size = static_cast<std::size_t>(store_.window_size());
+  // The slot of the epoch's i-th document in the window of cached answers; opens a window with the
+  // documents that come next where one begins.
+  std::uint32_t slot(std::uint32_t t, std::size_t i) {
+    AnswerCache& cache = store_.cache();
+    if (cache.one_window()) return order_[i];
+    const auto size = static_cast<std::size_t>(cache.window_size());
     if (size == 0) return kNone;
     if (i % size == 0) {
       barrier_.wait();
-      if (t == 0) store_.open_window(&order_[i], order_.data() + std::min(order_.size(), i + size));
+      if (t == 0) cache.open_window(&order_[i], order_.data() + std::min(order_.size(), i + size));
       barrier_.wait();
     }
     return static_cast<std::uint32_t>(i % size);
@@ -152,14 +156,14 @@ class Training {
       const int parity = i & 1;
       const auto target = static_cast<std::uint32_t>(labels_[document]);
       const std::uint32_t other = other_class(target, document);
-      worker.open(document, place(t, i));
+      worker.open(document, slot(t, i));
       partial_[t].votes[parity][0] = worker.vote(target);
       partial_[t].votes[parity][1] = worker.vote(other);
       if (t == 0) cut_[parity] = poll(i);
       barrier_.wait();
       if (cut_[parity]) {
-        worker.forget(target);
-        worker.forget(other);
+        worker.skip_feedback(target);
+        worker.skip_feedback(other);
         worker.close();
         return false;
       }
@@ -176,18 +180,18 @@ class Training {
     return true;
   }
 
-  void end_epoch(std::int64_t epoch, bool whole) {
+  void end_epoch(std::int64_t epoch, bool complete) {
     for (const auto& worker : workers_) {
-      counts_.type_ia += worker->counts.type_ia;
-      counts_.type_ib += worker->counts.type_ib;
-      counts_.type_ii += worker->counts.type_ii;
-      worker->counts = {};
+      const EpochCounts counts = worker->take_counts();
+      counts_.type_ia += counts.type_ia;
+      counts_.type_ib += counts.type_ib;
+      counts_.type_ii += counts.type_ii;
     }
     const bool at_target = counts_.documents_at_target == documents_.size();
     machine_.count_epoch();
-    if (whole) result_.history.push_back(counts_);
-    result_.partial_epoch = !whole;
-    if (interrupted_ || !whole) {
+    if (complete) result_.history.push_back(counts_);
+    result_.partial_epoch = !complete;
+    if (interrupted_ || !complete) {
       result_.reason = StopReason::interrupted;
       stop_ = true;
     } else if (hooks_.epoch && hooks_.epoch(epoch, counts_)) {
@@ -201,15 +205,15 @@ class Training {
     counts_ = {};
   }
 
-  // Whether no document could give feedback, whichever other class were drawn for it.
+  // Returns whether no document can give feedback, whichever other class is drawn for it.
   bool check_every_class(Worker& worker, std::uint32_t t) {
     const auto T = static_cast<std::int32_t>(machine_.parameters().T);
     int parity = 0;
     for (std::uint32_t document = 0; document < documents_.size(); ++document) {
-      worker.open(document, store_.one_window() ? document : kNone);
+      worker.open(document, store_.cache().one_window() ? document : kNone);
       for (std::uint32_t cls = 0; cls < n_classes(); ++cls, parity ^= 1) {
         partial_[t].votes[parity][0] = worker.vote(cls);
-        worker.forget(cls);
+        worker.skip_feedback(cls);
         barrier_.wait();
         const std::int32_t votes = sum(parity, 0);
         if (static_cast<std::int32_t>(cls) == labels_[document] ? votes < T : votes > -T) {

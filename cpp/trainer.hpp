@@ -1,4 +1,4 @@
-// Training: documents one after another, clauses shared out among threads.
+// Training: documents one after another, the clauses divided among threads.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ enum class StopReason { epochs, converged, callback, interrupted };
 struct Hooks {
   // After each epoch; true ends training.
   std::function<bool(std::int64_t, const EpochCounts&)> epoch;
-  // Several times a second; true asks for an end, which comes with the epoch if that is near.
+  // Several times a second; true ends training, after the present epoch if that takes not long.
   std::function<bool()> interrupted;
 };
 
 struct FitResult {
   std::vector<EpochCounts> history;
   StopReason reason = StopReason::epochs;
-  bool partial_epoch = false;  // interrupted in the middle of an epoch too long to finish
+  bool partial_epoch = false;  // ended in the middle of an epoch, which is not in the history
 };
 
 FitResult fit(Machine& machine, const CsrView& documents, const std::int32_t* labels,

@@ -1,58 +1,62 @@
-// One thread's share of the clauses: looks them up for a document and gives them feedback.
+// One thread's share of the clauses: lets them vote on a document and gives them feedback.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "clause_store.hpp"
+#include "open_document.hpp"
 #include "trainer.hpp"
+#include "watch_index.hpp"
 
 namespace newfound {
 
 class Worker {
  public:
   // Owns the `index`-th of `count` equal shares of each polarity of each class.
-  Worker(ClauseStore& store, std::uint32_t index, std::uint32_t count);
+  Worker(ClauseStore& store, const Machine& machine, const Documents& documents,
+         std::uint32_t index, std::uint32_t count);
 
   void begin();
-  // The document that the next calls speak of, and its place in the store's window.
-  void open(std::uint32_t document, std::uint32_t place);
-  std::int32_t vote(std::uint32_t cls);  // of its clauses; remembers which ones matched
-  void feedback(std::uint32_t cls, bool positive, std::int32_t votes, std::uint64_t key);
-  void forget(std::uint32_t cls);  // instead of feedback()
-  void close();
   void finish();
 
-  EpochCounts counts;
+  // For each document: open(), for each class concerned vote() and then either feedback() or
+  // skip_feedback(), close(). `slot`: its place in the window of cached answers.
+  void open(std::uint32_t document, std::uint32_t slot) { document_.open(document, slot); }
+  std::int32_t vote(std::uint32_t cls);  // of the worker's own clauses
+  void feedback(std::uint32_t cls, bool positive, std::int32_t votes, std::uint64_t key);
+  void skip_feedback(std::uint32_t cls);
+  void close() { document_.close(); }
+
+  // The events since the last call.
+  EpochCounts take_counts();
 
  private:
-  struct Share {
+  struct Range {
     std::uint32_t begin, end;
   };
   struct OwnClass {
-    Share half[2];                    // of the positive, of the negative clauses
-    std::vector<std::uint32_t> head;  // first clause that hangs on a word
-    std::vector<std::uint32_t> free;  // clauses that hang on none
-    std::vector<std::uint32_t> matched;
+    Range half[2];                       // of the positive, of the negative clauses
+    std::vector<std::uint32_t> matched;  // those that match the open document
   };
 
+  template <class Do>
+  void for_each_clause(const Do& act) const {
+    for (const OwnClass& own : own_)
+      for (const Range& half : own.half)
+        for (std::uint32_t c = half.begin; c < half.end; ++c) act(c);
+  }
   bool matches(std::uint32_t c);
-  bool refuted_by_list(std::uint32_t c);
-  void reinforce(std::uint32_t c);
-  void reject(std::uint32_t c);
-  void word_hit(std::uint32_t c);
-  void hang_on_rarest(std::uint32_t c);
-  void unhang(std::uint32_t c);
-  void set_free(std::uint32_t c);
-  OwnClass& own(std::uint32_t c) { return own_[c / n_clauses_]; }
+  void type_ia(std::uint32_t c);
+  void type_ii(std::uint32_t c);
 
   ClauseStore& store_;
   const std::uint32_t n_clauses_;
+  OpenDocument document_;
+  WatchIndex watches_;
   std::vector<OwnClass> own_;
-  std::vector<std::uint8_t> truth_;    // of each literal, in the open document
-  std::vector<std::uint64_t> absent_;  // for each block, the words that the open document lacks
   std::vector<std::uint32_t> chosen_, due_;
-  std::uint32_t document_ = 0, place_ = 0;
+  EpochCounts counts_;
 };
 
 }  // namespace newfound

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "clause_store.hpp"
 #include "inference.hpp"
 #include "kernels.hpp"
 #include "machine.hpp"
+#include "random.hpp"
 #include "trainer.hpp"
 
 namespace {
@@ -81,12 +81,12 @@ void check_votes(const Machine& machine, const Corpus& corpus, const std::string
 }
 
 void check_fits(const Parameters& p, const Corpus& corpus, std::int64_t epochs,
-                const std::string& name) {
+                const std::string& name, Execution execution = {}) {
   std::vector<std::uint8_t> expected;
   for (const Kernels* const* k = available_kernels(); *k; ++k)
     for (const std::uint32_t n_threads : {1U, 2U, 5U}) {
-      select_kernels((*k)->name);
-      Machine machine(p);
+      execution.kernels = *k;
+      Machine machine(p, execution);
       for (int call = 0; call < 2; ++call)  // the second one goes on
         fit(machine, corpus.view(), corpus.labels.data(), epochs, n_threads, {});
       const std::vector<std::uint8_t> states = states_of(machine);
@@ -97,18 +97,18 @@ void check_fits(const Parameters& p, const Corpus& corpus, std::int64_t epochs,
       require(states == expected,
               name + ": " + (*k)->name + ", " + std::to_string(n_threads) + " threads");
     }
-  select_kernels("auto");
   std::printf("%s: same automata on every path\n", name.c_str());
   ++passed;
 }
 
-// More Ib events than a line's counter holds, and more clauses than answers are remembered for.
+// More Ib events than a line's counter of trials holds.
 void check_long_fit(const Corpus& corpus) {
   Parameters p{2, corpus.n_features, 4, 1000000, 8.0, false, 0, 7};
   std::vector<std::uint8_t> expected;
   for (const Kernels* const* k = available_kernels(); *k; ++k) {
-    select_kernels((*k)->name);
-    Machine machine(p);
+    Execution execution;
+    execution.kernels = *k;
+    Machine machine(p, execution);
     const FitResult result = fit(machine, corpus.view(), corpus.labels.data(), 32000, 1, {});
     std::int64_t ib = 0;
     for (const EpochCounts& epoch : result.history) ib += epoch.type_ib;
@@ -116,7 +116,6 @@ void check_long_fit(const Corpus& corpus) {
     if (expected.empty()) expected = states_of(machine);
     require(states_of(machine) == expected, std::string("long fit: ") + (*k)->name);
   }
-  select_kernels("auto");
   ++passed;
 }
 
@@ -152,8 +151,10 @@ int main() {
   check_long_fit(make_corpus(12, 70, 2));
   const Corpus many = make_corpus(150, 300, 2);
   for (const std::uint32_t n : {0U, 64U}) {  // answers for no documents, and for a rolling window
-    set_remembered_documents(n);
-    check_fits({2, 300, 60, 10, 25.0, false, 0, 9}, many, 4, std::to_string(n) + " remembered");
+    Execution execution;
+    execution.cached_documents = n;
+    check_fits({2, 300, 60, 10, 25.0, false, 0, 9}, many, 4, std::to_string(n) + " cached",
+               execution);
   }
   check_ends(two);
   std::printf("%d passed, 0 failed\n", passed);

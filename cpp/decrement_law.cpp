@@ -1,12 +1,14 @@
-#include "tables.hpp"
+#include "decrement_law.hpp"
 
 #include <algorithm>
 #include <iterator>
 
+#include "random.hpp"
+
 namespace newfound {
 namespace {
 
-constexpr std::uint32_t kLargestStep = DecrementLaw::kLargestStep;
+constexpr std::uint32_t kLargestStep = DecrementTables::kLargestStep;
 constexpr double kNegligible = 1e-22;
 constexpr int kGeometricCells = 256;
 
@@ -15,8 +17,8 @@ constexpr int kGeometricCells = 256;
 constexpr std::size_t kOutcomes = 15;        // of a byte, beside kLeftover
 constexpr std::uint32_t kMostLeftover = 32;  // of 256, for the first byte
 
-// Splits the 256 values of a byte among the outcomes that take most of them, and makes `law` what
-// that leaves over. Returns how many values that is.
+// Divides the 256 values of a byte among the most probable outcomes, and replaces `law` by the law
+// of the draw given that the byte did not decide. Returns how many values are left undecided.
 std::uint32_t tabulate(std::vector<double>& law, ByteLaw& table) {
   std::vector<std::uint32_t> parts(law.size());
   std::vector<std::size_t> chosen;
@@ -48,7 +50,8 @@ std::uint32_t tabulate(std::vector<double>& law, ByteLaw& table) {
   if (total > 0.0)
     for (double& p : law) p /= total;
 
-  // Fills 16 columns of 16 values: each takes the rest of one outcome, and tops it up with another.
+  // Walker's method: each of 16 columns takes what is left of one outcome and is filled up with
+  // another.
   std::vector<std::size_t> small, large;
   for (std::size_t i = 0; i < 16; ++i) (weight[i] < 16 ? small : large).push_back(i);
   for (int column = 0; column < 16; ++column) {
@@ -71,38 +74,46 @@ std::uint32_t tabulate(std::vector<double>& law, ByteLaw& table) {
   return leftover;
 }
 
-bool tabulate(std::vector<double> law, BinomialTable& table) {
+// Tabulates a law; `last` receives what no byte decides. Returns false if the law needs too many
+// outcomes, or leaves too much to the second byte.
+bool tabulate(std::vector<double> law, BinomialTable& table, std::vector<double>& last) {
   const bool too_far = law.size() > ByteLaw::kLeftover && law[ByteLaw::kLeftover] > kNegligible;
   if (too_far || tabulate(law, table.byte[0]) > kMostLeftover) return false;
   for (int i = 1; i < BinomialTable::kBytes; ++i) tabulate(law, table.byte[i]);
-  // Between the ends, what is left over may be nothing: where a probability is a number of 256ths.
+  // A probability that is a multiple of 1/256 leaves nothing over, also between other outcomes.
   while (!law.empty() && law.back() < kNegligible) law.pop_back();
   double total = 0.0;
   for (std::size_t d = 0; d < law.size(); ++d) {
-    if (table.last.empty() && law[d] < kNegligible) continue;
-    if (table.last.empty()) table.last_first = static_cast<std::uint32_t>(d);
+    if (last.empty() && law[d] < kNegligible) continue;
+    if (last.empty()) table.last_first = static_cast<std::uint32_t>(d);
     total += law[d];
-    table.last.push_back(total);
+    last.push_back(total);
   }
   return true;
 }
 
 }  // namespace
 
-DecrementLaw::DecrementLaw(double s) : hit_threshold_(threshold32(1.0 / s)) {
+DecrementLaw::DecrementLaw(double s) {
   const double p = 1.0 / s;
-  binomial_.resize(1);
-  std::vector<double> never(1, 1.0);
-  tabulate(never, binomial_[0]);
-  std::vector<double> pmf(1, 1.0);
-  for (std::uint32_t k = 1; k <= kLargestStep; ++k) {
-    pmf.push_back(0.0);
-    for (std::size_t d = k; d > 0; --d) pmf[d] = pmf[d] * (1.0 - p) + pmf[d - 1] * p;
-    pmf[0] *= 1.0 - p;
+  std::vector<double> pmf(1, 1.0);  // of Binomial(k, p)
+  for (std::uint32_t k = 0; k <= kLargestStep; ++k) {
+    if (k > 0) {
+      pmf.push_back(0.0);
+      for (std::size_t d = k; d > 0; --d) pmf[d] = pmf[d] * (1.0 - p) + pmf[d - 1] * p;
+      pmf[0] *= 1.0 - p;
+    }
     BinomialTable table;
-    if (!tabulate(pmf, table)) break;
-    binomial_.push_back(std::move(table));
+    std::vector<double> last;
+    if (!tabulate(pmf, table, last)) break;
+    binomial_.push_back(table);
+    last_.push_back(std::move(last));
   }
+  for (std::size_t k = 0; k < binomial_.size(); ++k) {
+    binomial_[k].last = last_[k].data();
+    binomial_[k].n_last = static_cast<std::uint32_t>(last_[k].size());
+  }
+  tables_ = {binomial_.data(), static_cast<std::uint32_t>(binomial_.size()) - 1, threshold32(p)};
   double none = 1.0;
   for (int g = 0; g < kGeometricCells; ++g) {
     none *= 1.0 - p;

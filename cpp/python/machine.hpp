@@ -1,25 +1,24 @@
-// The only file that knows Python.
+// The machine as a Python class, for the extension module and for the one that tests use.
+#pragma once
+
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/string.h>
 
-#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
-#include <string>
+#include <utility>
 #include <vector>
 
-#include "clause_store.hpp"
 #include "inference.hpp"
-#include "kernels.hpp"
 #include "machine.hpp"
 #include "trainer.hpp"
 
 namespace nb = nanobind;
-using namespace newfound;
 
-namespace {
+namespace newfound::python {
 
 template <class T>
 using Array1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -31,8 +30,8 @@ nb::object to_numpy(std::vector<T>&& values, std::initializer_list<std::size_t> 
   return nb::cast(nb::ndarray<nb::numpy, T>(owner->data(), shape, free));
 }
 
-CsrView view(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
-             std::uint32_t n_features) {
+inline CsrView view(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
+                    std::uint32_t n_features) {
   if (indptr.shape(0) < 1) throw std::invalid_argument("indptr must have at least one entry");
   const auto rows = static_cast<std::int64_t>(indptr.shape(0)) - 1;
   const std::int64_t* p = indptr.data();
@@ -49,7 +48,7 @@ CsrView view(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& ind
   return {p, f, rows};
 }
 
-const char* name_of(StopReason reason) {
+inline const char* name_of(StopReason reason) {
   switch (reason) {
     case StopReason::converged:
       return "converged";
@@ -62,22 +61,19 @@ const char* name_of(StopReason reason) {
   }
 }
 
-// A machine with what its clauses look like at present; a fit makes the latter anew.
+// A machine, with an index of its clauses that is made when first needed after a fit.
 class PyMachine {
  public:
-  PyMachine(std::uint32_t n_classes, std::uint32_t n_features, std::uint32_t n_clauses,
-            std::uint32_t T, double s, bool boost_true_positive, std::uint32_t max_literals,
-            std::uint64_t seed)
-      : machine_(check(
-            {n_classes, n_features, n_clauses, T, s, boost_true_positive, max_literals, seed})) {}
+  explicit PyMachine(const Parameters& parameters, const Execution& execution = {})
+      : machine_(check(parameters), execution) {}
 
   nb::tuple fit(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
                 const Array1<std::int32_t>& y, std::int64_t epochs, std::uint32_t n_threads,
                 nb::object callback, nb::object cancelled) {
     const CsrView documents = view(indptr, indices, parameters().n_features);
     check_labels(y, documents.rows);
-    // What a signal handler or the callback raised: the caller raises it again, once the machine is
-    // in order.
+    // What a signal handler or a callback raised. It is returned, so that the caller can first
+    // record what was trained, and then raise it.
     nb::object raised = nb::none();
     const auto asked = [&](auto&& ask) {
       try {
@@ -96,7 +92,7 @@ class PyMachine {
         raised = nb::borrow(nb::python_error().value());
         return true;
       }
-      // Signals reach the main thread only; a fit on another one has to be told.
+      // Signals reach the main thread only; fits on other threads ask this.
       return !cancelled.is_none() && asked([&] { return cancelled(); });
     };
     if (!callback.is_none())
@@ -207,7 +203,8 @@ class PyMachine {
   void set_counters(const Array1<std::uint32_t>& position, const Array1<std::uint64_t>& draws,
                     std::uint64_t epochs) {
     if (position.shape(0) != parameters().n_features || draws.shape(0) != machine_.total_clauses())
-      throw std::invalid_argument("counters do not fit this machine");
+      throw std::invalid_argument(
+          "position must have one entry for each feature, draws one for each clause");
     std::vector<bool> seen(parameters().n_features, false);
     for (std::size_t f = 0; f < position.shape(0); ++f) {
       if (position.data()[f] >= seen.size() || seen[position.data()[f]])
@@ -230,7 +227,7 @@ class PyMachine {
       throw std::invalid_argument("n_clauses must be even and at least 2");
     if (p.T < 1 || p.T > 1000000000U)
       throw std::invalid_argument("T must be between 1 and 1,000,000,000");
-    // Beyond, 1/s would not be right to one part in a million.
+    // For larger s, the rounding of 1/s to 2^-32 would be more than one part in a million.
     if (!(p.s >= 1.0) || p.s > 8000.0) throw std::invalid_argument("s must be between 1 and 8000");
     if (static_cast<double>(p.n_classes) * p.n_clauses >= 4e9 || p.n_features > (1U << 24))
       throw std::invalid_argument("the machine is too large");
@@ -250,7 +247,7 @@ class PyMachine {
         throw std::invalid_argument("labels must be class numbers");
   }
 
-  // Held by value while it is read, so that a fit may replace it.
+  // A shared pointer, so that a fit on another thread may drop the index while it is in use.
   std::shared_ptr<const Inference> index(std::uint32_t n_threads) {
     const std::lock_guard lock(mutex_);
     if (!index_)
@@ -269,89 +266,15 @@ class PyMachine {
 
   Machine machine_;
   std::shared_ptr<const Inference> index_;
-  // Taken only without the interpreter's lock: a fit holds it while its hooks take that one.
+  // Locked only without holding the interpreter's lock: a fit's hooks take that one while the fit
+  // holds this one.
   mutable std::mutex mutex_;
 };
 
-// The law of a decrement by k trials, put together from its tables.
-nb::object decrement_law(std::uint32_t k, double s) {
-  const DecrementLaw law(s);
-  if (k > law.max_step()) throw std::invalid_argument("k is more than one draw");
-  const BinomialTable& table = law.binomial(k);
-  std::vector<double> pmf(256, 0.0);
-  double rest = 1.0;
-  for (const ByteLaw& byte : table.byte) {
-    std::uint32_t leftover = 0;
-    for (const std::uint8_t d : byte.draw) {
-      leftover += d == ByteLaw::kLeftover;
-      if (d != ByteLaw::kLeftover) pmf[d] += rest / 256;
-    }
-    rest *= leftover / 256.0;
-  }
-  for (std::size_t i = 0; i < table.last.size(); ++i)
-    pmf[table.last_first + i] += rest * (table.last[i] - (i > 0 ? table.last[i - 1] : 0.0));
-  return to_numpy(std::move(pmf), {256});
-}
-
-// n automata after k trials: of single lines, or of one row by an event that raises none of them.
-nb::object decrement_sample(std::uint32_t k, double s, std::uint8_t state, std::size_t n,
-                            std::uint64_t seed, bool row) {
-  if (row && k > kMostTrials) throw std::invalid_argument("k is more than a line counts");
-  const DecrementLaw law(s);
-  const std::size_t n_blocks = (n + kLine - 1) / kLine;
-  std::vector<std::uint8_t> out(n_blocks * kLine, state);
-  if (!row) {
-    for (std::size_t i = 0; i < out.size(); i += kLine)
-      kernels().settle(out.data() + i, k, law, mix64(seed, i));
-  } else {
-    std::vector<std::uint8_t> states(2 * out.size(), state);
-    std::vector<std::uint16_t> seen(2 * n_blocks, 0);
-    std::vector<std::uint64_t> masks(n_blocks, 0), included(2 * (n_blocks / 64 + 1), 0);
-    const RowView view{states.data(),
-                       {seen.data(), seen.data() + n_blocks},
-                       {included.data(), included.data() + n_blocks / 64 + 1},
-                       masks.data(),
-                       static_cast<std::uint32_t>(n_blocks)};
-    const std::uint16_t now[2] = {static_cast<std::uint16_t>(k), static_cast<std::uint16_t>(k)};
-    const std::vector<std::uint64_t> absent(n_blocks, 0);
-    kernels().event(view, now, absent.data(), nullptr, nullptr, false, false, law, mix64(seed));
-    for (std::size_t b = 0; b < n_blocks; ++b)
-      std::copy_n(states.begin() + static_cast<std::ptrdiff_t>(2 * b * kLine), kLine,
-                  out.begin() + static_cast<std::ptrdiff_t>(b * kLine));
-  }
-  out.resize(n);
-  return to_numpy(std::move(out), {n});
-}
-
-}  // namespace
-
-NB_MODULE(_core, m) {
-  m.attr("HISTORY_COLUMNS") =
-      nb::make_tuple("type_ia", "type_ib", "type_ii", "documents_at_target");
-  m.def("instruction_set", [] { return kernels().name; });
-  m.def("instruction_sets", [] {
-    nb::list names;
-    for (const Kernels* const* k = available_kernels(); *k; ++k) names.append((*k)->name);
-    return nb::tuple(names);
-  });
-  m.def(
-      "set_instruction_set",
-      [](const std::string& name) {
-        if (!select_kernels(name.c_str()))
-          throw std::invalid_argument("instruction set '" + name + "' is not available here");
-      },
-      nb::arg("name"));
-  m.def("set_remembered_documents", &set_remembered_documents, nb::arg("n"));
-  m.def("remembered_documents", &remembered_documents);
-  m.def("decrement_law", &decrement_law, nb::arg("k"), nb::arg("s"));
-  m.def("decrement_sample", &decrement_sample, nb::arg("k"), nb::arg("s"), nb::arg("state"),
-        nb::arg("n"), nb::arg("seed"), nb::arg("row") = false);
-  nb::class_<PyMachine>(m, "Machine")
-      .def(nb::init<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, double, bool,
-                    std::uint32_t, std::uint64_t>(),
-           nb::arg("n_classes"), nb::arg("n_features"), nb::arg("n_clauses"), nb::arg("T"),
-           nb::arg("s"), nb::arg("boost_true_positive") = false, nb::arg("max_literals") = 0,
-           nb::arg("seed") = 0)
+// Binds all methods but the constructor.
+template <class Class>
+void bind_methods(Class& machine) {
+  machine
       .def("fit", &PyMachine::fit, nb::arg("indptr"), nb::arg("indices"), nb::arg("y"),
            nb::arg("epochs"), nb::arg("n_threads") = 1, nb::arg("callback").none() = nb::none(),
            nb::arg("cancelled").none() = nb::none())
@@ -368,3 +291,9 @@ NB_MODULE(_core, m) {
       .def("set_counters", &PyMachine::set_counters, nb::arg("position"), nb::arg("draws"),
            nb::arg("epochs"));
 }
+
+inline nb::tuple history_columns() {
+  return nb::make_tuple("type_ia", "type_ib", "type_ii", "documents_at_target");
+}
+
+}  // namespace newfound::python

@@ -1,0 +1,55 @@
+"""The stub of the core says what the binary has.
+
+stubtest compares names; of nanobind's functions it cannot read the parameters, so they are compared
+here.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import Any
+
+import newfound
+from newfound import _core
+
+
+def stub_methods() -> dict[str, list[tuple[str, Any]]]:
+    """Return the parameters of each method in the stub, with their defaults or `...`."""
+    tree = ast.parse((Path(newfound.__file__).parent / "_core.pyi").read_text())
+    (machine,) = (node for node in tree.body if isinstance(node, ast.ClassDef))
+    methods = {}
+    for node in machine.body:
+        assert isinstance(node, ast.FunctionDef)
+        names = [argument.arg for argument in node.args.args]
+        defaults = [ast.literal_eval(value) for value in node.args.defaults]
+        filled = [...] * (len(names) - len(defaults)) + defaults
+        methods[node.name] = list(zip(names, filled, strict=True))
+    return methods
+
+
+def binary_method(function: Any) -> list[tuple[str, Any]]:
+    """Return the parameters of a function of the binary, from what nanobind says of it."""
+    ((signature, _, defaults),) = function.__nb_signature__
+    inside = signature[signature.index("(") + 1 : signature.rindex(") ->")]
+    inside = re.sub(r"\[[^\]]*\]", "", inside)  # the commas within types
+    parameters = []
+    for part in inside.split(", "):
+        name, _, default = part.partition(" = ")
+        place = re.fullmatch(r"\\(\d+)", default)
+        parameters.append((name.split(":")[0], defaults[int(place[1])] if place else ...))
+    return parameters
+
+
+def test_every_method_has_the_parameters_of_the_stub() -> None:
+    methods = stub_methods()
+    public = {name for name in vars(_core.Machine) if not name.startswith("_")}
+    assert public == methods.keys() - {"__init__"}
+    for name, parameters in methods.items():
+        assert binary_method(getattr(_core.Machine, name)) == parameters, name
+
+
+def test_the_shipped_module_has_no_switches() -> None:
+    public = {name for name in vars(_core) if not name.startswith("_")}
+    assert public == {"HISTORY_COLUMNS", "INSTRUCTION_SET", "Machine"}
