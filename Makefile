@@ -2,24 +2,26 @@
 VENV ?= .venv
 PYTHON ?= python3
 BIN = $(VENV)/bin
-CPP = $(wildcard cpp/*.cpp cpp/*.hpp cpp/*.inl cpp/tests/*.cpp)
+CPP = $(wildcard cpp/*.cpp cpp/*.hpp cpp/*.inl cpp/python/* cpp/tests/*.cpp)
+# The tests of the core need the extension module newfound._core_test.
+INSTALL_TEST = $(BIN)/pip install --quiet -Ccmake.define.NEWFOUND_TEST_MODULE=ON ".[test,lint]"
 CPPFLAGS_TEST = -S . -DCMAKE_BUILD_TYPE=RelWithDebInfo -DNEWFOUND_CORE_TEST=ON
 
-.PHONY: demo test lint format sanitize peers reproduce vendor picture clean
+.PHONY: demo test lint format stubtest core-test sanitize peers reproduce vendor picture clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
 
 $(BIN)/ruff: $(BIN)/python
-	$(BIN)/pip install --quiet ".[test,lint]"
+	$(INSTALL_TEST)
 
 demo: $(BIN)/python  ## install, and describe the bundled sample
 	$(BIN)/pip install --quiet .
 	$(BIN)/newfound demo
 
 test: $(BIN)/python  ## install, check the code, run the tests
-	$(BIN)/pip install --quiet ".[test,lint]"
+	$(INSTALL_TEST)
 	$(MAKE) lint
 	$(BIN)/python -m pytest --doctest-modules --pyargs tests newfound
 
@@ -34,6 +36,14 @@ format: $(BIN)/ruff
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(CPP)
+
+stubtest: $(BIN)/ruff  ## compare the stub of the extension module with the binary
+	$(BIN)/stubtest newfound._core --allowlist tests/stubtest_allowlist.txt
+
+core-test:  ## the core's own tests, without Python
+	cmake $(CPPFLAGS_TEST) -B build/core -DCMAKE_BUILD_TYPE=Release
+	cmake --build build/core --parallel 2
+	ctest --test-dir build/core --output-on-failure
 
 sanitize:  ## the core's own tests under the address, undefined behaviour and thread sanitisers
 	cmake $(CPPFLAGS_TEST) -B build/asan -DNEWFOUND_SANITIZE=address,undefined

@@ -533,8 +533,8 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         # A committee that is cancelled is given up as a whole, and nobody sees its machines.
         if cut and self._cancelled is None:
             warnings.warn(
-                f"Interrupted in epoch {self.n_epochs_ + 1}, too long to finish: the machine "
-                "holds what that part of the epoch taught it.",
+                f"Interrupted in epoch {self.n_epochs_ + 1}, which was too long to finish; the "
+                "machine holds what was learned in that part of the epoch.",
                 stacklevel=3,
             )
         if raised is not None:
