@@ -28,7 +28,8 @@ from sklearn.feature_extraction.text import (  # type: ignore[import-untyped,unu
 )
 
 from newfound.text.documents import DocumentError
-from newfound.text.tokens import MAX_WORD_LENGTH, lemmatize, stop_words, tokenize
+from newfound.text.lemmas import lemmatize
+from newfound.text.tokens import MAX_WORD_LENGTH, stop_words, tokenize
 from newfound.text.vectorizer import TextVectorizer
 
 UNICODE = st.text(max_size=60)

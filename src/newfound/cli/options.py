@@ -75,7 +75,7 @@ def number(value: float | None) -> float | None:
 def _language_known(value: str | None) -> str | None:
     """Refuse a language that has no lemmas."""
     if value is not None:
-        from newfound.text.tokens import lemmatize
+        from newfound.text.lemmas import lemmatize
 
         try:
             lemmatize("word", language=value)

@@ -1,4 +1,4 @@
-"""Texts to a Boolean bag of words, with where each word stood on request.
+"""Boolean bags of words of texts, and the positions of their words.
 
 `newfound.text.tokens` defines what a word is. A *term* is what a column of the matrix stands for:
 the lemma of a word, or the word itself.
@@ -26,16 +26,14 @@ from newfound.text.encoding import (
     pair_keys,
     words_of_pairs,
 )
+from newfound.text.lemmas import check_language, lemma_of, without_clitics
 from newfound.text.tokens import (
     CHUNK,
     CHUNK_OR_BREAK,
     Token,
-    check_language,
     fold,
-    lemma_of,
     normal,
     stop_words,
-    without_clitics,
     words_in,
 )
 from newfound.text.validation import check_texts, is_count
@@ -57,41 +55,41 @@ def _renumbered(X: Any, numbers: NDArray[Any], n_columns: int) -> Any:
 
 
 class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unused-ignore]
-    """Turn texts into a Boolean bag of words, one row a text and one column a term.
+    """Turn texts into a Boolean matrix with one row for each text and one column for each term.
 
     Parameters
     ----------
     language : str, default="en"
         Language of lemmas and stop words, as an ISO 639 code.
     stop_words : "default", None or iterable of str, default="default"
-        Words to leave out: those of `stop_words`, none, or these. A word is left out if it, or it
-        without ``'s`` and the like, or its lemma is on the list.
+        Words to leave out: those of `stop_words`, none, or the given ones. A word is left out if
+        the word, the word without ``'s`` and the like, or its lemma is on the list.
     lemmatize : bool, default=True
-        Fold the forms of a word into its lemma.
+        Replace each word by its lemma, so that its forms share one column.
     min_df, max_df : int or float, default=1 and 1.0
-        Leave out terms that occur in fewer or in more documents; a float is a share of them.
+        Leave out terms that occur in fewer or in more documents; a float is a share of all.
     max_features : int or None, default=None
-        Keep the terms that occur in most documents (ties: in order of the alphabet).
+        Keep the terms that occur in most documents; ties are broken alphabetically.
     ngram_range : (1, 1), (1, 2) or (2, 2), default=(1, 1)
-        Words, words and pairs, or pairs only. A pair is two terms joined by a space that follow
-        one another once stop words are left out (*change my pin* has *change pin*); punctuation
-        and blank lines part them.
+        Words, words and pairs, or pairs only. A pair is two terms, joined by a space, that follow
+        one another after stop words are left out: *change my pin* has *change pin*. A pair does not
+        cross punctuation or a blank line.
     min_word_length : int, default=1
-        Leave out shorter words, as if they were stop words.
+        Leave out shorter words, like stop words.
 
     Attributes
     ----------
     vocabulary_ : dict of str to int
-        The column of each term, in order of the alphabet.
+        The column of each term, in alphabetical order.
     document_frequencies_ : ndarray of shape (n_terms,)
-        In how many documents each term occurs.
+        Number of documents that have each term.
     forms_ : dict of str to dict of str to int
-        The word forms behind each term, in lower case, the most frequent first, each with the
-        number of documents that it occurs in.
+        The forms of each term, in lower case, the most frequent first, each with the number of
+        documents that have it.
     stop_words_ : frozenset of str
         The stop words in use.
     n_documents_ : int
-        How many documents `fit` saw.
+        Number of documents that were fitted.
 
     Examples
     --------
@@ -257,8 +255,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
         n = self.n_documents_
         if not len(terms):
             raise ValueError(
-                f"Nothing is left after cleaning: the {n} documents hold no words but stop words "
-                "and too short ones; pass other texts, or stop_words=None."
+                f"Nothing is left after cleaning: the {n} documents hold no words other than stop "
+                "words and too short words; pass other texts, or stop_words=None."
                 if n
                 else "There are no documents to learn from; pass at least one text."
             )
