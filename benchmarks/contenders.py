@@ -1,4 +1,4 @@
-"""Who is compared, how long each may train, and how one measurement is run."""
+"""The machines that are compared, how long each trains, and how one measurement is run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Contender:
     variant: str = ""
     counts: str = "for each class"  # how its own parameter counts clauses
     threaded: bool = True
-    learns: bool = True  # can it take over the clauses of another machine
+    learns: bool = True  # whether it can load the clauses of another machine
     min_epochs: int = 3  # above LARGE
     default: bool = True
 
@@ -74,7 +74,7 @@ class Budget:
 
 
 def budget(contender: Contender, clauses: int, *, short: bool, quick: bool) -> Budget:
-    """Give peers enough to show their start; ``short`` where no bar hangs on the result."""
+    """Return how long a peer trains; ``short`` for the corpora after the first."""
     if quick:
         return Budget(2.0, 2.0, 2)
     if short:

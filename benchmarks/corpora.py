@@ -1,7 +1,7 @@
-"""The two corpora of the comparison: BBC Sport (where it is present) and a generated one.
+"""The two corpora of the comparison: BBC Sport (if present) and a generated one.
 
-Both become one ``.npz``: a Boolean bag of words in CSR form, labels, and an 80/20 split
-stratified by label. Every worker reads that file, so everybody sees the same bits.
+Each is saved as ``.npz``: a Boolean bag of words in CSR form, labels, and an 80/20 split stratified
+by label. All workers read that file.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ class Corpus:
 
     @property
     def n_documents(self) -> int:
-        """Count the rows."""
+        """The number of rows."""
         return len(self.labels)
 
     @property
     def words_per_document(self) -> float:
-        """Count the distinct words of a document, on average."""
+        """The mean number of distinct words of a document."""
         return len(self.indices) / self.n_documents
 
     def save(self, path: Path, *, seed: int = 1) -> Path:
@@ -112,7 +112,7 @@ def zipf(n_documents: int = 536, n_words: int = 10_000, *, seed: int = 1) -> Cor
         weights = np.where(leaning == label, 4.0 * base, base)
         ladders.append(np.cumsum(weights / weights.sum()))
     labels = [int(label) for label in rng.permutation(np.arange(n_documents) % 2)]
-    identity = rng.permutation(n_words).astype(np.int32)  # frequency says nothing of the index
+    identity = rng.permutation(n_words).astype(np.int32)  # the index does not show the frequency
     rows = []
     for label in labels:
         length = max(20, round(rng.lognormal(np.log(115), 0.35)))

@@ -1,15 +1,15 @@
-"""Why the defaults of NoveltyDescriber are what they are: a sweep on three corpora.
+"""The defaults of NoveltyDescriber: a sweep of its parameters on three corpora.
 
     NEWFOUND_DATA=folder python benchmarks/describe_defaults.py
 
 One thread, some minutes. The table is printed and written to
 benchmarks/results/describe_defaults.md. For each setting:
 
-- AUROC of the votes of the machines that have not learned from a document, on BBC Sport (rugby
+- AUROC of the votes of the machines that were not trained on a document, on BBC Sport (rugby
   against cricket and football), 20 Newsgroups (baseball against graphics and guns) and CLINC150
   (requests about travel against banking).
-- How many of three planted pairs of words are among the 20 strongest phrases, for two seeds; see
-  the suite planted-pairs of ``newfound evaluate words``.
+- The number of planted pairs of words among the 20 strongest phrases, three for each of two seeds;
+  see the suite planted-pairs of ``newfound evaluate words``.
 - Words a rule on BBC Sport; seconds of the processor for the rules of each corpus.
 """
 
@@ -28,7 +28,7 @@ from newfound.lab.evaluation.words import Corpus, Setting, fitted_words, learned
 from newfound.storage.files import written_aside
 
 RESULT = Path(__file__).resolve().parent / "results" / "describe_defaults.md"
-FEWER = {"n_machines": 5}  # so that the sweep takes half the time
+FEWER = {"n_machines": 5}  # half the default, to save time
 SETTINGS: dict[str, dict[str, Any]] = {
     "5 machines": {},
     "2 machines": {"n_machines": 2},
@@ -49,7 +49,7 @@ PAIR_SEEDS = 2
 
 
 def votes(shared: Setting, corpus: Corpus, setting: dict[str, Any]) -> tuple[float, float, float]:
-    """Give the AUROC of held-out votes, the words a rule and the seconds of the processor."""
+    """Return the AUROC of held-out votes, the words a rule and the processor seconds."""
     often = np.asarray(corpus.matrix.sum(axis=0)).ravel() >= 2
     began = time.process_time()
     learned = learned_rules(shared, corpus.matrix[:, often], corpus.novel, 1, **setting)
@@ -60,7 +60,7 @@ def votes(shared: Setting, corpus: Corpus, setting: dict[str, Any]) -> tuple[flo
 
 
 def pairs(shared: Setting, setting: dict[str, Any]) -> tuple[int, float]:
-    """Give how many planted pairs are found, and the seconds of the processor for a seed."""
+    """Return the number of planted pairs found, and the processor seconds for a seed."""
     found, began = 0, time.process_time()
     for seed in range(PAIR_SEEDS):
         matrix, novel, planted = shared.planted_pairs(seed)
@@ -77,9 +77,9 @@ def main() -> None:
     lines = [
         "# The defaults of NoveltyDescriber",
         "",
-        "`python benchmarks/describe_defaults.py`: held-out AUROC of the votes, then seconds of "
-        "the processor in brackets. Each row is the default with five machines, but for what it "
-        "names.",
+        f"`python benchmarks/describe_defaults.py`, {time.strftime('%Y-%m-%d')}: held-out AUROC of "
+        "the votes, and processor seconds in brackets. Each row is the default with five machines, "
+        "except for the parameter that it names.",
         "",
         f"| setting | BBC Sport | 20 Newsgroups | CLINC150 | pairs found of {3 * PAIR_SEEDS} | "
         "words a rule |",

@@ -27,9 +27,9 @@ ENVIRONMENTS = {
     "green-tsetlin": Environment(
         "green-tsetlin", ("green-tsetlin==1.1.0",), "compiles for about two minutes"
     ),
-    # tmu calls numpy in ways that numpy 2 refuses.
+    # tmu does not work with numpy 2.
     "tmu": Environment("tmu", ("tmu==0.8.3", "numpy<2")),
-    # Apart from pyTsetlinMachine: both install a file of the same name.
+    # Not beside pyTsetlinMachine: both install a file of the same name.
     "pyTsetlinMachineParallel": Environment(
         "pyTsetlinMachineParallel", ("pyTsetlinMachineParallel==0.2.1", "numpy")
     ),
@@ -48,8 +48,8 @@ def build(environment: Environment, cache: Path) -> Path:
     version = f"py{sys.version_info.major}{sys.version_info.minor}"
     folder = cache / f"{environment.name}-{version}"
     receipt = folder / "built.json"
-    wanted = list(environment.requirements)
-    if receipt.exists() and json.loads(receipt.read_text())["requirements"] == wanted:
+    requirements = list(environment.requirements)
+    if receipt.exists() and json.loads(receipt.read_text())["requirements"] == requirements:
         return _python_of(folder)
     note = f" ({environment.note})" if environment.note else ""
     print(f"building the environment of {environment.name}{note}", flush=True)
@@ -58,7 +58,7 @@ def build(environment: Environment, cache: Path) -> Path:
     begin = time.perf_counter()
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     pip = [str(_python_of(folder)), "-m", "pip", "--disable-pip-version-check", "install", "-q"]
-    subprocess.run([*pip, *wanted], check=True)
+    subprocess.run([*pip, *requirements], check=True)
     seconds = round(time.perf_counter() - begin, 1)
-    receipt.write_text(json.dumps({"requirements": wanted, "seconds": seconds}) + "\n")
+    receipt.write_text(json.dumps({"requirements": requirements, "seconds": seconds}) + "\n")
     return _python_of(folder)

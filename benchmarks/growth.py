@@ -1,4 +1,4 @@
-"""How the time of an epoch grows with documents, vocabulary and clauses (ours, one thread)."""
+"""Growth of the time of an epoch with documents, vocabulary and clauses (ours, one thread)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FACTORS = {"documents": (3, 10), "vocabulary": (2, 4), "clauses": (3, 10)}
 
 @dataclass(frozen=True)
 class Base:
-    """Where growth starts: enough documents that four times the words are still in use."""
+    """The smallest size; it has enough documents that four times the words are still used."""
 
     documents: int = 2_144
     words: int = 10_000
@@ -26,11 +26,11 @@ QUICK = Base(documents=200, words=1_000, clauses=50, epochs=3)
 
 
 def measure(runner: Runner, base: Base) -> list[dict[str, Any]]:
-    """Time each axis at each factor, its base before and after.
+    """Time each axis at each factor, with the base before and after.
 
-    Epochs cost more or less as a machine learns, so documents are compared over as many visits:
-    a tenth of the documents gets ten times the epochs. Vocabulary and clauses are compared over
-    as many epochs.
+    The time of an epoch changes as a machine learns, so runs with different numbers of documents
+    are compared over the same number of visits: a tenth of the documents gets ten times the epochs.
+    Vocabulary and clauses are compared over the same number of epochs.
     """
     most = max(FACTORS["documents"])
 

@@ -1,4 +1,4 @@
-"""Train newfound and its peers side by side, in one run, on the same bits.
+"""Train newfound and its peers in one run, on the same documents.
 
     python benchmarks/peers.py --data DIR
 
@@ -23,7 +23,7 @@ import growth
 import report
 from contenders import CONTENDERS, EPOCHS, LARGE, OURS, Contender, Runner, S, T, budget
 from environments import ENVIRONMENTS, build
-from summary import bars, summarise
+from summary import highlights, summarise
 
 HERE = Path(__file__).resolve().parent
 BUSY_LOAD = 0.5
@@ -59,7 +59,7 @@ def _has_data() -> bool:
 
 
 def _command(chosen: argparse.Namespace) -> str:
-    """Give the command as anybody would type it: without the folders of this machine."""
+    """Return the command without the folders of this machine."""
     words = ["python benchmarks/peers.py"]
     for name in ("only", "corpora", "clauses", "threads"):
         values = getattr(chosen, name) or []
@@ -82,7 +82,7 @@ def _load() -> float:
 
 
 def _corpora(chosen: argparse.Namespace, folder: Path, notes: list[str]) -> dict[str, Any]:
-    """Make the corpora, save them for the workers and say what they are."""
+    """Make the corpora, save them for the workers and return their sizes."""
     made = []
     if "bbcsport" in chosen.corpora:
         if chosen.data is not None and (chosen.data / corpora.BBCSPORT).exists():
@@ -105,10 +105,10 @@ def _corpora(chosen: argparse.Namespace, folder: Path, notes: list[str]) -> dict
 
 def _threads(chosen: argparse.Namespace, notes: list[str]) -> list[int]:
     cores = os.cpu_count() or 1
-    wanted = sorted(set(chosen.threads))
-    too_many = [threads for threads in wanted if threads > cores]
+    asked = sorted(set(chosen.threads))
+    too_many = [threads for threads in asked if threads > cores]
     notes += [f"Skipped {n} threads: this machine has {cores} cores." for n in too_many]
-    return [threads for threads in wanted if threads <= cores]
+    return [threads for threads in asked if threads <= cores]
 
 
 def measure_size(
@@ -121,7 +121,7 @@ def measure_size(
     short: bool,
     quick: bool,
 ) -> None:
-    """Fit everybody at one size: ours, the peers, ours again; then all on the training split."""
+    """Fit all machines at one size: ours, the peers, ours again; then all on the training split."""
     ours = CONTENDERS[OURS]
     model = runner.folder / f"{corpus}-{clauses}-clauses.npz"
     for n in threads:
@@ -154,10 +154,10 @@ def _versions(measurements: list[dict[str, Any]]) -> dict[str, dict[str, str]]:
 
 
 def grow_anew(folder: Path) -> int:
-    """Measure growth again, and put it in the place of the old one in the results."""
+    """Measure growth again, and replace the old figures in the results."""
     kept = json.loads((folder / "peers.json").read_text(encoding="utf-8"))
     measurements = kept.pop("measurements")
-    for derived in ("rows", "growth", "bars"):
+    for derived in ("rows", "growth", "highlights"):
         del kept[derived]
     with tempfile.TemporaryDirectory(prefix="newfound-peers-") as scratch:
         grown = growth.measure(Runner({OURS: sys.executable}, Path(scratch)), growth.Base())
@@ -165,15 +165,15 @@ def grow_anew(folder: Path) -> int:
     kept["notes"] = [note for note in kept["notes"] if not note.startswith("Growth")] + [said]
     fits = [m for m in measurements if m["corpus"] in kept["corpora"]]
     rows = summarise(fits, kept["corpora"], kept["setting"]["epochs"])
-    judged = bars(rows, grown, next(iter(kept["corpora"]), ""))
-    report.write_all(folder, kept, rows, grown, judged, fits)
+    main_figures = highlights(rows, grown, next(iter(kept["corpora"]), ""))
+    report.write_all(folder, kept, rows, grown, main_figures, fits)
     for point in grown:
         print(f"{point['axis']} ×{point['factor']}: ×{point['ratio']:.2f}")
     return 0
 
 
 def main() -> int:
-    """Measure, write the results, print the bars."""
+    """Measure, write the results, print the main figures."""
     chosen = parse()
     if chosen.only_growth:
         return grow_anew(chosen.output)
@@ -184,8 +184,8 @@ def main() -> int:
         notes.append(f"The machine was not quiet: load {load_before:.2f} before the run.")
     if find_spec("newfound") is None:
         notes.append("newfound is not installed in this environment: only peers are measured.")
-    wanted = chosen.only or [c.name for c in CONTENDERS.values() if c.default and c.name != OURS]
-    peers = [CONTENDERS[name] for name in wanted]
+    names = chosen.only or [c.name for c in CONTENDERS.values() if c.default and c.name != OURS]
+    peers = [CONTENDERS[name] for name in names]
     pythons = {OURS: sys.executable}
     for peer in peers:
         pythons[peer.name] = str(build(ENVIRONMENTS[peer.environment], chosen.cache))
@@ -204,9 +204,9 @@ def main() -> int:
         rows = summarise(runner.measurements, facts, runner.epochs)
         base = growth.QUICK if chosen.quick else growth.Base()
         grown = [] if chosen.no_growth else growth.measure(runner, base)
-    judged = [] if chosen.quick else bars(rows, grown, next(iter(facts), ""))
+    main_figures = [] if chosen.quick else highlights(rows, grown, next(iter(facts), ""))
     if chosen.quick:
-        notes.append("Quick run: sizes and epochs too small for the bars, which are left out.")
+        notes.append("Quick run: sizes and epochs are too small to compare.")
     about = {
         "command": _command(chosen),
         "date": time.strftime("%Y-%m-%d"),
@@ -224,15 +224,14 @@ def main() -> int:
         "seconds": round(time.perf_counter() - begin, 1),
     }
     if chosen.output:
-        report.write_all(chosen.output, about, rows, grown, judged, runner.measurements)
+        report.write_all(chosen.output, about, rows, grown, main_figures, runner.measurements)
         print(f"results in {chosen.output}")
     else:
-        print(report.markdown(about, rows, grown, judged))
+        print(report.markdown(about, rows, grown, main_figures))
     for note in notes:
         print(f"note: {note}")
-    for bar in judged:
-        word = {True: "pass", False: "FAIL", None: "-"}[bar.passed]
-        print(f"{word:5} {bar.name}: {bar.measured} (needed {bar.needed})")
+    for figure in main_figures:
+        print(f"{figure.name}: {figure.measured}")
     print(f"{about['seconds']:.0f} s in all")
     return 0
 

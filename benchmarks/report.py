@@ -1,4 +1,4 @@
-"""Write the results: JSON for programs, Markdown and SVG for people, CSV for both."""
+"""Write the results as JSON, Markdown, CSV and SVG."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from contenders import OURS
-from summary import BUSY_EPOCHS, GROWTH, LAST_EPOCHS, Bar, Row, speed_up
+from summary import BUSY_EPOCHS, GROWTH, LAST_EPOCHS, Highlight, Row, speed_up
 
 COLOURS = {"documents": "#4269d0", "vocabulary": "#efb118", "clauses": "#ff725c"}
 
 
 def write(path: Path, text: str) -> None:
-    """Write aside and rename, so that a reader never sees half a file."""
+    """Write to a temporary file and rename it, so that a reader never sees an incomplete file."""
     aside = path.with_name(path.name + ".new")
     aside.write_text(text, encoding="utf-8")
     aside.replace(path)
@@ -28,7 +28,7 @@ def write_all(
     about: dict[str, Any],
     rows: list[Row],
     growth: list[dict[str, Any]],
-    judged: list[Bar],
+    main: list[Highlight],
     measurements: list[dict[str, Any]],
 ) -> None:
     """Write every file of the results."""
@@ -37,11 +37,11 @@ def write_all(
         **about,
         "rows": [asdict(row) for row in rows],
         "growth": growth,
-        "bars": [asdict(bar) for bar in judged],
+        "highlights": [asdict(figure) for figure in main],
         "measurements": measurements,
     }
     write(folder / "peers.json", json.dumps(everything, indent=1) + "\n")
-    write(folder / "peers.md", markdown(about, rows, growth, judged))
+    write(folder / "peers.md", markdown(about, rows, growth, main))
     write(folder / "peers.csv", _csv([field.name for field in fields(Row)], map(asdict, rows)))
     if growth:
         write(folder / "growth.csv", _csv(list(growth[0]), growth))
@@ -57,7 +57,7 @@ def _csv(names: list[str], records: Any) -> str:
 
 
 def _number(value: float | None, digits: int = 3) -> str:
-    """Three significant digits, without an exponent."""
+    """Return a number with three significant digits, without an exponent."""
     if value is None:
         return "–"
     if value == 0:
@@ -70,9 +70,9 @@ def markdown(
     about: dict[str, Any],
     rows: list[Row],
     growth: list[dict[str, Any]],
-    judged: list[Bar],
+    main: list[Highlight],
 ) -> str:
-    """Write the whole report as one page."""
+    """Return the report as Markdown."""
     machine, setting = about["machine"], about["setting"]
     lines = [
         "# Speed against peers",
@@ -92,7 +92,7 @@ def markdown(
         )
         + ".",
         "",
-        *_bars_table(judged),
+        *_highlights_table(main),
         *_explanation(),
     ]
     for corpus, facts in about["corpora"].items():
@@ -108,12 +108,11 @@ def markdown(
     return "\n".join(lines) + "\n"
 
 
-def _bars_table(judged: list[Bar]) -> list[str]:
-    if not judged:
+def _highlights_table(main: list[Highlight]) -> list[str]:
+    if not main:
         return []
-    words = {True: "pass", False: "**FAIL**", None: "–"}
-    table = ["## Bars", "", "| bar | needed | measured | |", "|---|---|---|---|"]
-    table += [f"| {b.name} | {b.needed} | {b.measured} | {words[b.passed]} |" for b in judged]
+    table = ["## Main figures", "", "| figure | measured |", "|---|---|"]
+    table += [f"| {figure.name} | {figure.measured} |" for figure in main]
     return [*table, ""]
 
 
@@ -121,22 +120,22 @@ def _explanation() -> list[str]:
     return [
         "## How to read the tables",
         "",
-        "- *Clauses*: equal in all for everybody; a peer that counts them in all gets twice the "
-        "number that one counting for each class gets.",
-        "- *Whole fit*: all documents, all epochs, early exits off. Ours stops by itself when "
-        "every vote has reached T: no clause can change any more, so that is the whole fit. It is "
-        "the mean of a run before the peers and one after them. `~`: the peer ran fewer epochs, "
-        "and the rest is taken in its favour, at the cost of a quiet epoch: our finished clauses "
-        "put into the peer, and T = 1, so that nothing is left to learn and it only evaluates. "
-        f"*At most* takes the rest at the mean of its last {LAST_EPOCHS} epochs.",
-        f"- *Busy*: mean of the first {BUSY_EPOCHS} epochs (ours: set-up included). *Quiet*: mean "
-        f"of the last {BUSY_EPOCHS}; for a fit cut short, that quiet epoch.",
+        "- *Clauses*: the total is the same for all machines. A machine that counts clauses in all "
+        "gets twice the number of one that counts them for each class.",
+        "- *Whole fit*: all documents, all epochs, early exits off. newfound stops when every vote "
+        "has reached T, because no clause can change any more. Its time is the mean of a run "
+        "before the peers and one after them. `~`: the peer ran fewer epochs, and the rest is "
+        "extrapolated in its favour, at the time of a quiet epoch: our finished clauses are put "
+        "into the peer and T is set to 1, so that it only evaluates. *At most* extrapolates by "
+        f"the mean of its last {LAST_EPOCHS} epochs.",
+        f"- *Busy*: mean of the first {BUSY_EPOCHS} epochs (ours: with set-up). *Quiet*: mean of "
+        f"the last {BUSY_EPOCHS}; for an extrapolated fit, the quiet epoch described above.",
         "- *Prediction*: the held-out documents as one batch, best of up to five calls after a "
-        "first one. *Own*: the peer's clauses after the epochs it ran. *Ours*: our finished "
-        "clauses put into the peer, so that everybody answers the same question; *agreement* is "
-        "the share of documents where it then predicts what ours does.",
-        "- *Memory*: peak during the fit minus what was there just before the machine was made.",
-        "- *Accuracy*: on the held-out fifth, after training on the rest for so many epochs.",
+        "first one. *Own*: the peer's clauses after the epochs that it ran. *Ours*: our finished "
+        "clauses put into the peer, so that all machines evaluate the same clauses; *agreement* "
+        "is the share of documents where it then predicts what ours does.",
+        "- *Memory*: peak during the fit minus the memory used just before the machine was made.",
+        "- *Accuracy*: on the held-out fifth, after training on the rest for that many epochs.",
         "",
     ]
 
@@ -176,7 +175,7 @@ def _table_line(rows: list[Row], row: Row, threads: int) -> str:
             faster += f" (at most {_number(times[1])}×)"
     name = row.contender
     if row.threads != threads:
-        name += " (one thread is all it has; against one thread of ours)"
+        name += " (has one thread; compared with one thread of ours)"
     epochs = f"{row.epochs_run}" + (f", {row.stop_reason}" if row.stop_reason else "")
     same = ""
     if row.predict_same_us is not None and row.agreement is not None:
@@ -204,8 +203,8 @@ def _growth_table(growth: list[dict[str, Any]]) -> list[str]:
     lines = [
         "## Growth of ours",
         "",
-        "Generated corpus, one thread; the base ran before and after the others. Documents are "
-        "compared over as many visits, so more of them get fewer epochs.",
+        "Generated corpus, one thread; the base ran before and after the others. Runs with more "
+        "documents get fewer epochs, so that the number of visits is the same.",
         "",
         "| axis | factor | epochs | seconds an epoch | ratio |",
         "|---|---|---|---|---|",
@@ -218,7 +217,7 @@ def _growth_table(growth: list[dict[str, Any]]) -> list[str]:
 
 
 def growth_svg(growth: list[dict[str, Any]]) -> str:
-    """Draw ratio against factor on logarithmic axes, with the linear law as a dashed line."""
+    """Draw ratio against factor on logarithmic axes, with linear growth as a dashed line."""
     width, height, left, top, side = 520, 400, 60, 30, 320
     most = max(12.0, *(1.1 * point["ratio"] for point in growth))
 

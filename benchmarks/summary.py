@@ -1,4 +1,4 @@
-"""From measurements to rows of a table, and from rows to bars that pass or fail."""
+"""From measurements to rows of a table, and from rows to the main figures."""
 
 from __future__ import annotations
 
@@ -9,15 +9,10 @@ from typing import Any
 
 from contenders import CONTENDERS, OURS
 
-BUSY_EPOCHS = 5  # the busy start: the mean of the first five epochs
-LAST_EPOCHS = 3  # what an epoch not run is taken to cost: the mean of the last three run
+BUSY_EPOCHS = 5  # the busy start is the mean of the first five epochs
+LAST_EPOCHS = 3  # an epoch that was not run is estimated by the mean of the last three
 MEGABYTE = 1e6
-FASTER_THAN_GREEN = {200: 8.0, 2_000: 15.0, 10_000: 100.0}
-FASTER_THAN_TMU = {10_000: 200.0}
-TWO_THREADS = 1.7
-BYTES_AN_AUTOMATON = 1.1
-FIXED_MEGABYTES = 64.0
-GROWTH = {"documents": (10, 11.0), "vocabulary": (4, 4.5), "clauses": (10, 11.0)}
+GROWTH = {"documents": 10, "vocabulary": 4, "clauses": 10}  # factors of the highlights
 
 
 @dataclass
@@ -50,13 +45,11 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Bar:
-    """A promise, and what became of it; ``passed`` is None when it was not measured."""
+class Highlight:
+    """A main figure of the run."""
 
     name: str
-    needed: str
     measured: str
-    passed: bool | None
 
 
 Key = tuple[str, str, int, int, str]
@@ -74,7 +67,7 @@ def _group(measurements: Iterable[dict[str, Any]]) -> Grouped:
 def summarise(
     measurements: list[dict[str, Any]], corpora: dict[str, dict[str, Any]], epochs: int
 ) -> list[Row]:
-    """One row for each (corpus, clauses, threads, contender) that was fitted."""
+    """Return a row for each (corpus, clauses, threads, contender) that was fitted."""
     grouped = _group(measurements)
     rows = []
     for (task, corpus, clauses, threads, name), results in grouped.items():
@@ -122,10 +115,10 @@ def _fill_times(row: Row, fits: list[dict[str, Any]], same: dict[str, Any], epoc
         row.whole_fit_s += left * quiet
 
 
-def find(rows: Iterable[Row], **wanted: Any) -> Row | None:
+def find(rows: Iterable[Row], **values: Any) -> Row | None:
     """Return the first measured row with these values."""
     for row in rows:
-        if row.whole_fit_s and all(getattr(row, k) == v for k, v in wanted.items()):
+        if row.whole_fit_s and all(getattr(row, k) == v for k, v in values.items()):
             return row
     return None
 
@@ -137,104 +130,71 @@ def _ours_beside(rows: list[Row], peer: Row) -> Row | None:
 
 
 def speed_up(rows: list[Row], peer: Row) -> tuple[float, float] | None:
-    """How many times faster ours is, at the least and at the most."""
+    """Return how many times faster ours is: the lower and the upper estimate."""
     ours = _ours_beside(rows, peer)
     if ours is None or not ours.whole_fit_s or not peer.whole_fit_s or not peer.at_most_s:
         return None
     return peer.whole_fit_s / ours.whole_fit_s, peer.at_most_s / ours.whole_fit_s
 
 
-def bars(rows: list[Row], growth: list[dict[str, Any]], corpus: str) -> list[Bar]:
-    """Judge every promise on one corpus; an extrapolated peer counts at its fastest."""
+def highlights(rows: list[Row], growth: list[dict[str, Any]], corpus: str) -> list[Highlight]:
+    """Return the main figures of one corpus; an extrapolated peer counts at its fastest."""
     here = [row for row in rows if row.corpus == corpus]
-    judged: list[Bar] = []
-    for peer, needs in (
-        ("green-tsetlin", FASTER_THAN_GREEN),
-        ("tmu", FASTER_THAN_TMU),
-        ("tmu-coalesced", FASTER_THAN_TMU),
-    ):
-        for clauses, need in needs.items():
-            judged += _speed_bars(here, peer, clauses, need)
-    judged += _prediction_bars(here)
-    judged.append(_threads_bar(here))
-    judged += _memory_bars(here)
-    judged += [_growth_bar(growth, axis) for axis in GROWTH]
-    return judged
+    return [
+        *(_speed(here, row) for row in here if row.contender != OURS and row.whole_fit_s),
+        *_predictions(here),
+        *_threads(here),
+        *(_growth(growth, axis, factor) for axis, factor in GROWTH.items() if growth),
+    ]
 
 
-def _speed_bars(rows: list[Row], peer: str, clauses: int, need: float) -> list[Bar]:
-    found = [r for r in rows if r.contender == peer and r.clauses == clauses and r.whole_fit_s]
-    name = f"whole fit against {peer}, {clauses:,} clauses a class"
-    if not found:
-        return [Bar(name, f"≥ {need:g}×", "not measured", None)]
-    result = []
-    for row in found:
-        times = speed_up(rows, row)
-        title = f"{name}, threads: {row.threads}"
-        if times is None:
-            result.append(Bar(title, f"≥ {need:g}×", "not measured", None))
-            continue
-        shown = f"{'~' * row.extrapolated}{times[0]:.1f}×"
-        ours = _ours_beside(rows, row)
-        if ours and ours.busy_epoch_s and row.busy_epoch_s:
-            shown += f" (the busy start alone: {row.busy_epoch_s / ours.busy_epoch_s:.1f}×)"
-        result.append(Bar(title, f"≥ {need:g}×", shown, times[0] >= need))
-    return result
+def _speed(rows: list[Row], peer: Row) -> Highlight:
+    name = f"whole fit against {peer.contender}, {_size(peer)}"
+    times = speed_up(rows, peer)
+    if times is None:
+        return Highlight(name, "not measured")
+    shown = f"{'~' * peer.extrapolated}{times[0]:.1f}× faster"
+    ours = _ours_beside(rows, peer)
+    if ours and ours.busy_epoch_s and peer.busy_epoch_s:
+        shown += f" (first epochs alone: {peer.busy_epoch_s / ours.busy_epoch_s:.1f}×)"
+    return Highlight(name, shown)
 
 
-def _prediction_bars(rows: list[Row]) -> list[Bar]:
-    """Ours against the fastest peer: on our clauses, and on its own where its fit is complete."""
+def _predictions(rows: list[Row]) -> list[Highlight]:
+    """Compare with the fastest peer: on our clauses, and on its own if its fit is complete."""
     result = []
     for ours in (r for r in rows if r.contender == OURS and r.predict_us):
-        rivals: list[tuple[float, str]] = []
+        peers: list[tuple[float, str]] = []
         for row in rows:
             beside = row.clauses == ours.clauses and row.threads in (ours.threads, 1)
             if not beside or row.contender == OURS:
                 continue
             if row.predict_same_us:
-                rivals.append((row.predict_same_us, f"{row.contender}, our clauses"))
+                peers.append((row.predict_same_us, f"{row.contender}, our clauses"))
             if row.predict_us and not row.extrapolated:
-                rivals.append((row.predict_us, f"{row.contender}, its own clauses"))
-        name = f"prediction, {ours.clauses:,} clauses a class, threads: {ours.threads}"
-        need = "≤ fastest peer"
-        if not rivals or ours.predict_us is None:
-            result.append(Bar(name, need, "no peer measured", None))
-            continue
-        best, who = min(rivals)
-        shown = f"{ours.predict_us:.1f} µs a document; {best:.1f} µs ({who})"
-        result.append(Bar(name, need, shown, ours.predict_us <= best))
+                peers.append((row.predict_us, f"{row.contender}, its own clauses"))
+        shown = f"{ours.predict_us:.1f} µs a document"
+        if peers:
+            shown += "; fastest peer {:.1f} µs ({})".format(*min(peers))
+        result.append(Highlight(f"prediction, {_size(ours)}", shown))
     return result
 
 
-def _threads_bar(rows: list[Row]) -> Bar:
-    name = "two threads against one, 10,000 clauses a class"
-    one = find(rows, contender=OURS, clauses=10_000, threads=1)
-    two = find(rows, contender=OURS, clauses=10_000, threads=2)
-    if one is None or two is None or not one.whole_fit_s or not two.whole_fit_s:
-        return Bar(name, f"≥ {TWO_THREADS:g}×", "not measured", None)
-    gain = one.whole_fit_s / two.whole_fit_s
-    return Bar(name, f"≥ {TWO_THREADS:g}×", f"{gain:.2f}×", gain >= TWO_THREADS)
-
-
-def _memory_bars(rows: list[Row]) -> list[Bar]:
+def _threads(rows: list[Row]) -> list[Highlight]:
     result = []
-    for row in rows:
-        if row.contender != OURS or row.memory_mb is None:
-            continue
-        limit = BYTES_AN_AUTOMATON * row.automata / MEGABYTE + FIXED_MEGABYTES
-        name = f"memory, {row.clauses:,} clauses a class, threads: {row.threads}"
-        need = (
-            f"≤ {BYTES_AN_AUTOMATON:g} bytes an automaton + {FIXED_MEGABYTES:g} MB: {limit:.0f} MB"
-        )
-        result.append(Bar(name, need, f"{row.memory_mb:.0f} MB", row.memory_mb <= limit))
+    for clauses in sorted({row.clauses for row in rows}):
+        one, two = (find(rows, contender=OURS, clauses=clauses, threads=n) for n in (1, 2))
+        if one and two and one.whole_fit_s and two.whole_fit_s:
+            name = f"two threads against one, {clauses:,} clauses a class"
+            result.append(Highlight(name, f"{one.whole_fit_s / two.whole_fit_s:.2f}×"))
     return result
 
 
-def _growth_bar(growth: list[dict[str, Any]], axis: str) -> Bar:
-    factor, need = GROWTH[axis]
-    name = f"growth, {axis} ×{factor}, seconds an epoch"
-    for point in growth:
-        if point["axis"] == axis and point["factor"] == factor:
-            ratio = point["ratio"]
-            return Bar(name, f"≤ ×{need:g}", f"×{ratio:.2f}", ratio <= need)
-    return Bar(name, f"≤ ×{need:g}", "not measured", None)
+def _growth(growth: list[dict[str, Any]], axis: str, factor: int) -> Highlight:
+    ratios = [p["ratio"] for p in growth if p["axis"] == axis and p["factor"] == factor]
+    shown = f"×{ratios[0]:.2f}" if ratios else "not measured"
+    return Highlight(f"seconds an epoch with {factor} times the {axis}", shown)
+
+
+def _size(row: Row) -> str:
+    return f"{row.clauses:,} clauses a class, threads: {row.threads}"

@@ -1,11 +1,11 @@
-"""How many tokens a second the text part reads on one core.
+"""Tokens a second of the text processing on one core.
 
     NEWFOUND_DATA=folder python benchmarks/text_speed.py [--corpus 20newsgroups] [--repeat 3]
 
-The corpus is NEWFOUND_DATA/<corpus>/<corpus>.jsonl.gz. Tokens are all words of the texts, stop
-words included. Seconds are those of the processor, so that a busy machine counts little; the best
-of the repetitions is printed. "known word types": the words were met before in the same vectoriser;
-everything else also pays for analysing each new word once, the first fit for its lemma too.
+The corpus is NEWFOUND_DATA/<corpus>/<corpus>.jsonl.gz. Tokens are all words of the texts, with
+stop words. Seconds are processor time, which depends little on the load of the machine; the best of
+the repetitions is printed. "known word types": the same vectorizer has seen the words before. The
+other figures include the analysis of each distinct word, the first fit also its lemma.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def seconds(action: Callable[[], object], repeat: int) -> float:
 
 
 def measurements(texts: tuple[str, ...]) -> dict[str, Callable[[], object]]:
-    """Name what is measured, in the order in which it has to run."""
+    """Return the measurements by name, in the order in which they must run."""
     words = TextVectorizer().fit(texts)
     pairs = TextVectorizer(ngram_range=(1, 2), min_df=2).fit(texts)
     words.transform(texts)

@@ -1,6 +1,6 @@
-"""What every worker shares: read the job and the corpus, time, weigh, print one JSON line.
+"""Shared by all workers: read the job and the corpus, measure, print one JSON line.
 
-Runs inside the peers' environments, so it needs nothing but numpy.
+It runs in the environments of the peers, so it needs only numpy.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Rows:
         return len(self.labels)
 
     def dense(self, dtype: Any) -> NDArray[Any]:
-        """One cell a word, as the peers want it."""
+        """Return one cell for each word, the input of the peers."""
         cells = np.zeros((len(self), self.n_words), dtype=dtype)
         cells[np.repeat(np.arange(len(self)), np.diff(self.indptr)), self.indices] = 1
         return cells
@@ -90,7 +90,7 @@ class Clauses:
             return cls(**{name: stored[name] for name in stored.files})
 
     def of_class(self, label: int) -> list[NDArray[np.int64]]:
-        """Literals of each clause of a class: first the positive clauses, then the negative."""
+        """Return the literals of each clause of a class, positive clauses first."""
         own = self.classes == label
         order = [np.flatnonzero(own & (self.polarities == polarity)) for polarity in (1, -1)]
         return [self.literals[self.indptr[j] : self.indptr[j + 1]] for j in np.concatenate(order)]
@@ -105,7 +105,7 @@ def include_bits(clauses: list[NDArray[np.int64]], n_literals: int) -> NDArray[n
 
 
 class Trial(ABC):
-    """A machine under measurement, with the data in the form that it likes best."""
+    """A machine that is measured, with the data in the form that suits it best."""
 
     packages: tuple[str, ...] = ("numpy",)
     setup_seconds: float | None = None  # where the clock around ``train`` would count it twice
@@ -130,11 +130,11 @@ class Trial(ABC):
         """Predict labels."""
 
     def load(self, clauses: Clauses, rows: Rows, data: Any, T: int) -> None:
-        """Make a machine with the clauses that another one has learnt."""
+        """Make a machine with the clauses of another one."""
         raise NotImplementedError
 
     def learnt(self, predictions: NDArray[Any]) -> Clauses:
-        """Hand over the clauses, for the peers to load."""
+        """Return the clauses, for the peers to load."""
         raise NotImplementedError
 
     def extra(self) -> dict[str, Any]:
@@ -168,7 +168,7 @@ def _status(field: str) -> int:
     return 0
 
 
-def _forget_peak() -> None:
+def _reset_peak() -> None:
     """Let the kernel count the peak from here on; where it refuses, the peak stays too high."""
     path = Path("/proc/self/clear_refs")
     if path.exists() and os.access(path, os.W_OK):
@@ -198,7 +198,7 @@ def _train(trial: Trial, rows: Rows, data: Any) -> dict[str, Any]:
         enough = spent[0] >= job.cap_seconds and len(done) >= job.min_epochs
         return len(done) < job.epochs and not enough
 
-    _forget_peak()
+    _reset_peak()
     before = _status("VmRSS")
     begin = time.perf_counter()
     epochs = trial.train(rows, data, go_on)

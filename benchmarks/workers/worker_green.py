@@ -28,14 +28,14 @@ class GreenTrial(Trial):
         self.predictor: Any = None
 
     def prepare(self, rows: Rows) -> Any:
-        """Give dense bytes, or CSR to the sparse variant."""
+        """Return dense bytes, or CSR for the sparse variant."""
         if self.job.variant == "sparse":
             ones = np.ones(len(rows.indices), dtype=np.uint8)
             return csr_matrix((ones, rows.indices, rows.indptr), shape=(len(rows), rows.n_words))
         return rows.dense(np.uint8)
 
     def prepare_questions(self, rows: Rows) -> Any:
-        """Give dense bytes: the predictor of either variant takes no other."""
+        """Return dense bytes, which the predictors of both variants need."""
         return rows.dense(np.uint8)
 
     def _make(self, n_words: int, T: int) -> Any:

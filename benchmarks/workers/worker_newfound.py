@@ -24,7 +24,7 @@ class NewfoundTrial(Trial):
         self.machine: Any = None
 
     def prepare(self, rows: Rows) -> Any:
-        """Give a CSR matrix."""
+        """Return a CSR matrix."""
         ones = np.ones(len(rows.indices), dtype=np.uint8)
         return csr_matrix((ones, rows.indices, rows.indptr), shape=(len(rows), rows.n_words))
 
@@ -67,7 +67,7 @@ class NewfoundTrial(Trial):
         )
 
     def extra(self) -> dict[str, Any]:
-        """Say why training ended."""
+        """Return why training ended."""
         return {"n_epochs": self.machine.n_epochs_, "stop_reason": self.machine.stop_reason_}
 
 

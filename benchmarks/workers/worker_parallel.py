@@ -23,7 +23,7 @@ class ParallelTrial(Trial):
         self.machine: Any = None
 
     def prepare(self, rows: Rows) -> Any:
-        """Give dense cells of 32 bits."""
+        """Return dense cells of 32 bits."""
         return rows.dense(np.uint32)
 
     def _make(self, T: int) -> Any:
