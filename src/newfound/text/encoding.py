@@ -63,7 +63,9 @@ class Encoder(dict[str, int]):
         self[chunk] = code
         return code
 
-    def encode(self, texts: Iterable[str], *, ordered: bool) -> NDArray[np.int32]:
+    def encode(
+        self, texts: Iterable[str], *, ordered: bool, breaks: bool | None = None
+    ) -> NDArray[np.int32]:
         """Return the codes of all texts, with `END` after each text.
 
         Parameters
@@ -71,16 +73,21 @@ class Encoder(dict[str, int]):
         texts : iterable of str
             Any texts.
         ordered : bool
-            Keep order, repetitions and breaks, as pairs need them; otherwise each text is a set.
+            Keep order and repetitions; otherwise each text is a set.
+        breaks : bool, optional
+            Keep breaks between words, as pairs need them. By default as `ordered`.
         """
         flat = array("i")
+        breaks = ordered if breaks is None else breaks
         for text in texts:
-            if ordered:
-                flat.extend(map(self.__getitem__, CHUNK_OR_BREAK.findall(fold(text))))
+            if breaks:
+                chunks = CHUNK_OR_BREAK.findall(fold(text))
             elif text.isascii():  # the same chunks as below, three times as fast
-                flat.extend(set(map(self.__getitem__, text.translate(ASCII).split())))
+                chunks = text.translate(ASCII).split()
             else:
-                flat.extend(set(map(self.__getitem__, CHUNK.findall(fold(text)))))
+                chunks = CHUNK.findall(fold(text))
+            found = map(self.__getitem__, chunks)
+            flat.extend(found if ordered else set(found))
             flat.append(END)
         codes = np.array(flat, dtype=np.int32)
         compound = codes < END

@@ -1,0 +1,354 @@
+"""Copied text counts once: copies of documents, and passages that several documents share.
+
+Wire stories, templates, signatures and quoted lines are written once and stand in many documents.
+A word of theirs has the evidence of one document, not of many. `fold_copies` finds such text and
+returns the bag of words in which each word of a copied passage is kept in one document only.
+
+Three rules say what a copy is. Stop words are skipped in the first two.
+
+* A *passage* is a run of `PASSAGE` words or more. It is a copy if another document has the same
+  words in the same order, however its lines are broken, quoted or punctuated.
+* A *document* is a copy if it shares a passage with another one and has nearly the same words: the
+  Jaccard similarity of the two sets of words is at least `SIMILARITY`, if both have `LONG` words or
+  more. Of shorter documents the sets are equal: in a headline of six words, one other word is
+  another event.
+* A text too short for a passage is a copy if all its words, stop words included, are those of
+  another text, in the same order, and it has at least `MIN_WORDS` words or `MIN_CHARACTERS`
+  characters. People write shorter texts ("thank you") independently of one another.
+
+Of all documents that share a passage, known and novel alike, one keeps it: the first one in an
+order that is random, but the same in every run. Over many passages, each side then keeps them in
+proportion to its share of the copies. Keeping one copy on each side instead would favour the
+smaller side: text that recurs everywhere would count once in 5 % of the documents, and once in the
+other 95 %.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from newfound.sides import SIDES
+from newfound.text.encoding import END, STOP, Encoder, TermIndex, pair_keys
+from newfound.text.tokens import CHUNK, fold
+from newfound.text.validation import check_texts
+from newfound.text.vectorizer import TextVectorizer
+
+__all__ = ["Copies", "fold_copies"]
+
+PASSAGE = 6  # words, without stop words
+SIMILARITY = 0.7
+LONG = 10  # different words, without stop words
+MIN_WORDS, MIN_CHARACTERS = 4, 25
+
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+
+
+@dataclass(frozen=True)
+class Copies:
+    """Documents with each copied passage kept in one of them.
+
+    Attributes
+    ----------
+    first : Boolean CSR matrix
+        The words of each document that are not part of a passage kept elsewhere. The row of a
+        copy is empty, or has the few words that its original lacks.
+    copy_of : (n_documents,) array of int
+        The row of the document that each one is a copy of; its own row if it is none.
+    passages : (n_documents,) array of int
+        Number of passages that are kept elsewhere; 0 for a document that is a copy as a whole.
+    novel : (n_documents,) array of bool
+        Which documents are novel.
+    """
+
+    first: Any
+    copy_of: NDArray[np.intp]
+    passages: NDArray[np.intp]
+    novel: NDArray[np.bool_]
+
+    @property
+    def is_copy(self) -> NDArray[np.bool_]:
+        """Which documents are copies as a whole."""
+        copies: NDArray[np.bool_] = self.copy_of != np.arange(len(self.copy_of))
+        return copies
+
+    @property
+    def n_documents(self) -> dict[str, int]:
+        """Number of documents folded as a whole, by side."""
+        counts = (self.is_copy & ~self.novel).sum(), (self.is_copy & self.novel).sum()
+        return dict(zip(SIDES, map(int, counts), strict=True))
+
+    @property
+    def n_passages(self) -> dict[str, int]:
+        """Number of passages folded in the other documents, by side."""
+        counts = self.passages[~self.novel].sum(), self.passages[self.novel].sum()
+        return dict(zip(SIDES, map(int, counts), strict=True))
+
+    def groups(self) -> list[NDArray[np.intp]]:
+        """Return the rows of each group of copies, the largest group first.
+
+        The rows of a group ascend. Groups of the same size are in the order of their first rows.
+        """
+        sizes = np.bincount(self.copy_of, minlength=len(self.copy_of))
+        members = np.flatnonzero(sizes[self.copy_of] > 1)
+        order = members[np.argsort(self.copy_of[members], kind="stable")]
+        starts = np.flatnonzero(np.diff(self.copy_of[order])) + 1
+        groups = [group for group in np.split(order, starts) if len(group)]
+        return sorted(groups, key=lambda group: (-len(group), int(group[0])))
+
+    def summary(self) -> str:
+        """Return one sentence on what was folded; empty if there is nothing to say."""
+        documents, passages = int(self.is_copy.sum()), int(self.passages.sum())
+        parts = []
+        if documents:
+            originals = len(np.unique(self.copy_of[self.is_copy]))
+            parts.append(f"{_count(documents, 'document')} (copies of {originals:,})")
+        if passages:
+            parts.append(_count(passages, "passage"))
+        return f"Copied text counts once: folded {' and '.join(parts)}." if parts else ""
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+def fold_copies(
+    texts: Sequence[str], novel: NDArray[np.bool_], matrix: Any, vectorizer: TextVectorizer
+) -> Copies:
+    """Find copied documents and passages, and keep each in one document.
+
+    The cost is linear in the length of the texts, apart from one sort. The result depends on the
+    texts and on their order, never on the side a document is on.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The documents.
+    novel : (n_documents,) array of bool
+        Which documents are novel; only for the counts by side.
+    matrix : (n_documents, n_terms) Boolean CSR matrix
+        What the vectorizer returns for the texts.
+    vectorizer : TextVectorizer
+        Fitted; it defines the words.
+
+    Returns
+    -------
+    Copies
+        The matrix without copied words, and what was folded.
+
+    Examples
+    --------
+    >>> texts = ["Lions win the cup. Posted by Ann Lee, Leeds Rugby News",
+    ...          "Bears lose again. Posted by Ann Lee, Leeds Rugby News"]
+    >>> vectorizer = TextVectorizer()
+    >>> matrix = vectorizer.fit_transform(texts)
+    >>> copies = fold_copies(texts, np.array([False, True]), matrix, vectorizer)
+    >>> matrix.sum(axis=1).A1.tolist(), copies.first.sum(axis=1).A1.tolist()
+    ([9, 9], [3, 9])
+    >>> copies.summary()
+    'Copied text counts once: folded 1 passage.'
+    """
+    novel = np.asarray(novel, dtype=bool)
+    if not len(texts) == len(novel) == matrix.shape[0]:
+        raise ValueError(
+            f"There are {len(texts)} texts, {len(novel)} sides and {matrix.shape[0]} rows of the "
+            "matrix; pass one of each for every document."
+        )
+    stream = _Stream(texts, vectorizer)
+    order = _random_order(len(texts))
+    owners = _owners(stream, order)
+    is_copied = _covered(owners != stream.starts_rows, stream)
+    copy_of = _whole_copies(stream, owners, order)
+    short = _short_copies(texts, np.bincount(stream.rows, minlength=len(texts)), order)
+    copy_of[short >= 0] = short[short >= 0]
+    is_copied |= short[stream.rows] >= 0
+    copy_of = _roots(copy_of)
+    first = _without(matrix, stream, is_copied, copy_of, order)
+    begins = is_copied.copy()
+    begins[1:] &= ~is_copied[:-1] | (stream.rows[1:] != stream.rows[:-1])
+    passages = np.bincount(stream.rows[begins], minlength=len(texts))
+    passages[copy_of != np.arange(len(texts))] = 0
+    return Copies(first, copy_of, passages, novel)
+
+
+class _Stream:
+    """The words of all texts in one array, without stop words.
+
+    Attributes
+    ----------
+    words, rows : ndarray
+        The number of each word, and the row of its text. Words that are not in the vocabulary
+        have numbers after those that are.
+    starts, starts_rows : ndarray
+        Where `PASSAGE` words of one text begin, and the rows of these texts.
+    """
+
+    def __init__(self, texts: Sequence[str], vectorizer: TextVectorizer) -> None:
+        self.index = TermIndex(vectorizer.vocabulary_)
+        numbers = dict(self.index.numbers)
+
+        def code_of(form: str) -> int:
+            term = vectorizer.term(form)
+            return STOP if term is None else numbers.setdefault(term, len(numbers))
+
+        self.pairs = vectorizer.ngram_range[1] == 2
+        codes = Encoder(code_of).encode(check_texts(texts), ordered=True, breaks=self.pairs)
+        is_word = codes >= 0
+        self.words = codes[is_word]
+        self.rows: NDArray[np.int32] = np.cumsum(codes == END, dtype=np.int32)[is_word]
+        self.shape = (len(texts), len(numbers))
+        in_line = codes != STOP  # stop words do not separate the words of a pair
+        left = np.flatnonzero((is_word[in_line][:-1] & is_word[in_line][1:]) if self.pairs else [])
+        self.pair_starts = (np.cumsum(is_word[in_line]) - 1)[left]
+        ends = self.rows[PASSAGE - 1 :]
+        self.starts = np.flatnonzero(self.rows[: len(ends)] == ends)
+        self.starts_rows = self.rows[self.starts]
+
+    def hashes(self) -> NDArray[np.uint64]:
+        """Return a number for the words of each passage; equal passages have equal numbers."""
+        values = _scrambled(np.arange(self.shape[1], dtype=np.uint64))[self.words]
+        found = np.zeros(len(self.starts), dtype=np.uint64)
+        for offset in range(PASSAGE):
+            found = found * _MULTIPLIER + values[self.starts + offset]
+        return found
+
+    def bags(self) -> Any:
+        """Return the words of each text as a Boolean matrix, one column for each number."""
+        data = np.ones(len(self.words), dtype=bool)
+        bags = sparse.coo_matrix((data, (self.rows, self.words)), shape=self.shape).tocsr()
+        bags.sum_duplicates()
+        return bags
+
+    def columns(self, where: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return rows and columns of the terms that have a word in given places."""
+        pairs = self.pair_starts
+        pairs = pairs[where[pairs] | where[pairs + 1]] if len(pairs) else pairs
+        keys = pair_keys(self.words[pairs], self.words[pairs + 1])
+        columns = self.index.word_columns(self.words[where]), self.index.pair_columns(keys)
+        rows = np.concatenate((self.rows[where], self.rows[pairs]))
+        joined = np.concatenate(columns)
+        return rows[joined >= 0], joined[joined >= 0]
+
+
+def _scrambled(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return a pseudo-random number for each number (splitmix64)."""
+    x = (numbers + np.uint64(1)) * _MULTIPLIER
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def _random_order(n: int) -> NDArray[np.intp]:
+    """Return rows in random order; the order of two rows is the same for every n."""
+    return np.argsort(_scrambled(np.arange(n, dtype=np.uint64)), kind="stable")
+
+
+def _ranks(order: NDArray[np.intp]) -> NDArray[np.intp]:
+    ranks = np.empty(len(order), dtype=np.intp)
+    ranks[order] = np.arange(len(order))
+    return ranks
+
+
+def _owners(stream: _Stream, order: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return, for each place where a passage begins, the row of the text that keeps it."""
+    hashes = stream.hashes()
+    sort = np.argsort(hashes)
+    ranks = _ranks(order)[stream.starts_rows[sort]]
+    begins = np.flatnonzero(np.diff(hashes[sort], prepend=~hashes[sort][:1]) != 0)
+    owners = np.empty(len(hashes), dtype=np.intp)
+    if len(begins):
+        lowest = np.minimum.reduceat(ranks, begins)
+        owners[sort] = np.repeat(order[lowest], np.diff(begins, append=len(hashes)))
+    return owners
+
+
+def _covered(is_copied: NDArray[np.bool_], stream: _Stream) -> NDArray[np.bool_]:
+    """Return which words are part of a copied passage."""
+    starts = stream.starts[is_copied]
+    covered = np.zeros(len(stream.words), dtype=bool)
+    for offset in range(PASSAGE):
+        covered[starts + offset] = True
+    return covered
+
+
+def _whole_copies(
+    stream: _Stream, owners: NDArray[np.intp], order: NDArray[np.intp]
+) -> NDArray[np.intp]:
+    """Return the row that each text is a copy of as a whole, or its own row.
+
+    Each text is compared with one other: that which keeps most of its passages.
+    """
+    n = stream.shape[0]
+    copy_of = np.arange(n)
+    copied = owners != stream.starts_rows
+    keys, counts = np.unique(
+        stream.starts_rows[copied].astype(np.int64) * n + owners[copied], return_counts=True
+    )
+    best = np.lexsort((_ranks(order)[keys % n], -counts, keys // n))
+    rows, at = np.unique(keys[best] // n, return_index=True)
+    others = keys[best][at] % n
+    bags = stream.bags()
+    sizes = np.diff(bags.indptr)
+    common = bags[rows].multiply(bags[others]).sum(axis=1).A1
+    either = sizes[rows] + sizes[others] - common
+    is_long = np.minimum(sizes[rows], sizes[others]) >= LONG
+    alike = common >= np.where(is_long, SIMILARITY, 1.0) * either
+    copy_of[rows[alike]] = others[alike]
+    return copy_of
+
+
+def _short_copies(
+    texts: Sequence[str], lengths: NDArray[np.intp], order: NDArray[np.intp]
+) -> NDArray[np.intp]:
+    """Return the row that each text too short for a passage is a copy of, or -1."""
+    kept: dict[str, int] = {}
+    copy_of = np.full(len(texts), -1, dtype=np.intp)
+    for row in order[(lengths < PASSAGE)[order]].tolist():
+        words = CHUNK.findall(fold(texts[row]))
+        key = " ".join(words)
+        if len(words) >= MIN_WORDS or len(key) >= MIN_CHARACTERS:
+            keeper = kept.setdefault(key, row)
+            if keeper != row:
+                copy_of[row] = keeper
+    return copy_of
+
+
+def _roots(copy_of: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Follow copies of copies to the document that is none."""
+    while not np.array_equal(copy_of, copy_of[copy_of]):
+        copy_of = copy_of[copy_of]
+    return copy_of
+
+
+def _without(
+    matrix: Any,
+    stream: _Stream,
+    is_copied: NDArray[np.bool_],
+    copy_of: NDArray[np.intp],
+    order: NDArray[np.intp],
+) -> Any:
+    """Return the matrix without words that stand in copied passages only."""
+    n, width = matrix.shape
+    touched = np.zeros(n, dtype=bool)
+    touched[stream.rows[is_copied]] = True
+    touched |= np.bincount(copy_of, minlength=n)[copy_of] > 1
+    rows, columns = stream.columns(touched[stream.rows] & ~is_copied)
+    # In a group of copies, a word counts in the first document that has it.
+    groups = copy_of[rows]
+    sort = np.lexsort((_ranks(order)[rows], columns, groups))
+    rows, columns, groups = rows[sort], columns[sort], groups[sort]
+    new = np.ones(len(rows), dtype=bool)
+    new[1:] = (columns[1:] != columns[:-1]) | (groups[1:] != groups[:-1])
+    kept = np.unique(rows[new].astype(np.int64) * width + columns[new])
+    entries = np.repeat(np.arange(n, dtype=np.int64), np.diff(matrix.indptr))
+    stays = ~touched[entries]
+    places = entries[~stays] * width + matrix.indices[~stays]
+    stays[~stays] = np.isin(places, kept, assume_unique=True)
+    indptr = np.concatenate(([0], np.cumsum(stays)))[matrix.indptr]
+    parts = (np.ones(int(stays.sum()), dtype=bool), matrix.indices[stays], indptr)
+    return sparse.csr_matrix(parts, shape=matrix.shape)
