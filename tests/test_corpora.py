@@ -1,4 +1,4 @@
-"""The corpora are read from every layout and by download, and are what they should be."""
+"""The corpora are read from every layout and by download, and their contents are checked."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from newfound.lab.datasets import (
     corpora,
     layouts,
     load_20newsgroups,
+    load_abcnews,
     load_bbcsport,
     load_clinc150,
 )
@@ -170,7 +171,7 @@ class TestLayouts:
             ("a.jsonl", b"[" * 100_000, "line 1, is not a JSON object"),
             ("a.jsonl", b'{"id": 1, "text": "", "label": ""}', "not a string"),
             ("a.jsonl.gz", b"no gzip", "damaged or cut off"),
-            ("a.pdf", b"%PDF", "of no layout"),
+            ("a.pdf", b"%PDF", "none of the known layouts"),
         ],
     )
     def test_hostile_and_damaged_files_are_refused(
@@ -274,9 +275,52 @@ class TestClinc:
             load_clinc150(tmp_path, verify=False)
 
 
+class TestAbcNews:
+    ROWS = (
+        {"id": "1", "text": "war in iraq begins", "date": "2003-03-20"},
+        {"id": "2", "text": "sars fills april", "date": "2003-04-02"},
+        {"id": "3", "text": "", "date": "2003-04-03"},
+    )
+
+    @pytest.fixture
+    def path(self, tmp_path: Path) -> Path:
+        lines = "".join(json.dumps(row) + "\n" for row in self.ROWS).encode()
+        (tmp_path / "abcnews.jsonl.gz").write_bytes(gzip.compress(lines))
+        return tmp_path
+
+    def test_headlines_have_dates_and_no_labels(self, path: Path) -> None:
+        corpus = load_abcnews(path, verify=False)
+        assert corpus.texts == ("war in iraq begins", "sars fills april")
+        assert corpus.dates == ("2003-03-20", "2003-04-02")
+        assert corpus.labels is None and corpus.splits is None and corpus.found == {"empty": 1}
+        with pytest.raises(DatasetError, match="3 documents where ABC News has 74,399"):
+            load_abcnews(path)
+
+    def test_documents_of_a_period_are_chosen_by_date(self, path: Path) -> None:
+        corpus = load_abcnews(path, verify=False)
+        assert corpus.only(since="2003-03-21").ids == ("2",)
+        assert corpus.only(until="2003-03-20").dates == ("2003-03-20",)
+        assert len(corpus.only(since="2003-03-20", until="2003-04-02")) == 2
+        with pytest.raises(ValueError, match="here have no dates"):
+            LabelledDocuments(("a",), ("1",), ("rugby",), "here").only(since="2003-03-20")
+
+    def test_a_missing_date_or_copy_is_an_error(self, tmp_path: Path) -> None:
+        (tmp_path / "a.jsonl").write_text('{"id": "1", "text": "a"}\n')
+        with pytest.raises(DatasetError, match="not a JSON object with id, text and date"):
+            load_abcnews(tmp_path / "a.jsonl", verify=False)
+        with pytest.raises(DatasetError, match=r"^ABC News is not here; name a copy \(--data") as e:
+            load_abcnews()
+        assert "download" not in str(e.value)
+
+
 @needs_data
 class TestRealCopies:
-    """The copies in NEWFOUND_DATA have the counts and texts that are asked for."""
+    """The copies in NEWFOUND_DATA have the expected counts and texts."""
+
+    def test_abc_news(self) -> None:
+        corpus = load_abcnews(DATA)
+        assert len(corpus) == 74_399 and corpus.dates == tuple(sorted(corpus.dates or ()))
+        assert (corpus.dates[0], corpus.dates[-1]) == ("2003-02-19", "2004-02-24")
 
     def test_bbc_sport_in_both_layouts(self) -> None:
         folder = Path(DATA or "", "bbcsport")
@@ -444,5 +488,9 @@ def test_the_content_hash_minds_labels_and_words_but_not_order_or_spacing() -> N
     a, b = Post("1", "Über  all!", "x"), Post("2", "two", "y", "test")
     same = content_hash([b._replace(id="9"), a._replace(text="uber all")])
     assert content_hash([a, b]) == same
-    for other in (a._replace(label="y"), a._replace(text="Über"), a._replace(split="test")):
+    others = (
+        a._replace(label="y"), a._replace(text="Über"), a._replace(split="test"),
+        a._replace(date="2003-02-19"),
+    )  # fmt: skip
+    for other in others:
         assert content_hash([other, b]) != same

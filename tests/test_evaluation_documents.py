@@ -1,19 +1,28 @@
-"""The benchmarks of detection: baselines, deletion, and the suites that are quick."""
+"""The suites for detection: baselines, deletion, and every suite on a small corpus."""
 
+import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score as auroc
+from typer.testing import CliRunner
 
 import newfound
 from newfound import NoveltyDetector
-from newfound.cli.evaluate import DOCUMENT_SUITES
+from newfound.cli import app
+from newfound.cli.evaluate import DOCUMENT_SUITES, WORD_SUITES
+from newfound.lab.datasets import LabelledDocuments
+from newfound.lab.evaluation import documents, words
 from newfound.lab.evaluation.deletion import deletion
 from newfound.lab.evaluation.document_baselines import DOCUMENT_BASELINES, DocumentBaselines
 from newfound.lab.evaluation.documents import SUITES, Setting, false_alarms
+from newfound.lab.evaluation.suites import run_suites
+
+SLOW = ("20newsgroups-each", "bbcsport")
 
 needs_data = pytest.mark.skipif("NEWFOUND_DATA" not in os.environ, reason="NEWFOUND_DATA is unset")
 
@@ -54,6 +63,62 @@ def test_the_deletion_test_counts_words(sample):
     assert ours["mean words"] < rows["random words, 1"]["mean words"]
 
 
+@pytest.fixture
+def small_corpora(sample, monkeypatch):
+    """Let the suites run on parts of the sample, in the form of the corpora that they load."""
+    texts, labels, novel = sample
+    kept = np.isin(labels, ["routing", "pay_bill", "balance", "transfer", "report_fraud"])
+    texts, labels = [t for t, keep in zip(texts, kept, strict=True) if keep], labels[kept]
+    splits = np.resize(["train", "train", "train", "val", "test"], len(texts))
+    requests = LabelledDocuments(
+        (*texts, *novel[:60]),
+        tuple(map(str, range(len(texts) + 60))),
+        (*labels, *["oos"] * 60),
+        splits=(*splits, *["test"] * 60),
+    )
+    groups = replace(requests, splits=tuple("train" if s == "val" else s for s in requests.splits))
+    monkeypatch.setattr(documents, "load_clinc150", lambda path: requests)
+    monkeypatch.setattr(documents, "load_bbcsport", lambda path: groups)
+    monkeypatch.setattr(documents, "load_20newsgroups", lambda path: groups)
+    monkeypatch.setattr(documents, "PAPER_KNOWN", ("routing", "balance"))
+    monkeypatch.setattr(documents, "PAPER_NOVEL", "oos")
+    monkeypatch.setattr(documents, "N_KNOWN_GROUPS", 3)
+    monkeypatch.setattr(documents, "BBC_SEEDS", 1)
+    monkeypatch.setattr(documents, "N_DELETION_TEXTS", 10)
+    monkeypatch.setattr(
+        documents, "FALSE_ALARM_SIZES", {"CLINC150": (300, 100), "BBC Sport": (300, 100)}
+    )
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in SUITES],
+)
+def test_every_suite_runs_on_a_small_corpus(name, small_corpora):
+    table, seconds = run_suites(SUITES, Setting(splits=2), [name])[name]
+    assert seconds > 0 and len(table) >= 3
+    for row in table:
+        for column, value in row.items():
+            if "AUROC" in column or column in ("recall at 5 %", "false alarms", "rate", "flipped"):
+                assert 0 <= value <= 1
+    if name in ("clinc150", "20newsgroups", "20newsgroups-each", "bbcsport"):
+        assert table["scorer"].tolist() == ["newfound", *DOCUMENT_BASELINES]
+
+
+def test_the_command_writes_a_page_and_json(small_corpora, tmp_path):
+    given = ["evaluate", "documents", "20newsgroups", "-o", str(tmp_path / "kept"), "--quiet"]
+    done = CliRunner().invoke(app, given)
+    assert done.exit_code == 0, done.output
+    page = (tmp_path / "kept.md").read_text(encoding="utf-8")
+    results = json.loads((tmp_path / "kept.json").read_text(encoding="utf-8"))
+    assert page.strip() == done.stdout.strip()
+    assert "C of logistic regression and of LinearSVC is chosen by 3-fold" in page
+    assert results["date"] in page and results["command"] in page
+    rows = results["suites"]["20newsgroups"]["rows"]
+    for row in rows:
+        assert f"| {row['scorer']} | {row['AUROC']:.4f} |" in page
+
+
 @pytest.mark.slow
 @needs_data
 def test_false_alarms_are_counted_on_fresh_documents():
@@ -70,4 +135,4 @@ def test_a_suite_that_is_not_there_is_refused():
     )  # fmt: skip
     assert done.returncode == 2
     assert "is none of clinc150" in " ".join(done.stderr.replace("│", " ").split())
-    assert tuple(SUITES) == DOCUMENT_SUITES
+    assert tuple(SUITES) == DOCUMENT_SUITES and tuple(words.SUITES) == WORD_SUITES

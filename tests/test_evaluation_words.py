@@ -1,8 +1,8 @@
-"""The suites of words: what they plant is what they say, and they can tell good from bad."""
+"""The suites for words: planted words are as described, and good scores win over bad ones."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -110,7 +110,8 @@ def test_every_suite_gives_a_row_for_each_scorer(name: str, setting: Made) -> No
     if name == "no-novelty":
         table = suites.no_novelty(setting, splits=20)
     else:
-        table, seconds = run_suites(SUITES, setting, [name])[name]
+        seeds = 2 if name == "stability" else 1
+        table, seconds = run_suites(SUITES, replace(setting, seeds=seeds), [name])[name]
         assert seconds > 0
     assert len(table) >= 1
     assert len(set(table["scorer"])) == len(table)
@@ -121,11 +122,11 @@ def test_every_suite_gives_a_row_for_each_scorer(name: str, setting: Made) -> No
             assert ((values >= 0) & (values <= 1)).all()
 
 
-def test_documents_are_told_apart_by_good_words_and_not_by_shuffled_sides(setting: Made) -> None:
-    good = suites.documents_from_words(setting)
+def test_documents_are_told_apart_by_good_words_and_not_by_shuffled_sides() -> None:
+    good = suites.documents_from_words(Made(seeds=1, parameters=SMALL))
     row = good["scorer"].tolist().index(suites.NOVELTY)
     assert good["20 Newsgroups, all"][row] > 0.99
-    shuffled = Made(seeds=2, parameters=SMALL)
+    shuffled = Made(seeds=1, parameters=SMALL)
     corpus = made_corpus(2, splits=True)
     mixed = Corpus(
         corpus.matrix, np.random.default_rng(5).permutation(corpus.novel), corpus.texts,

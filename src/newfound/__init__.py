@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from newfound.lab.datasets import (
         LabelledDocuments,
         load_20newsgroups,
+        load_abcnews,
         load_bbcsport,
         load_clinc150,
         load_sample,
@@ -65,6 +66,7 @@ _HOMES = {
     "describe": "description.describer",
     "load": "storage.model_file",
     "load_20newsgroups": "lab.datasets",
+    "load_abcnews": "lab.datasets",
     "load_bbcsport": "lab.datasets",
     "load_clinc150": "lab.datasets",
     "load_sample": "lab.datasets",
@@ -101,6 +103,7 @@ __all__ = [
     "describe",
     "load",
     "load_20newsgroups",
+    "load_abcnews",
     "load_bbcsport",
     "load_clinc150",
     "load_sample",

@@ -1,11 +1,16 @@
-"""Data sets: the sample that comes with the package, and loaders for three well-known corpora.
+"""Data sets: the sample that comes with the package, and loaders for four public corpora.
 
-The corpora are not part of the package; mind the terms of each, in the docstring of its loader. A
-loader takes the first of these that there is: the path that it is given, the folder named by the
-environment variable ``NEWFOUND_DATA``, an earlier download, and, only when asked, a new one.
+The corpora are not part of the package; the docstring of each loader states its terms. A loader
+reads the path that it is given; without one it looks in the folder named by the environment
+variable ``NEWFOUND_DATA``, then among earlier downloads. It downloads only if asked to.
 """
 
-from newfound.lab.datasets.corpora import load_20newsgroups, load_bbcsport, load_clinc150
+from newfound.lab.datasets.corpora import (
+    load_20newsgroups,
+    load_abcnews,
+    load_bbcsport,
+    load_clinc150,
+)
 from newfound.lab.datasets.corpus import DatasetError, LabelledDocuments
 from newfound.text.sample import load_sample
 
@@ -13,6 +18,7 @@ __all__ = [
     "DatasetError",
     "LabelledDocuments",
     "load_20newsgroups",
+    "load_abcnews",
     "load_bbcsport",
     "load_clinc150",
     "load_sample",

@@ -1,4 +1,4 @@
-"""Loaders for BBC Sport, 20 Newsgroups and CLINC150, from copies of any layout or by download."""
+"""Loaders for BBC Sport, 20 Newsgroups, CLINC150 and the headlines of ABC News."""
 
 from __future__ import annotations
 
@@ -19,7 +19,13 @@ from newfound.lab.datasets.corpus import (
 from newfound.lab.datasets.download import Source, cache_folder, fetch
 from newfound.lab.datasets.layouts import is_archive, read_archive, read_json, read_jsonl, read_tree
 
-__all__ = ["NEWSGROUPS_PARTS", "load_20newsgroups", "load_bbcsport", "load_clinc150"]
+__all__ = [
+    "NEWSGROUPS_PARTS",
+    "load_20newsgroups",
+    "load_abcnews",
+    "load_bbcsport",
+    "load_clinc150",
+]
 
 NEWSGROUPS_PARTS = ("headers", "footers", "quotes")
 
@@ -53,10 +59,11 @@ _CLINC_URL = "https://raw.githubusercontent.com/clinc/oos-eval/828f8093932c8fe6c
 
 @dataclass(frozen=True)
 class _Dataset:
-    """What a data set is called, what it holds, where it comes from and how it is laid out.
+    """The name, contents, sources and layouts of a data set.
 
-    `counts` gives how many documents there have to be, by split and label; `member` matches the
-    names of the files that are documents, and `post` makes one of such a file.
+    `counts` returns the expected numbers of documents by split and label, `content` is their hash.
+    `member` matches the names of the files that are documents; `post` makes a document of such a
+    file. `required` are the keys that JSON lines must have.
     """
 
     name: str
@@ -68,9 +75,10 @@ class _Dataset:
     archives: tuple[str, ...] = ()
     post: Callable[[re.Match[str], bytes], tuple[Post, bool]] | None = None
     json_file: str = ""
+    required: tuple[str, ...] = ("id", "text", "label")
 
     def load(self, path: Any, *, download: bool, verify: bool) -> tuple[list[Post], str, int]:
-        """Give the documents, where they were read, and how many were not UTF-8."""
+        """Return the documents, the path that they were read from, and how many were not UTF-8."""
         if path is not None:
             found = self.find(Path(path))
             if found is None:
@@ -96,14 +104,16 @@ class _Dataset:
         return self._read(found, verify=verify)
 
     def _missing(self, beginning: str) -> str:
+        copy = "name a copy (--data PATH, or the environment variable NEWFOUND_DATA)"
+        if not self.sources:
+            return f"{beginning}; {copy}."
         return (
-            f"{beginning}; name a copy (--data PATH, or the environment variable NEWFOUND_DATA), "
-            f"or allow its download from {self.sources[0].urls[0]} (newfound reproduce "
-            "--download, in Python download=True)."
+            f"{beginning}; {copy}, or allow its download from {self.sources[0].urls[0]} (newfound "
+            "reproduce --download, in Python download=True)."
         )
 
     def find(self, path: Path) -> Path | None:
-        """Find a copy: the path itself, or in the folder that it is."""
+        """Return a copy: the path itself if it is a file, or one in that folder."""
         if path.is_file():
             return path
         for folder in (path / self.name, path):
@@ -119,7 +129,7 @@ class _Dataset:
     def _read(self, path: Path, *, verify: bool) -> tuple[list[Post], str, int]:
         recoded = 0
         if path.name.endswith((".jsonl", ".jsonl.gz")):
-            posts = list(read_jsonl(path))
+            posts = list(read_jsonl(path, required=self.required))
         elif path.name.endswith(".json") and self.json_file:
             posts = list(_clinc(path))
         elif (
@@ -132,7 +142,7 @@ class _Dataset:
             posts = [post for post, _ in pairs]
             recoded = sum(other for _, other in pairs)
         else:
-            raise DatasetError(f"{path} is of no layout that {self.title} is known in.")
+            raise DatasetError(f"{path} has none of the known layouts of {self.title}.")
         if verify:
             check_content(
                 posts, self.counts(posts), self.content, name=self.title, source=str(path)
@@ -156,9 +166,9 @@ def load_bbcsport(
         .jsonl.gz file, or a folder that has one of these. By default ``NEWFOUND_DATA``, then an
         earlier download.
     download : bool, default=False
-        Download it where there is none.
+        Whether to download the data set if there is no copy.
     verify : bool, default=True
-        Refuse it if it has not the numbers of documents and the texts that it should have.
+        Whether to check the numbers of documents and the hash of the texts.
 
     Returns
     -------
@@ -190,12 +200,12 @@ def load_20newsgroups(
         ``20news-bydate.tar.gz``, a .jsonl or .jsonl.gz file, or a folder that has one of these. By
         default ``NEWFOUND_DATA``, then an earlier download.
     remove : iterable of {"headers", "footers", "quotes"}, default=("headers",)
-        What to cut away, by the rules of scikit-learn's ``fetch_20newsgroups``. All of them give
-        the group away; posts with nothing left are left out.
+        The parts to remove, by the rules of scikit-learn's ``fetch_20newsgroups``. All of them
+        reveal the group. Posts that are empty without them are left out.
     download : bool, default=False
-        Download it where there is none.
+        Whether to download the data set if there is no copy.
     verify : bool, default=True
-        Refuse it if it has not the numbers of documents and the texts that it should have.
+        Whether to check the numbers of documents and the hash of the texts.
 
     Returns
     -------
@@ -228,9 +238,9 @@ def load_clinc150(
         .jsonl or .jsonl.gz file, or a folder that has one of these. By default ``NEWFOUND_DATA``,
         then an earlier download.
     download : bool, default=False
-        Download it where there is none.
+        Whether to download the data set if there is no copy.
     verify : bool, default=True
-        Refuse it if it has not the numbers of documents and the texts that it should have.
+        Whether to check the numbers of documents and the hash of the texts.
 
     Returns
     -------
@@ -242,11 +252,37 @@ def load_clinc150(
     return make_corpus(posts, source, recoded)
 
 
-def strip_post(text: str, remove: Iterable[str]) -> str:
-    r"""Cut headers, footers and quotes from a post, as scikit-learn does.
+def load_abcnews(
+    path: str | os.PathLike[str] | None = None, *, verify: bool = True
+) -> LabelledDocuments:
+    """Load headlines of ABC News: 74,399 dated headlines from 2003-02-19 to 2004-02-24.
 
-    Headers end at the first blank line. Quotes are lines that begin with > or |, and those that
-    lead in a quotation. The footer is what follows the last blank line or line of hyphens.
+    The first year of "A Million News Headlines" (Australian Broadcasting Corporation), compiled by
+    R. Kulkarni, https://doi.org/10.7910/DVN/SYBGZL. Terms: CC0 1.0. Headlines are in lower case, in
+    the order of their dates, about 200 a day, without labels.
+
+    Parameters
+    ----------
+    path : path, optional
+        A .jsonl or .jsonl.gz file with ``id``, ``text`` and ``date``, or a folder that has
+        ``abcnews.jsonl.gz``. By default ``NEWFOUND_DATA``.
+    verify : bool, default=True
+        Whether to check the number of documents and the hash of dates and texts.
+
+    Returns
+    -------
+    LabelledDocuments
+        With dates, such as "2003-02-19"; `labels` is None.
+    """
+    posts, source, recoded = _ABCNEWS.load(path, download=False, verify=verify)
+    return make_corpus(posts, source, recoded)
+
+
+def strip_post(text: str, remove: Iterable[str]) -> str:
+    r"""Return a post without headers, footers or quotes, by the rules of scikit-learn.
+
+    Headers end at the first blank line. Quotes are lines that begin with > or |, and lines that
+    introduce a quotation. The footer follows the last blank line or line of hyphens.
 
     Examples
     --------
@@ -300,7 +336,7 @@ def _clinc(path: Path) -> Iterator[Post]:
 
 
 def _clinc_counts(posts: Iterable[Post]) -> dict[tuple[str, str], int]:
-    """Give 100, 20 and 30 of each of 150 intents, whatever they are called, and those of oos."""
+    """Return the expected counts: 150 intents of any name, and the out-of-scope requests."""
     intents = sorted({post.label for post in posts} - {"oos"})[:150]
     names = intents + [f"intent {number}" for number in range(len(intents) + 1, 151)]
     counts = {
@@ -361,4 +397,12 @@ _CLINC150 = _Dataset(
     content="0f472bd31fd6ee1044e542c6662380367cc6e1f53b7054cfd247e78937fc8a90",
     counts=_clinc_counts,
     json_file="data_full.json",
+)
+_ABCNEWS = _Dataset(
+    name="abcnews",
+    title="ABC News",
+    sources=(),  # the original has other years too, and is offered as a page, not as a file
+    content="b5386af812e060a79d353dccc235d710b7689471f9d51e6f6889583126ed9092",
+    counts=lambda _: {("", ""): 74_399},
+    required=("id", "text", "date"),
 )

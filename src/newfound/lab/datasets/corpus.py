@@ -1,4 +1,4 @@
-"""A corpus with labels and splits, and the check that it is the one it should be."""
+"""A corpus with labels, splits and dates, and the check of its contents."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from newfound.text.documents import Documents, as_documents
 
@@ -26,22 +26,23 @@ _SHOWN = 3
 
 
 class DatasetError(ValueError):
-    """A data set that is not there or not what it should be; the message says what to do."""
+    """A data set is missing or has unexpected contents; the message says what to do."""
 
 
 class Post(NamedTuple):
-    """A document of a corpus as it was found; without a split or domain, they are empty."""
+    """A document of a corpus as it was read; fields that a corpus does not have are empty."""
 
     id: str
     text: str
     label: str
     split: str = ""
     domain: str = ""
+    date: str = ""
 
 
 @dataclass(frozen=True)
 class LabelledDocuments(Documents):
-    """Documents with labels, and where the corpus has them, splits and domains.
+    """Documents with the labels, splits, domains and dates that the corpus has.
 
     Attributes
     ----------
@@ -49,6 +50,8 @@ class LabelledDocuments(Documents):
         The standard split that each document is in, such as "train" or "test".
     domains : tuple of str or None
         The domain of each document's label.
+    dates : tuple of str or None
+        The date of each document, such as "2003-02-19".
 
     Examples
     --------
@@ -59,21 +62,30 @@ class LabelledDocuments(Documents):
 
     splits: tuple[str, ...] | None = None
     domains: tuple[str, ...] | None = None
+    dates: tuple[str, ...] | None = None
 
-    def only(self, *labels: str, split: str | None = None) -> LabelledDocuments:
-        """Give the documents with one of these labels, or any if none is named, of one split.
+    def only(
+        self,
+        *labels: str,
+        split: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+    ) -> LabelledDocuments:
+        """Return the documents with one of these labels, of one split and of a period.
 
         Parameters
         ----------
         *labels : str
-            Labels of the corpus.
+            Labels of the corpus; by default all.
         split : str, optional
             A split of the corpus; by default all.
+        since, until : str, optional
+            The first and the last day of the period, such as "2003-03-20"; by default all days.
 
         Returns
         -------
         LabelledDocuments
-            Without the counts of what was found besides, as those are of the whole.
+            `found` is empty, because its counts are those of the whole corpus.
         """
         names = self.labels or ()
         unknown = [label for label in labels if label not in names]
@@ -81,53 +93,53 @@ class LabelledDocuments(Documents):
             raise ValueError(f"There is no label {unknown[0]!r} in {self.source}.")
         if split is not None and split not in (self.splits or ()):
             raise ValueError(f"There is no split {split!r} in {self.source}.")
+        if (since or until) and self.dates is None:
+            raise ValueError(f"The documents of {self.source} have no dates.")
+        days = self.dates or ("",) * len(self)
         rows = [
             row
             for row in range(len(self))
             if (not labels or names[row] in labels)
             and (split is None or (self.splits or ())[row] == split)
+            and (since is None or days[row] >= since)
+            and (until is None or days[row] <= until)
         ]
-
-        def taken(column: tuple[str, ...]) -> tuple[str, ...]:
-            return tuple(column[row] for row in rows)
-
-        return replace(
-            self,
-            texts=taken(self.texts),
-            ids=taken(self.ids),
-            labels=None if self.labels is None else taken(self.labels),
-            splits=None if self.splits is None else taken(self.splits),
-            domains=None if self.domains is None else taken(self.domains),
-            found={},
-        )
+        columns: dict[str, Any] = {
+            name: None
+            if (values := getattr(self, name)) is None
+            else tuple(values[r] for r in rows)
+            for name in ("texts", "ids", "labels", "splits", "domains", "dates")
+        }
+        return replace(self, **columns, found={})
 
 
 def make_corpus(posts: Iterable[Post], source: str, recoded: int = 0) -> LabelledDocuments:
-    """Make a corpus of posts; those without text are left out and counted, as everywhere."""
+    """Return a corpus of posts; posts without text are left out and counted."""
     rows = list(posts)
     kept = as_documents([post.text for post in rows])
     rows = [rows[int(number)] for number in kept.ids]
     found = {**kept.found, **({"recoded": recoded} if recoded else {})}
 
     def column(values: Iterable[str]) -> tuple[str, ...] | None:
-        whole = tuple(values)
-        return whole if all(whole) else None
+        complete = tuple(values)
+        return complete if all(complete) else None
 
     return LabelledDocuments(
         texts=kept.texts,
         ids=tuple(post.id for post in rows),
-        labels=tuple(post.label for post in rows),
+        labels=column(post.label for post in rows),
         source=source,
         found=found,
         splits=column(post.split for post in rows),
         domains=column(post.domain for post in rows),
+        dates=column(post.date for post in rows),
     )
 
 
 def content_hash(posts: Iterable[Post]) -> str:
-    """Give a SHA-256 of splits, labels and texts, the same in any order, spacing and encoding.
+    """Return a SHA-256 of splits, labels, dates and texts that ignores order and spacing.
 
-    Of a text only the letters a to z, in lower case and without accents, and the digits count.
+    Only the letters a to z, in lower case and without accents, and the digits of a text count.
 
     Examples
     --------
@@ -135,7 +147,10 @@ def content_hash(posts: Iterable[Post]) -> str:
     >>> content_hash([a, b]) == content_hash([b, Post("9", "a try", "rugby")])
     True
     """
-    lines = sorted(f"{post.split}/{post.label} {_plain(post.text)}\n" for post in posts)
+    lines = sorted(
+        f"{post.split}/{post.label}{post.date and '/'}{post.date} {_plain(post.text)}\n"
+        for post in posts
+    )
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
@@ -147,26 +162,26 @@ def check_content(
     name: str,
     source: str,
 ) -> None:
-    """Refuse a corpus with other numbers of documents, or other texts, than are expected.
+    """Raise an error if the numbers of documents or the texts are not the expected ones.
 
     Parameters
     ----------
     posts : collection of Post
-        What was read.
+        The documents.
     counts : mapping of (split, label) to int
-        How many documents there have to be.
+        The expected numbers of documents.
     digest : str
-        What `content_hash` has to give.
+        The expected `content_hash`.
     name, source : str
-        What the data set is called, and where it was read.
+        The name of the data set, and the path that it was read from.
     """
-    hint = "pass verify=False (on the command line --no-verify) to use it all the same"
+    hint = "pass verify=False (on the command line --no-verify) to use it anyway"
     found = Counter((post.split, post.label) for post in posts)
     if found != counts:
         wrong = [
-            f"{'/'.join(filter(None, key))} {found[key]:,} instead of {counts.get(key, 0):,}"
+            f"{'/'.join(filter(None, key)) or 'in all'} {found[key]:,} instead of {expected:,}"
             for key in sorted({*found, *counts})
-            if found[key] != counts.get(key, 0)
+            if found[key] != (expected := counts.get(key, 0))
         ]
         more = f" and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
         raise DatasetError(

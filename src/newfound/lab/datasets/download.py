@@ -1,4 +1,4 @@
-"""Downloads, only when asked for: whole and checked, or nothing at all stays."""
+"""Downloads: files are stored only if all of them are complete and correct."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SECONDS = 60
 
 
 class Source(NamedTuple):
-    """A file to download: its name, where it can be had, and its SHA-256 if that is known."""
+    """A file to download: its name, its addresses, and its SHA-256 if known."""
 
     name: str
     urls: tuple[str, ...]
@@ -36,16 +36,16 @@ def cache_folder() -> Path:
 
 
 def fetch(sources: Sequence[Source], folder: Path, check: Callable[[Path], None]) -> None:
-    """Download files into a folder, if all come whole and are what they should be.
+    """Download files into a folder, or raise an error and leave nothing behind.
 
     Parameters
     ----------
     sources : sequence of Source
         The files.
     folder : Path
-        Where they go; it is made.
+        The target folder; created if needed.
     check : callable
-        Called with a folder that has all the files; raises where they are not what they should be.
+        Called with a folder that contains all files; raises an error if they are not correct.
     """
     try:
         pooch = import_module("pooch")
@@ -67,7 +67,7 @@ def fetch(sources: Sequence[Source], folder: Path, check: Callable[[Path], None]
 
 
 def _get(pooch: Any, source: Source, folder: Path) -> None:
-    """Try one address after the other."""
+    """Download a file from the first address that works."""
     failures = []
     for url in source.urls:
         try:
@@ -85,7 +85,7 @@ def _get(pooch: Any, source: Source, folder: Path) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """Say in a few words what requests or pooch say at length."""
+    """Return a short reason for an error of requests or pooch."""
     status = getattr(getattr(error, "response", None), "status_code", None)
     if status is not None:
         return f"the server answers {status}"
@@ -103,7 +103,7 @@ def _reason(error: Exception) -> str:
 
 @contextmanager
 def _silent(pooch: Any) -> Iterator[None]:
-    """Keep pooch from talking on standard error; we say what matters."""
+    """Keep pooch from writing messages to standard error."""
     logger: logging.Logger = pooch.get_logger()
     level = logger.level
     logger.setLevel(logging.ERROR)

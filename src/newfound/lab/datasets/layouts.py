@@ -1,7 +1,7 @@
-"""Folders and archives as streams of files; nothing is unpacked, so nothing can be put elsewhere.
+"""Read the files of folders and archives without unpacking them to disk.
 
-Links and names that lead out of an archive are refused, and what is read has bounds, so that a
-small archive cannot fill the memory.
+Links, and names that lead out of an archive, are errors. Sizes are limited, so that a small archive
+cannot fill the memory.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import re
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -33,12 +33,12 @@ _BROKEN = (tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOF
 
 
 def is_archive(path: Path) -> bool:
-    """Say whether the name is that of an archive that can be read."""
+    """Return whether the name is that of an archive that can be read."""
     return path.name.lower().endswith((*_TAR, ".zip"))
 
 
 def read_tree(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[re.Match[str], bytes]]:
-    """Give the files of a folder whose path in it matches, in the order of their names."""
+    """Yield the files of a folder whose path matches, in the order of their names."""
     names = []
     for folder, folders, files in os.walk(path):
         inside = Path(folder).relative_to(path)
@@ -48,21 +48,21 @@ def read_tree(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[re.Match[st
         if len(names) > MAX_FILES:
             raise DatasetError(f"{path} has more than {MAX_FILES:,} files; name a smaller folder.")
     for name in sorted(names):
-        # A leading slash, so that a pattern sees where each name begins; the folder's own name
-        # too, for a path that is itself a part of the layout.
+        # The leading slash marks where names begin. The name of the folder itself is included,
+        # because the path may point into the layout.
         match = wanted.search(f"/{path.resolve().name}/{name}")
         if match is not None:
-            with _whole(path / name):
+            with _readable(path / name):
                 _within((path / name).stat().st_size, f"{path / name}")
                 raw = (path / name).read_bytes()
             yield match, raw
 
 
 def read_archive(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[re.Match[str], bytes]]:
-    """Give the files of a .zip or .tar archive whose name matches, in the order of the archive."""
+    """Yield the files of a .zip or .tar archive whose name matches, in the order of the archive."""
     members = _zip if path.name.lower().endswith(".zip") else _tar
     total = 0
-    with _whole(path):
+    with _readable(path):
         for number, (name, size, read) in enumerate(members(path)):
             if number >= MAX_FILES:
                 raise DatasetError(f"{path} has more than {MAX_FILES:,} files; it was not read.")
@@ -79,31 +79,29 @@ def read_archive(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[re.Match
             yield match, raw
 
 
-def read_jsonl(path: Path) -> Iterator[Post]:
-    """Give the documents of a .jsonl or .jsonl.gz file with id, text, label, split and domain."""
+def read_jsonl(path: Path, *, required: Sequence[str] = ("id", "text", "label")) -> Iterator[Post]:
+    """Yield the documents of a .jsonl or .jsonl.gz file; its keys are the fields of `Post`."""
     opened = gzip.open if path.name.endswith(".gz") else open
+    expected = f"{', '.join(required[:-1])} and {required[-1]}"
     total = 0
-    with _whole(path), opened(path, "rb") as lines:
+    with _readable(path), opened(path, "rb") as lines:
         for number, line in enumerate(iter(lambda: lines.readline(MAX_FILE_BYTES + 1), b""), 1):
             where = f"{path}, line {number},"
             total += len(line)
             _within(len(line), where, total)
             try:
                 row = json.loads(line)
-                values = [row[key] for key in ("id", "text", "label")]
-                values += [row.get(key, "") for key in ("split", "domain")]
+                values = [row[key] if key in required else row.get(key, "") for key in Post._fields]
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-                raise DatasetError(
-                    f"{where} is not a JSON object with id, text and label."
-                ) from error
+                raise DatasetError(f"{where} is not a JSON object with {expected}.") from error
             if not all(isinstance(value, str) for value in values):
                 raise DatasetError(f"{where} has a value that is not a string.")
             yield Post(*values)
 
 
 def read_json(path: Path) -> Any:
-    """Give what a JSON file holds."""
-    with _whole(path):
+    """Return the contents of a JSON file."""
+    with _readable(path):
         _within(path.stat().st_size, str(path))
         raw = path.read_bytes()
     try:
@@ -135,12 +133,14 @@ def _tar(path: Path) -> Iterator[tuple[str, int, Any]]:
 def _within(size: int, what: str, total: int = 0) -> None:
     if size > MAX_FILE_BYTES or total > MAX_BYTES:
         bound = MAX_FILE_BYTES if size > MAX_FILE_BYTES else MAX_BYTES
-        raise DatasetError(f"{what} goes beyond {bound:,} bytes; that is no data set we know.")
+        raise DatasetError(
+            f"{what} goes beyond {bound:,} bytes, more than any data set of newfound."
+        )
 
 
 @contextmanager
-def _whole(path: Path) -> Iterator[None]:
-    """Turn what is wrong with a file into one sentence."""
+def _readable(path: Path) -> Iterator[None]:
+    """Turn errors of reading a file into a `DatasetError`."""
     try:
         yield
     except DatasetError:

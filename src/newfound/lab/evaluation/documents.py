@@ -35,6 +35,7 @@ PAPER_KNOWN, PAPER_NOVEL = ("comp.graphics", "talk.politics.guns"), "rec.sport.b
 N_KNOWN_GROUPS = 5
 BBC_SEEDS = 3
 N_DELETION_TEXTS = 300
+FALSE_ALARM_SIZES = {"CLINC150": (3000, 2000), "BBC Sport": (550, 187)}  # known, new
 
 
 @dataclass(frozen=True)
@@ -198,20 +199,16 @@ def false_alarms(setting: Setting) -> Table:
     labels = np.array(clinc.labels)
     in_scope = np.flatnonzero(labels != "oos")
     sport = load_bbcsport(setting.data)
-    requests = Labelled([clinc.texts[i] for i in in_scope], labels[in_scope])
-    articles = Labelled(list(sport.texts), np.array(sport.labels))
-    return table_of(
-        [
-            *_alarm_rates(setting, "CLINC150, 3,000 known, 2,000 new", requests, 3000, 2000),
-            *_alarm_rates(setting, "BBC Sport, 550 known, 187 new", articles, 550, 187),
-        ]
-    )
+    corpora = {
+        "CLINC150": Labelled([clinc.texts[i] for i in in_scope], labels[in_scope]),
+        "BBC Sport": Labelled(list(sport.texts), np.array(sport.labels)),
+    }
+    return table_of([row for name in corpora for row in _alarm_rates(setting, name, corpora[name])])
 
 
-def _alarm_rates(
-    setting: Setting, name: str, documents: Labelled, n_train: int, n_test: int
-) -> list[dict[str, Any]]:
+def _alarm_rates(setting: Setting, name: str, documents: Labelled) -> list[dict[str, Any]]:
     texts, labels = documents
+    n_train, n_test = FALSE_ALARM_SIZES[name]
     rates: dict[float, list[float]] = {alpha: [] for alpha in ALPHAS}
     for split in range(setting.splits):
         order = np.random.RandomState(split).permutation(len(texts))
@@ -227,7 +224,7 @@ def _alarm_rates(
     n = len(held_back)
     return [
         {
-            "documents": name,
+            "documents": f"{name}, {n_train:,} known, {n_test:,} new",
             "alpha": alpha,
             "rate": float(np.mean(rates[alpha])),
             "expected": float(np.floor(alpha * (n + 1) + 1e-9) / (n + 1)),
