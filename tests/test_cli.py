@@ -168,7 +168,7 @@ class TestDescribe:
             assert row["phrase"] == " AND ".join(row["words"])
             assert (row["novelty"] > 0) == (row["side"] == "novel")
         table = call(*piles.arguments, "--top", "4").stdout
-        assert "Words that say more together" in table
+        assert "Words that occur together" in table
         for row in phrases:
             assert set(row["words"]) <= set(table.split())
 
@@ -176,7 +176,7 @@ class TestDescribe:
         piles.write(["wicket"] * 10, ["scrum"] * 10)
         result = call(*piles.arguments)
         assert result.exit_code == 0, result.stderr
-        assert "Words that say more together" not in result.stdout
+        assert "Words that occur together" not in result.stdout
         assert json.loads(call(*piles.arguments, "--json").stdout)["phrases"] == []
 
     def test_as_many_machines_as_asked_for(self, piles: Piles) -> None:
@@ -717,6 +717,6 @@ class TestProcess:
             assert process.wait(30) == 130
             elapsed = time.perf_counter() - start
             assert process.stdout.read() == ""
-            assert process.stderr.read() == "newfound: interrupted; no file is left half-written.\n"
+            assert process.stderr.read() == "newfound: interrupted; no file was left half-written.\n"
         assert elapsed < 10  # well below a second, unless the machine has other things to do
         assert piles.new_files() == []

@@ -54,7 +54,7 @@ def test_the_sentence_counts_the_new_ones(data: dict[str, Any], detection: Any) 
     sentence = "".join(part["text"] for part in data["summary"]["sentence"])
     assert sentence.startswith(f"{detection.n_novel} of the 140 incoming documents are new")
     detail = "".join(part["text"] for part in data["summary"]["detail"])
-    assert "5 % would be called new by mistake" in detail
+    assert "5 % of known documents are called new by mistake" in detail
 
 
 def test_documents_are_those_of_the_table(data: dict[str, Any], detection: Any) -> None:

@@ -1,4 +1,4 @@
-"""What the command line shows: tables on standard output, talk on standard error."""
+"""What the command line shows: results on standard output, messages on standard error."""
 
 from __future__ import annotations
 
@@ -41,22 +41,22 @@ _FORMS_SHOWN = 3
 
 
 def say(message: object) -> None:
-    """Print a line of talk on standard error; white space is folded, so it is one line."""
+    """Print a message on standard error, as one line."""
     line = " ".join(visible(str(message)).split())
     print(f"newfound: {line}", file=sys.stderr, flush=True)
 
 
 @contextmanager
 def outcome() -> Iterator[None]:
-    """Turn what goes wrong into one sentence and an exit status; 1 is "could not"."""
+    """Turn an error into one sentence and an exit status; 1 is "could not"."""
     try:
         yield
         sys.stdout.flush()
     except KeyboardInterrupt:
-        say("interrupted; no file is left half-written.")
+        say("interrupted; no file was left half-written.")
         _leave(130)
     except BrokenPipeError:
-        # The reader, such as head, has had enough; everything asked for was done before.
+        # The reader, such as head, closed the pipe; files were written before.
         _leave(0)
     except MemoryError as error:
         say(
@@ -80,19 +80,19 @@ def _leave(status: int) -> NoReturn:
     try:
         sys.stdout.flush()
     except OSError:
-        # Or the interpreter tries again at its end, and complains.
+        # Otherwise the interpreter flushes again when it ends, and prints a traceback.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     raise SystemExit(status)
 
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        """Leave it to `outcome`."""
+        """Let `outcome` handle it."""
         raise BrokenPipeError
 
 
 def console(stream: TextIO) -> Console:
-    """Give a console as wide as the terminal; it replaces what the encoding lacks."""
+    """Return a console as wide as the terminal; it replaces characters the encoding lacks."""
     if hasattr(stream, "reconfigure"):
         stream.reconfigure(errors="replace")
     width = None if stream.isatty() or "COLUMNS" in os.environ else _WIDTH_OF_A_PIPE
@@ -101,7 +101,7 @@ def console(stream: TextIO) -> Console:
 
 @contextmanager
 def _standard_output() -> Iterator[None]:
-    """Write now, so that what fails is known while it can still be told."""
+    """Flush at the end, so that a failure can still be reported."""
     try:
         yield
         sys.stdout.flush()
@@ -119,7 +119,7 @@ def show(*parts: RenderableType) -> None:
 
 
 def print_json(data: object, *, indent: int | None = 2) -> None:
-    """Print plain data on standard output, readable by any JSON parser in any encoding."""
+    """Print plain data as JSON on standard output; ASCII where the encoding is not UTF-8."""
     utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     with _standard_output():
         print(json.dumps(data, ensure_ascii=not utf8, allow_nan=False, indent=indent))
@@ -127,7 +127,7 @@ def print_json(data: object, *, indent: int | None = 2) -> None:
 
 @contextmanager
 def training(*, quiet: bool) -> Iterator[Callable[[EpochInfo], None] | None]:
-    """Give a callback that draws a progress bar, on a terminal only; say warnings at the end."""
+    """Yield a callback that draws a progress bar on a terminal; print warnings at the end."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         if quiet or not sys.stderr.isatty():
@@ -157,19 +157,19 @@ def _progress() -> Progress:
 
 
 def headline(words: Sequence[str], n_known: int, n_novel: int) -> Text:
-    """Say in plain words what was found, and how to read the score."""
-    found = ", ".join(map(visible, words)) or "not a single word"
+    """Return what was found in one sentence, and how to read the columns."""
+    found = ", ".join(map(visible, words)) or "no word"
     return Text.assemble(
-        f"What is new in {n_novel:,} novel documents against {n_known:,} known ones: ",
+        f"What is new in {n_novel:,} novel documents, compared with {n_known:,} known ones: ",
         (found, STYLES["novel"]),
-        ".\nNovelty: how sure it is that a word is new, in standard deviations, and where 90 % of "
-        "repetitions would find it.\nq: the share of errors among the words up to there. Score: "
-        "how many times as frequent among the reasons for novel as among those for known.\n",
+        ".\nNovelty: evidence that a word is new, in standard deviations, with its 90 % interval.\n"
+        "q: expected share of false discoveries if you stop here (Benjamini-Hochberg).\n"
+        "Score: how many times as frequent in the rules for novel as in the rules for known.\n",
     )
 
 
 def words_table(rows: Sequence[dict[str, Any]], side: str, title: str) -> Table:
-    """Draw a table of words, one row a word, with the evidence for its score."""
+    """Return a table of words, with the evidence for each."""
     table = _table(title)
     table.add_column("word", style=STYLES[side], no_wrap=True, min_width=12, max_width=30)
     names = ("novelty", "90 %", *(["q"] if side == "novel" else []), "score")
@@ -191,10 +191,10 @@ def words_table(rows: Sequence[dict[str, Any]], side: str, title: str) -> Table:
 
 
 def phrases_table(rows: Sequence[dict[str, Any]], title: str) -> Table:
-    """Draw a table of phrases, with the documents of each side that have all their words."""
+    """Return a table of phrases, with the documents of each side that have all their words."""
     table = _table(title)
     table.add_column("phrase", min_width=20)
-    for name in ("novelty", "novel docs", "known docs", "right", "rules"):
+    for name in ("novelty", "novel docs", "known docs", "precision", "rules"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         table.add_row(
@@ -209,10 +209,10 @@ def phrases_table(rows: Sequence[dict[str, Any]], title: str) -> Table:
 
 
 def rules_table(clauses: Sequence[Clause], title: str) -> Table:
-    """Draw a table of rules, with what each matches on either side."""
+    """Return a table of rules, with the documents of each side that they match."""
     table = _table(title)
     table.add_column("rule", min_width=20)
-    for name in ("novel docs", "known docs", "right", "held out", "times"):
+    for name in ("novel docs", "known docs", "precision", "held out", "count"):
         table.add_column(name, justify="right", no_wrap=True)
     for clause in clauses:
         table.add_row(
@@ -220,8 +220,8 @@ def rules_table(clauses: Sequence[Clause], title: str) -> Table:
             f"{clause.matches_novel:,}",
             f"{clause.matches_known:,}",
             *(
-                "" if math.isnan(right) else f"{right:.0%}"
-                for right in (clause.precision, clause.held_out_precision)
+                "" if math.isnan(precision) else f"{precision:.0%}"
+                for precision in (clause.precision, clause.held_out_precision)
             ),
             f"{clause.count:,}",
         )
@@ -233,7 +233,7 @@ def _table(title: str) -> Table:
 
 
 def _forms(word: str, forms: Sequence[str]) -> str:
-    """List the first forms, unless the word itself is the only one."""
+    """Return the first forms of a word, or nothing if the word is its only form."""
     if list(forms) == [word]:
         return ""
     more = f" +{len(forms) - _FORMS_SHOWN}" if len(forms) > _FORMS_SHOWN else ""
@@ -247,12 +247,12 @@ def rule(clause: Clause) -> Text:
 
 
 def share(value: float) -> str:
-    """Write a q-value; a small one only as small."""
+    """Return a q-value with three decimals, or "< 0.001"."""
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def number(value: float) -> str:
-    """Write a score with three digits that count."""
+    """Return a number with three significant digits."""
     if not math.isfinite(value):
         return str(value)
     digits = max(0, 2 - math.floor(math.log10(abs(value)))) if value else 0

@@ -1,4 +1,4 @@
-"""``newfound describe`` and ``newfound demo``: two piles of documents, told apart."""
+"""``newfound describe`` and ``newfound demo``: what is new in novel documents."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ __all__ = ["demo", "describe"]
 
 
 def describe(
-    known: Annotated[str, typer.Option(help=f"The documents that are known: {PATH_HELP}.")],
-    novel: Annotated[str, typer.Option(help="The documents whose novelty is to be described.")],
+    known: Annotated[str, typer.Option(help=f"Known documents: {PATH_HELP}.")],
+    novel: Annotated[str, typer.Option(help="Novel documents, in the same formats.")],
     *,
     text_column: TextColumn = None,
     known_column: KnownColumn = None,
     novel_column: Annotated[
-        str | None, typer.Option(help="The column of the novel side, where the two differ.")
+        str | None, typer.Option(help="Text column of the novel documents, if it differs.")
     ] = None,
     format: FormatOf = None,
     encoding: Encoding = None,
@@ -72,46 +72,46 @@ def describe(
     force: Force = False,
     top: Top = 20,
     preset: Annotated[
-        Preset, typer.Option(help="Parameters: fast and good, or those of the paper.")
+        Preset, typer.Option(help="Parameter set: the default, or that of the paper.")
     ] = Preset.default,
     machines: Annotated[
-        int | None, typer.Option(min=1, max=1000, help="How many machines learn.")
+        int | None, typer.Option(min=1, max=1000, help="Number of machines.")
     ] = None,
     n_clauses: Annotated[
-        int | None, typer.Option(min=2, callback=even, help="Rules for each side; even.")
+        int | None, typer.Option(min=2, callback=even, help="Number of rules for each side; even.")
     ] = None,
     threshold: Annotated[
         int | None,
-        typer.Option("--T", min=1, help="Votes at which a document is learned well enough."),
+        typer.Option("--T", min=1, help="Target of the vote sum."),
     ] = None,
     specificity: Annotated[
         float | None,
         typer.Option(
-            "--s", min=1.0, max=8000.0, callback=number, help="How specific rules become."
+            "--s", min=1.0, max=8000.0, callback=number, help="Specificity; higher values give longer rules."
         ),
     ] = None,
     epochs: Annotated[
-        int | None, typer.Option(min=1, help="Passes over the documents, at most.")
+        int | None, typer.Option(min=1, help="Maximum number of passes over the documents.")
     ] = None,
     max_literals: Annotated[
-        int | None, typer.Option(min=0, help="A budget of words for each rule; 0 for none.")
+        int | None, typer.Option(min=0, help="Maximum number of words in a rule; 0 for no limit.")
     ] = None,
     language: Language = None,
     min_df: Annotated[
-        int | None, typer.Option(min=1, help="Leave out words of fewer documents than this.")
+        int | None, typer.Option(min=1, help="Ignore words that are in fewer documents.")
     ] = None,
     seed: Seed = 0,
     jobs: Jobs = -1,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Describe what is new in some documents, compared with known ones.
+    """Describe what is new in novel documents, compared with known ones.
 
-    Prints the words that make the novel documents new, with the evidence for each, the words of
-    the known ones, words that say more together, and the rules learned most often. A novelty above
-    2 or so is more than chance; q is the share of errors among the words up to there. A score of 8
-    says that the word is 8 times as frequent in the reasons learned for novel as in those for
-    known.
+    Prints the words that are new, with the evidence for each, the words that are typical of the
+    known documents, words that occur together, and the most frequent rules. Words are ranked by
+    novelty, in standard deviations; above about 2 it is unlikely to be chance. q is the expected
+    share of false discoveries if you stop at that word. A score of 8 means that the word is 8
+    times as frequent in the rules for novel as in the rules for known.
     """
     if known == novel:
         what = "standard input" if known == "-" else known
@@ -156,7 +156,7 @@ def describe(
 
 def demo(
     report: Report = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     top: Top = 10,
     seed: Seed = 0,
     jobs: Jobs = -1,
@@ -177,7 +177,7 @@ def demo(
         _print(describer, known, novel, top=top, json=json)
         if not json and not quiet:
             say("the sample is a part of CLINC150, by S. Larson et al., 2019, CC BY 3.0.")
-            say("now your own: newfound describe --known OLD.csv --novel NEW.csv")
+            say("with your own documents: newfound describe --known OLD.csv --novel NEW.csv")
 
 
 def _fit(
@@ -229,10 +229,10 @@ def _print(
         return
     show(
         headline([row["word"] for row in new[:5]], len(known), len(novel)),
-        words_table(new, "novel", "New: the words of the novel documents"),
-        words_table(old, "known", "Not new: the words of the known documents"),
-        *([phrases_table(phrases, "Words that say more together")] if phrases else []),
-        rules_table(rules, "The rules learned most often"),
+        words_table(new, "novel", "Words that are new"),
+        words_table(old, "known", "Words typical of the known documents"),
+        *([phrases_table(phrases, "Words that occur together")] if phrases else []),
+        rules_table(rules, "Most frequent rules"),
     )
 
 

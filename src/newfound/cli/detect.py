@@ -261,5 +261,5 @@ def _show(detection: Detection, incoming: Documents, top: int) -> None:
         shown.append(Text(f"Group {number}, {group.size:,} documents: {visible(words)}"))
     if detection.description is not None:
         rows = detection.description.words_.top(top).to_records()
-        shown += [Text(), words_table(rows, "novel", "New: the words of the novel documents")]
+        shown += [Text(), words_table(rows, "novel", "Words that are new")]
     show(*shown)

@@ -1,4 +1,4 @@
-"""The options that several commands share, and their checks."""
+"""Options that several commands share, and their checks."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ __all__ = [
 ]
 
 PATH_HELP = (
-    "a folder of text files, or a .txt (a line a document), .csv, .tsv, .jsonl or .parquet file, "
-    "each also .gz, or - for standard input"
+    "a folder of text files, a .txt (one document per line), .csv, .tsv, .jsonl or .parquet file, "
+    "also compressed as .gz, or - for standard input"
 )
 
 
 class Preset(StrEnum):
-    """Names of the sets of parameters."""
+    """Names of parameter sets."""
 
     default = "default"
     paper = "paper"
 
 
 class Format(StrEnum):
-    """Formats of documents, where the name of the file does not say."""
+    """Formats of input files whose name does not end in the format."""
 
     txt = "txt"
     csv = "csv"
@@ -59,21 +59,23 @@ class Format(StrEnum):
 
 
 def even(value: int | None) -> int | None:
-    """Refuse an odd number of clauses."""
+    """Reject an odd number of clauses."""
     if value is not None and value % 2:
-        raise typer.BadParameter(f"{value} must be even: half vote for a side, half against it.")
+        raise typer.BadParameter(
+            f"{value} must be even: half of the rules vote for a side, half against it."
+        )
     return value
 
 
 def number(value: float | None) -> float | None:
-    """Refuse nan."""
+    """Reject nan."""
     if value is not None and value != value:
         raise typer.BadParameter("nan is not a number; use one from 1 to 8000.")
     return value
 
 
 def _language_known(value: str | None) -> str | None:
-    """Refuse a language that has no lemmas."""
+    """Reject a language that has no lemmas."""
     if value is not None:
         from newfound.text.lemmas import lemmatize
 
@@ -86,43 +88,47 @@ def _language_known(value: str | None) -> str | None:
 
 def _jobs(value: int) -> int:
     if value == 0:
-        raise typer.BadParameter("0 threads do no work; use 1 or more, or -1 for all cores.")
+        raise typer.BadParameter(
+            "0 is not a number of threads; use 1 or more, or -1 for all cores."
+        )
     return value
 
 
-Top = Annotated[int, typer.Option(min=1, help="How many words of each side, and rules, to print.")]
-Seed = Annotated[int, typer.Option(min=0, help="The same seed gives the same result.")]
+Top = Annotated[
+    int, typer.Option(min=1, help="Number of words of each side, and of rules, to print.")
+]
+Seed = Annotated[int, typer.Option(min=0, help="Random seed; the same seed gives the same result.")]
 Jobs = Annotated[
     int,
     typer.Option(
-        min=-1, callback=_jobs, help="Threads; -1 is all cores. The result is the same on any."
+        min=-1,
+        callback=_jobs,
+        help="Number of threads; -1 uses all cores. The result does not depend on it.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no talk.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Suppress progress bars and messages.")]
 Report = Annotated[
     Path | None,
-    typer.Option(help="Write a page that shows what was found, one .html file for any browser."),
+    typer.Option(help="Write a report: one HTML file that works offline."),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace files that exist.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 TextColumn = Annotated[
-    str | None, typer.Option(help="The column with the texts, of each side that is a table.")
+    str | None, typer.Option(help="Column with the texts, for inputs that are tables.")
 ]
 KnownColumn = Annotated[
-    str | None, typer.Option(help="The column of the known side, where the two differ.")
+    str | None, typer.Option(help="Text column of the known documents, if it differs.")
 ]
-FormatOf = Annotated[
-    Format | None, typer.Option(help="The format, where the name does not say, as for -.")
-]
+FormatOf = Annotated[Format | None, typer.Option(help="Input format; needed for standard input.")]
 Encoding = Annotated[
-    str | None, typer.Option(help="The encoding; by default UTF-8 or else Windows-1252.")
+    str | None, typer.Option(help="Input encoding; by default UTF-8, or else Windows-1252.")
 ]
 Language = Annotated[
     str | None,
-    typer.Option(callback=_language_known, help="The language of the texts, such as en."),
+    typer.Option(callback=_language_known, help="Language of the texts, such as en."),
 ]
 Data = Annotated[
-    Path | None, typer.Option(help="The folder with the data sets; by default, NEWFOUND_DATA.")
+    Path | None, typer.Option(help="Folder with the data sets; by default NEWFOUND_DATA.")
 ]
 Measurements = Annotated[
     Path | None, typer.Option("--output", "-o", help="Write tables to NAME.md and NAME.json.")
@@ -130,7 +136,7 @@ Measurements = Annotated[
 
 
 def refuse_same(paths: Mapping[str, Path | None]) -> None:
-    """Refuse two options that name the same file."""
+    """Reject two options that name the same file."""
     taken: dict[Path, str] = {}
     for option, path in paths.items():
         if path is not None and taken.setdefault(path, option) != option:
@@ -143,17 +149,19 @@ def ways_to_read(
     column: str | None,
     format: Format | None,
 ) -> list[dict[str, Any]]:
-    """Give each side the format if its name says none, and the column if it is a table."""
+    """Return the reading options of each input: its format, unless its name says it, and column."""
     from newfound.text.readers import TABLES, format_of
 
     named = [format_of(path) for path in paths]
     if format is not None and None not in named and format not in named:
         raise typer.BadParameter(
-            f"--format {format.value} is for names that do not say the format; both names do."
+            f"--format {format.value} contradicts the file names, which already say the format."
         )
     tables = [(name or format) in TABLES for name in named]
     if column is not None and not any(tables):
-        raise typer.BadParameter(f"--text-column {column}: neither side has columns; name none.")
+        raise typer.BadParameter(
+            f"--text-column {column}: none of the inputs is a table with columns."
+        )
     return [
         {
             "format": None if name or format is None else format.value,
@@ -164,7 +172,7 @@ def ways_to_read(
 
 
 def refuse_paths(output: Path | None, *others: Path | None, force: bool) -> None:
-    """Find out now what would fail after the work."""
+    """Check before the work that the outputs can be written."""
     from newfound.storage.files import refuse_path
 
     for path in (output, *others):

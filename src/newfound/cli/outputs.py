@@ -24,7 +24,7 @@ class _Rows(Protocol):
 
 
 def refuse_ending(output: Path | None) -> None:
-    """Refuse a table in a format that is not written."""
+    """Reject a table format that cannot be written."""
     if output is not None and output.suffix.lower() not in (".csv", ".json", ".parquet"):
         raise typer.BadParameter(f"--output {output} must end in .csv, .json or .parquet.")
 
@@ -36,7 +36,7 @@ def write(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Write a table and a model where paths are given, and say so."""
+    """Write a table and a model to the paths given, and print a message for each."""
     from newfound.storage.files import written_aside
     from newfound.storage.model_file import save as save_model
 

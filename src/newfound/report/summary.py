@@ -1,4 +1,4 @@
-"""What is new, in one sentence for someone who knows nothing of how it was found."""
+"""What is new, in one sentence for a reader who does not know the method."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ def summary(
     n_novel: int,
     name: Callable[[str], str] = str,
 ) -> dict[str, Any]:
-    """Say what is new.
+    """Return a sentence that says what is new.
 
     Parameters
     ----------
     words : dict or None
-        The words of the page; None where nothing was described.
+        The words of the page; None if nothing was described.
     n_known, n_novel : int
-        How many documents there are.
+        The number of documents.
     name : callable
-        How to write a word.
+        Returns a word as it is to be written.
 
     Returns
     -------
@@ -51,8 +51,8 @@ def summary(
     if not names:
         sentence = [
             _part(
-                f"Nothing stands out in {novel}: no word is used so differently from {known} that "
-                "chance could not explain it."
+                f"Nothing stands out in {novel}: no word differs from {known} by more than chance "
+                "can explain."
             )
         ]
         return {"sentence": sentence, "detail": [], "words": [], "names": []}
@@ -77,7 +77,7 @@ def summary(
 
 
 def detection_summary(detection: dict[str, Any], described: dict[str, Any]) -> dict[str, Any]:
-    """Say which share of incoming documents is new, and by which words.
+    """Return a sentence that says how many incoming documents are new, and by which words.
 
     Parameters
     ----------
@@ -92,21 +92,19 @@ def detection_summary(detection: dict[str, Any], described: dict[str, Any]) -> d
     >>> found = {"n": 50, "n_novel": 12, "alpha": 0.05, "share": share}
     >>> made = detection_summary(found, {"words": [3], "names": ["Rugby"]})
     >>> "".join(part["text"] for part in made["sentence"])
-    '12 of the 50 incoming documents are new, and Rugby makes them so.'
+    '12 of the 50 incoming documents are new; most distinctive word: Rugby.'
     """
     n, novel = detection["n"], detection["n_novel"]
     names = described["names"][:_NAMED]
     who = f"{novel:,} of the {n:,} incoming documents {'is' if novel == 1 else 'are'} new"
     sentence = [_part(f"None of the {n:,} incoming documents is new" if not novel else who)]
     if novel and names:
-        sentence += [_part(", and "), *_listed(names)]
-        them = "it" if novel == 1 else "them"
-        sentence += [_part(f" make{'s' if len(names) == 1 else ''} {them} so")]
+        sentence += [_part(f"; most distinctive word{_s(len(names))}: "), *_listed(names)]
     share = {name: f"{100 * value:.0f} %" for name, value in detection["share"].items()}
     detail = (
-        f"Of known documents, {100 * detection['alpha']:g} % would be called new by mistake. That "
-        f"allowed for, an estimated {share['share']} of the incoming ones are new ({share['low']} "
-        f"to {share['high']})."
+        f"At this threshold, {100 * detection['alpha']:g} % of known documents are called new by "
+        f"mistake. Corrected for that, an estimated {share['share']} of the incoming documents are "
+        f"new ({share['low']} to {share['high']})."
     )
     return {
         "sentence": [*sentence, _part(".")],
@@ -125,7 +123,7 @@ def _s(n: int) -> str:
 
 
 def _share(n: int, of: int) -> str:
-    """Say a share in the way that is read most easily.
+    """Return a share as a number of documents if there are few, else in per cent.
 
     Examples
     --------
@@ -139,7 +137,7 @@ def _share(n: int, of: int) -> str:
 
 
 def _listed(names: Sequence[str]) -> list[dict[str, Any]]:
-    """Put commas and an "and" between words."""
+    """Return words separated by commas and "and"."""
     parts: list[dict[str, Any]] = []
     for i, name in enumerate(names):
         if i:

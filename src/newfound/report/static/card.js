@@ -1,4 +1,4 @@
-// The card of a word: forms, company, rules, sentences from both sides.
+// The card of a word: forms, context, rules, and sentences of both sides.
 "use strict";
 
 (() => {
@@ -25,24 +25,24 @@
       fact(
         "novelty",
         `${format.signed(row.novelty)} (${format.signed(row.low)} to ${format.signed(row.high)})`,
-        `${newfound.novelty} In brackets the 90 % interval.`,
+        `${newfound.novelty} In brackets: the 90 % interval.`,
       ),
       fact(
         "q",
         format.chance(row.q),
-        "Among words at least this novel, the share that is expected to be so by chance.",
+        "Expected share of false discoveries if you stop at this word (Benjamini–Hochberg).",
       ),
       data.words.several_machines
         ? fact(
             "machines that agree",
             format.share(row.stability),
-            "The share of the committee that puts the word on this side.",
+            "Share of the machines that put the word on this side.",
           )
         : null,
       fact(
         "score",
         format.number(row.score),
-        "How many times as frequent in the reasons for novel as in those for known.",
+        "How many times as frequent in the rules for novel as in the rules for known.",
       ),
       fact("in rules for novel", format.count(row.F_N)),
       fact("in rules for known", format.count(row.F_K)),
@@ -53,7 +53,7 @@
     el(
       "div",
       {},
-      el("h4", {}, newfound.sideLabel(side), " company"),
+      el("h4", {}, newfound.sideLabel(side), " context"),
       partners.length
         ? el(
             "ul",
@@ -61,14 +61,14 @@
             partners.map(([word, rules, lift]) =>
               el(
                 "li",
-                { title: `together in ${rules} rules, ${lift} times as often as by chance` },
+                { title: `in ${rules} rules with both words, ${lift} times as many as expected by chance` },
                 newfound.word(word),
                 " ",
                 el("small", {}, `×${format.number(lift, 2)}`),
               ),
             ),
           )
-        : el("p", { class: "none" }, "No word is drawn into its rules more often than by chance."),
+        : el("p", { class: "none" }, "No word is in its rules more often than expected by chance."),
     );
 
   const sentences = (numbers, side, row) =>
@@ -94,7 +94,7 @@
             "p",
             { class: "none" },
             row[`documents_${side}`]
-              ? `The texts of the ${side} documents that have it are not at hand.`
+              ? `The texts of the ${side} documents with this word are not available.`
               : `No ${side} document has it.`,
           ),
     );
@@ -105,7 +105,7 @@
       return el(
         "p",
         { class: "none" },
-        "Company, rules and sentences are kept for the words that matter most; this one is beyond them.",
+        "The report has context, rules and sentences only for the most important words; this is not one of them.",
       );
     return [
       card.examples
@@ -118,7 +118,7 @@
         : el(
             "p",
             { class: "none" },
-            "Sentences need the texts: pass known and novel when the report is made from a saved model.",
+            "Sentences need the texts, which a saved model does not hold: pass known and novel to the report.",
           ),
       el(
         "div",
@@ -126,7 +126,7 @@
         company(card.company.novel, "novel"),
         company(card.company.known, "known"),
       ),
-      el("h4", {}, "Rules with it"),
+      el("h4", {}, "Rules with this word"),
       card.rules.length
         ? el(
             "ul",
@@ -141,7 +141,7 @@
               ),
             ),
           )
-        : el("p", { class: "none" }, "It is in no rule."),
+        : el("p", { class: "none" }, "No rule uses this word."),
     ];
   };
 
@@ -172,7 +172,7 @@
             class: "quiet",
             disabled: number === 0,
             onclick: () => step(-1),
-            "aria-label": "The word before",
+            "aria-label": "Previous word",
           },
           "←",
         ),
@@ -183,7 +183,7 @@
             class: "quiet",
             disabled: number === newfound.words.length - 1,
             onclick: () => step(1),
-            "aria-label": "The next word",
+            "aria-label": "Next word",
           },
           "→",
         ),
@@ -210,7 +210,7 @@
         el(
           "p",
           { class: "forms" },
-          row.side === "neither" ? "Not surely novel or known" : `Speaks for ${row.side}`,
+          row.side === "neither" ? "Neither clearly novel nor clearly known" : `Indicates ${row.side}`,
           forms.length
             ? [" · forms: ", row.forms.flatMap((form, i) => [i ? ", " : "", el("bdi", {}, form)])]
             : null,

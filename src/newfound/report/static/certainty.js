@@ -1,4 +1,4 @@
-// How sure: the committee's intervals, held-out curves, cumulative curves, each beside TF-IDF.
+// Reliability: intervals, curves on held-out documents, cumulative curves, each beside TF-IDF.
 "use strict";
 
 (() => {
@@ -114,8 +114,8 @@
   const intervals = () => {
     const rows = newfound.words.filter((row) => row.new).slice(0, 20);
     return figure(
-      "The first words, and how far chance could move them",
-      "The bar is where the novelty of a word would lie, with 90 % certainty, if as many fresh documents were read.",
+      "Novelty of the first words, with 90 % intervals",
+      "The bar is the range in which the novelty of a word lies in 90 % of repetitions with as many new documents.",
       (width) =>
         Plot.plot({
           className: "chart",
@@ -148,7 +148,7 @@
     );
   };
 
-  newfound.section("certainty", "How sure", () => {
+  newfound.section("certainty", "Reliability", () => {
     if (!data.curves) return null;
     const shown = [];
     const words = newfound.words.filter((row) => row.new);
@@ -160,7 +160,7 @@
         el(
           "p",
           { class: "lead" },
-          `${newfound.plural(data.made.n_machines, "machine")} learned from the documents, each in its own way. Of the ${newfound.plural(first.length, "first new word")} that rules use, all machines agree on the side of ${all}.`,
+          `${newfound.plural(data.made.n_machines, "machine")} were trained, each on its own sample of the documents. All of them agree on the side of ${all} of the ${newfound.plural(first.length, "first new word")} that rules use.`,
         ),
       );
     }
@@ -171,7 +171,7 @@
       if (!ours)
         shown.push(
           newfound.notice(
-            "Curves on held-out documents need the describer as it was fitted; a saved model shows those of TF-IDF alone.",
+            "Curves on held-out documents need the describer that was fitted; with a saved model, only those of TF-IDF are shown.",
           ),
         );
       shown.push(
@@ -182,8 +182,8 @@
         curve(
           "roc",
           "ROC on held-out documents",
-          "known documents taken for novel",
-          "novel documents found",
+          "false positive rate",
+          "true positive rate",
           "diagonal",
           "auroc",
         ),
@@ -199,7 +199,7 @@
     }
     panels.push(cumulative(data.curves.scores.newfound, "Scores of words", "score", "log"));
     if (data.curves.scores.tfidf)
-      panels.push(cumulative(data.curves.scores.tfidf, "The same with TF-IDF", "TF-IDF", "linear"));
+      panels.push(cumulative(data.curves.scores.tfidf, "TF-IDF of words", "TF-IDF", "linear"));
     if (words.length) panels.push(intervals());
     shown.push(el("div", { class: "panels" }, panels));
     return shown;

@@ -39,13 +39,13 @@ newfound.section("context", "Context", () => {
       );
     };
     shown.push(
-      el("h3", {}, "The new words, each with each"),
+      el("h3", {}, "Context matrix of the new words"),
       el(
         "p",
         { class: "lead" },
-        "How many times as often as by chance two words stand in the same rule: ",
+        "How many times as often as expected by chance two words are in the same rule: ",
         el("b", {}, "×2"),
-        " is twice as often, a dot never. Darker is more.",
+        " is twice as often, a dot is never. A darker cell is a higher value.",
       ),
       el("div", { class: "filters" }, el("label", { for: "context-side" }, "Rules"), choose),
       holder,
@@ -66,11 +66,11 @@ newfound.section("context", "Context", () => {
         { key: "b", label: "With", text: true, show: (row) => newfound.word(row.b, { mark: true }) },
         { key: "side", label: "Rules for", text: true, show: (row) => row.side },
         { key: "rules", label: "Rules with both" },
-        { key: "lift", label: "Times chance", show: (row) => `×${format.number(row.lift)}` },
+        { key: "lift", label: "Lift", help: "Rules with both words, divided by the number expected by chance.", show: (row) => `×${format.number(row.lift)}` },
         {
           key: "strength",
           label: "Strength",
-          help: "(rules with both − 1) · logarithm of times chance",
+          help: "(rules with both − 1) · logarithm of the lift",
           show: (row) => format.number(row.strength),
         },
       ],
@@ -119,7 +119,7 @@ newfound.matrix = (context, side) => {
     el(
       "caption",
       { class: "unseen" },
-      "How many times as often as by chance two words stand in the same rule",
+      "How many times as often as expected by chance two words are in the same rule",
     ),
     el(
       "thead",
@@ -146,7 +146,7 @@ newfound.matrix = (context, side) => {
   );
 };
 
-// Names pushed apart until none covers another; lines between those that rules use together.
+// A network: names are pushed apart until none overlap, lines connect words of the same rules.
 newfound.network = (pairs, width) => {
   const { el } = newfound;
   const shown = width < 560 ? pairs.slice(0, 24) : pairs;
@@ -194,7 +194,7 @@ newfound.network = (pairs, width) => {
     .force("y", d3.forceY(height / 2).strength(0.16))
     .stop()
     .tick(300);
-  // Fill the room there is, then push names off one another.
+  // Use the whole area, then push overlapping names apart.
   for (const [axis, size] of [
     ["x", width - 120],
     ["y", height - 40],

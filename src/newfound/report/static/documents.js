@@ -1,4 +1,4 @@
-// Documents ranked by novelty, words marked by what they contribute.
+// Documents ranked by novelty, with words marked by their contribution.
 "use strict";
 
 newfound.section("documents", "Documents", () => {
@@ -6,7 +6,7 @@ newfound.section("documents", "Documents", () => {
   if (!data.documents || !data.documents.rows.length) {
     return data.words
       ? newfound.notice(
-          "Documents and examples need the texts, and a saved model holds none: pass known and novel when the report is made.",
+          "Documents and examples need the texts, which a saved model does not hold: pass known and novel to the report.",
         )
       : null;
   }
@@ -49,7 +49,7 @@ newfound.section("documents", "Documents", () => {
             ? null
             : el(
                 "span",
-                { class: "value", title: "How often a known document looks at least this new" },
+                { class: "value", title: "Expected share of known documents with at least this novelty" },
                 `p ${format.chance(row.p_value)}`,
               ),
           row.nearest ? el("span", { class: "value" }, "nearest: ", el("bdi", {}, row.nearest)) : null,
@@ -81,7 +81,7 @@ newfound.section("documents", "Documents", () => {
     const left = kept.length - shown;
     more.hidden = left <= 0;
     more.textContent = `Show ${format.count(Math.min(16, left))} more`;
-    count.textContent = `${format.count(Math.min(shown, kept.length))} of ${newfound.plural(kept.length, "document")} shown${rows.length < total ? `; the page holds ${detected ? "the newest of" : "the most novel and the most surprising of"} ${format.count(total)}` : ""}`;
+    count.textContent = `${format.count(Math.min(shown, kept.length))} of ${newfound.plural(kept.length, "document")} shown${rows.length < total ? `; the report has ${detected ? "the most novel of" : "the most novel and the most surprising of"} ${format.count(total)}` : ""}`;
   };
   const search = el("input", { type: "search", id: "documents-search", autocomplete: "off" });
   const options = detected
@@ -138,17 +138,17 @@ newfound.section("documents", "Documents", () => {
   const how = detected
     ? "The incoming documents, the most novel first."
     : data.documents.held_out
-      ? "The most novel first. Each document was ranked by rules learned without it."
-      : "The most novel first, by the words they hold.";
+      ? "The most novel first. Each document was scored by machines that were not trained on it."
+      : "The most novel first, scored by their words.";
   return [
     el(
       "p",
       { class: "lead" },
-      `${how} Words that speak for novel are `,
+      `${how} Words that indicate novel are `,
       el("mark", { class: "novel sample" }, "underlined"),
-      ", words that speak for known ",
+      ", words that indicate known are ",
       el("mark", { class: "known sample" }, "dotted"),
-      "; the fuller the colour, the more they contribute.",
+      "; a stronger colour means a larger contribution.",
     ),
     detected ? newfound.pValues(data.detection) : null,
     data.groups && data.groups.length ? newfound.groups(data.groups) : null,
@@ -158,7 +158,7 @@ newfound.section("documents", "Documents", () => {
       { class: "filters", role: "search", "aria-label": "Filter the documents" },
       el("label", { for: "documents-search" }, "Search"),
       search,
-      el("label", { for: "documents-side" }, "Which"),
+      el("label", { for: "documents-side" }, "Show"),
       side,
       group ? [el("label", { for: "documents-group" }, "Group"), group] : null,
     ),
@@ -167,7 +167,7 @@ newfound.section("documents", "Documents", () => {
   ];
 });
 
-// The words that made a document rank where it does, those for new apart from those for known.
+// The words that contribute most to the rank of a document, for novel and for known.
 newfound.reasons = (why) => {
   const { el, format } = newfound;
   const list = (side, reasons) =>
@@ -221,13 +221,13 @@ newfound.groups = (groups) => {
   ];
 };
 
-// How the p-values of the incoming documents spread: known ones evenly, new ones at the left.
+// Histogram of the p-values: those of known documents are uniform, those of new ones small.
 newfound.pValues = ({ p_values, alpha, n }) => {
   const { el, format } = newfound;
   const step = 1 / p_values.length;
   const bins = p_values.map((count, i) => ({ count, from: i * step, to: (i + 1) * step }));
   const holder = el("div", { class: "figure short" });
-  const text = `${newfound.plural(p_values[0], "document")} of ${format.count(n)} with a p-value below ${format.number(step)}; about ${format.count(Math.round(n * step))} would be there if all were known`;
+  const text = `${newfound.plural(p_values[0], "document")} of ${format.count(n)} with a p-value below ${format.number(step)}; about ${format.count(Math.round(n * step))} are expected if all are known`;
   newfound.responsive(holder, (width) =>
     newfound.picture(
       Plot.plot({
@@ -256,11 +256,11 @@ newfound.pValues = ({ p_values, alpha, n }) => {
     ),
   );
   return [
-    el("h3", {}, "How rare they would be among known documents"),
+    el("h3", {}, "P-values of the incoming documents"),
     el(
       "p",
       { class: "lead" },
-      `${text} (dashed). Left of the line at ${format.number(alpha)} a document is called novel.`,
+      `${text} (dashed line). Documents with a p-value up to ${format.number(alpha)} are called novel.`,
     ),
     holder,
   ];

@@ -39,14 +39,14 @@ newfound.section("made", "How it was made", () => {
       ? el(
           "p",
           { class: "lead" },
-          "A detector learned from known documents only; those that were held back say how new a known document can look by chance. What it called novel was then described against the known.",
+          "The detector was trained on known documents only; known documents that were held back set its threshold. The documents that it called novel were then described against the known ones.",
         )
       : null,
     data.words
       ? el(
           "p",
           { class: "lead" },
-          `Known and novel documents were turned into words, ${newfound.plural(made.n_words, "word")} in all. Tsetlin Machines learned ${newfound.plural(made.n_rules, "rule")} that tell the two apart: they give scores, phrases and company. How sure it is that a word is novel, its documents say. Everything is counted in words as the model saw them: forms of a word count as one.`,
+          `The documents contain ${newfound.plural(made.n_words, "word")}; all forms of a word count as one. Tsetlin Machines learned ${newfound.plural(made.n_rules, "rule")} that separate known from novel documents. Scores, phrases and context are computed from the rules, the novelty of a word from the documents that have it.`,
         )
       : null,
     piles.length || n
@@ -77,7 +77,7 @@ newfound.section("made", "How it was made", () => {
     el(
       "p",
       { class: "source" },
-      "Charts: d3 and Observable Plot (ISC licence), inside this file. This page loads nothing and sends nothing.",
+      "Charts: d3 and Observable Plot (ISC licence), included in this file. This page loads nothing and sends nothing.",
     ),
   ];
 });

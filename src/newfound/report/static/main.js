@@ -1,4 +1,4 @@
-// Put the sections in place, and the few things that are for the whole page.
+// Build the sections, the navigation and the theme switch.
 "use strict";
 
 (() => {
@@ -14,7 +14,7 @@
   }
   nav.replaceChildren(...links);
 
-  // The link of the section in view is the current one.
+  // Mark the link of the section in view.
   const seen = new Map();
   const watcher = new IntersectionObserver(
     (entries) => {

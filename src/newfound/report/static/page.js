@@ -1,4 +1,4 @@
-// The pieces that every section is made of. Text is only ever placed as text.
+// Helpers that all sections use. Text is always inserted as text, never as HTML.
 "use strict";
 
 const newfound = { sections: [] };
@@ -20,7 +20,7 @@ newfound.el = (tag, attributes = {}, ...children) => {
   return element;
 };
 
-// A section of the page, shown only if there is something in it.
+// A section of the page; it is shown only if `build` returns content.
 newfound.section = (id, label, build) => newfound.sections.push({ id, label, build });
 
 newfound.format = {
@@ -46,11 +46,11 @@ newfound.format = {
   },
 };
 
-newfound.novelty = "In standard deviations: above 0 speaks for novel, below for known.";
+newfound.novelty = "In standard deviations: positive values indicate novel, negative values known.";
 
 newfound.plural = (n, one, many) => `${newfound.format.count(n)} ${n === 1 ? one : (many ?? `${one}s`)}`;
 
-// What stands for each side besides its colour.
+// A symbol for each side, so that the page can be read without colours.
 newfound.marks = { novel: "▲", known: "■", neither: "○" };
 newfound.mark = (side) =>
   newfound.el("span", { class: `mark ${side}`, "aria-hidden": "true" }, newfound.marks[side] ?? "");
@@ -76,7 +76,7 @@ if (newfound.data.words) {
   });
 }
 
-// A word that opens its card, or plain text where the page has none.
+// A word as a button that opens its card, or as plain text if the page has no card for it.
 newfound.word = (word, options = {}) => {
   const number = newfound.numbers.get(word);
   const name = newfound.el("bdi", {}, options.name ?? word);
@@ -95,7 +95,8 @@ newfound.word = (word, options = {}) => {
   );
 };
 
-// The pieces of an excerpt; `wanted` are the words to bring out, else all are marked by their weight.
+// The pieces of an excerpt. `wanted` are the words to highlight; without it, all words are
+// highlighted by their weight.
 newfound.pieces = (excerpt, wanted = null) => {
   const shown = excerpt.pieces.map((piece) => {
     if (typeof piece === "string") return piece.replace(/\n\s*\n/g, "\n");
@@ -105,7 +106,7 @@ newfound.pieces = (excerpt, wanted = null) => {
       return [wanted].flat().includes(number)
         ? newfound.el("strong", { class: `hit ${row.side}` }, surface)
         : surface;
-    // A weight of its own, as a detector gives it, or that of the word.
+    // The weight of the piece, which a detector sets, or else that of the word.
     if (own === undefined && row.side === "neither") return surface;
     const side = own === undefined ? row.side : own > 0 ? "novel" : "known";
     const weight = own ?? row.novelty;
@@ -128,7 +129,7 @@ newfound.pieces = (excerpt, wanted = null) => {
 };
 newfound.fullest = newfound.words.reduce((most, row) => Math.max(most, Math.abs(row.novelty ?? 0)), 1e-9);
 
-// A passage of the original text, in its own language and direction.
+// A passage of the original text, with its language and direction.
 newfound.original = (excerpt, wanted = null) =>
   newfound.el(
     "p",
@@ -136,7 +137,7 @@ newfound.original = (excerpt, wanted = null) =>
     newfound.pieces(excerpt, wanted),
   );
 
-// Tell those who listen instead of look.
+// Announce a message to screen readers.
 newfound.say = (text) => {
   document.getElementById("said").textContent = text;
 };
@@ -149,7 +150,7 @@ newfound.legend = (...items) =>
     items.filter(Boolean).map(([mark, text]) => newfound.el("span", { class: "key" }, mark, " ", text)),
   );
 
-// A line as the charts draw it.
+// A sample of a line, as in the charts.
 newfound.strokes = {
   novel: ["var(--novel)", null],
   known: ["var(--known)", "6 4"],
@@ -174,7 +175,7 @@ newfound.line = (name) => {
   return svg.node();
 };
 
-// A chart is one picture to those who listen: its parts keep their names, but not as labels.
+// Screen readers get a chart as one image: the names of its parts move to data attributes.
 newfound.picture = (chart) => {
   chart.setAttribute("role", "img");
   for (const part of chart.querySelectorAll("g[aria-label]")) {
@@ -185,7 +186,7 @@ newfound.picture = (chart) => {
   return chart;
 };
 
-// Draw now, and again whenever there is another width to draw for.
+// Draw now, and again when the width changes.
 newfound.responsive = (holder, draw) => {
   let width = 0;
   const redraw = () => {

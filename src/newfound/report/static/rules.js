@@ -1,7 +1,7 @@
 // Phrases and rules; senses of words that both sides use.
 "use strict";
 
-// A rule as a person reads it.
+// A rule as text, with its words as buttons.
 newfound.rule = (rule) => {
   const { el } = newfound;
   const and = () => el("span", { class: "and" }, " and ");
@@ -13,7 +13,7 @@ newfound.rule = (rule) => {
   const beyond = rule.more
     ? [el("span", { class: "not" }, `not ${newfound.plural(rule.more, "other word")}`)]
     : null;
-  // What a rule has beats what it must not have; the long tail unfolds on demand.
+  // Show few negated words at first; a button shows the others.
   const short = parts.length ? 2 : 4;
   const hidden = negated.length > short + 1 ? negated.splice(short) : [];
   parts.push(...negated);
@@ -42,7 +42,7 @@ newfound.rule = (rule) => {
 };
 
 newfound.support = (rule) => {
-  const precision = rule.precision === null ? "" : `, right in ${newfound.format.share(rule.precision)}`;
+  const precision = rule.precision === null ? "" : `, precision ${newfound.format.share(rule.precision)}`;
   return `${newfound.plural(rule.documents_novel, "novel document")}, ${newfound.plural(rule.documents_known, "known document")}${precision}`;
 };
 
@@ -88,17 +88,17 @@ newfound.section("rules", "Rules", () => {
     { key: "documents_known", label: "Known documents" },
     {
       key: "precision",
-      label: "Right",
-      help: "The share of the matched documents that are of its side.",
+      label: "Precision",
+      help: "Share of the matched documents that are on its side.",
       show: (row) => format.share(row.precision),
     },
     {
       key: "held_out_precision",
-      label: "Right when held out",
-      help: "The same among documents that it was not learned from.",
+      label: "Held-out precision",
+      help: "The precision on documents that its machine was not trained on.",
       show: (row) => format.share(row.held_out_precision),
     },
-    { key: "count", label: "Learned", help: "How many times it was learned." },
+    { key: "count", label: "Count", help: "Number of rules with these words that were learned." },
   ];
   const known = (rows) =>
     counts.filter(
@@ -113,14 +113,14 @@ newfound.section("rules", "Rules", () => {
     page: 12,
     note:
       data.rules.rows.length < data.rules.total
-        ? `: those that tell the sides apart best, of ${newfound.plural(data.rules.total, "rule")}`
+        ? `: those that separate the sides best, of ${newfound.plural(data.rules.total, "rule")}`
         : "",
     columns: [
       { key: "rule", label: "Rule", text: true, value: written, show: newfound.rule },
       {
         key: "gain",
         label: "Gain",
-        help: "The share of its own side's documents it matches, less that of the other side's.",
+        help: "Share of its own side's documents that it matches, minus that of the other side's.",
         value: newfound.gain,
         show: (row) => format.share(newfound.gain(row)),
       },
@@ -150,7 +150,7 @@ newfound.section("rules", "Rules", () => {
     el(
       "p",
       { class: "lead" },
-      "A rule holds for a document that has its words and none of those behind “not”. Rules are what was learned; everything else on this page follows from them.",
+      "A rule matches a document that has its words and none of the words after “not”. Scores, phrases and context are computed from the rules; novelty is computed from the documents.",
     ),
   ];
   if (data.phrases && data.phrases.rows.length) {
@@ -179,7 +179,7 @@ newfound.section("rules", "Rules", () => {
         {
           key: "strength",
           label: "Strength",
-          help: "The weaker of two: how sure the documents with all the words are of its side, and how much more often the words meet there than by chance.",
+          help: "The smaller of two values: the novelty of the phrase, and how much more often its words occur together on its side than by chance.",
           show: (row) => format.number(row.strength),
         },
         {
@@ -193,7 +193,7 @@ newfound.section("rules", "Rules", () => {
       record: (row) => row,
     });
     shown.push(
-      el("h3", {}, "Words that go together"),
+      el("h3", {}, "Words that occur together"),
       filtered(phrases, "phrases", (row) => row.phrase.toLowerCase()),
       phrases.element,
     );
@@ -266,7 +266,7 @@ newfound.section("senses", "Senses", () => {
     el(
       "p",
       { class: "lead" },
-      "Words that both sides use, each in its own company: those that differ most first.",
+      "Words that both sides use, but with different words around them. The largest differences come first.",
     ),
     list,
     el("div", { class: "foot" }, more),

@@ -1,4 +1,4 @@
-// The words: a dozen on top, the scatter, the table.
+// The words: the first twelve, the scatter plot, the table.
 "use strict";
 
 newfound.section("new", null, () => {
@@ -37,7 +37,7 @@ newfound.section("new", null, () => {
     ),
     newfound.legend(
       [newfound.mark("novel"), "share of the novel documents that have the word"],
-      [newfound.mark("known"), "share of the known ones"],
+      [newfound.mark("known"), "share of the known documents that have it"],
     ),
     data.notes.map(newfound.notice),
   ];
@@ -74,46 +74,46 @@ newfound.section("words", "Words", () => {
       key: "side",
       label: "Side",
       text: true,
-      help: "What the word speaks for, if that is sure: its whole interval says so, and with at most 5 % false discoveries the count of its documents.",
+      help: "The side that the word indicates; unsure unless its whole 90 % interval is on that side and a test on its document counts says so, at a false discovery rate of 5 %.",
       show: (row) => (row.side === "neither" ? "unsure" : row.side),
     },
     { key: "novelty", label: "Novelty", help: newfound.novelty, show: (row) => format.signed(row.novelty) },
     {
       key: "low",
       label: "90 % interval",
-      help: "Where the novelty would lie, with 90 % certainty, if as many fresh documents were read.",
+      help: "The range in which the novelty lies in 90 % of repetitions with as many new documents.",
       show: (row) => `${format.signed(row.low)} to ${format.signed(row.high)}`,
     },
     {
       key: "q",
       label: "q",
-      help: "Of the words with a q up to this one, the share that is expected not to be novel.",
+      help: "Expected share of false discoveries if you stop at this word (Benjamini–Hochberg).",
       show: (row) => format.chance(row.q),
     },
     data.words.several_machines && {
       key: "stability",
       label: "Agree",
-      help: "Of the machines whose rules use the word, the share that put it on the side of its score.",
+      help: "Of the machines whose rules use the word, the share that agree on its side.",
       show: (row) => format.share(row.stability),
     },
     {
       key: "score",
       label: "Score",
-      help: "How many times as frequent in the reasons for novel as in those for known: the score of the paper.",
+      help: "How many times as frequent in the rules for novel as in the rules for known; the score of the paper.",
       show: (row) => format.number(row.score),
     },
-    { key: "F_N", label: "In rules for novel", help: "How many rules have it as a reason for novel." },
-    { key: "F_K", label: "In rules for known", help: "How many rules have it as a reason for known." },
+    { key: "F_N", label: "In rules for novel", help: "Number of rules in which it indicates novel." },
+    { key: "F_K", label: "In rules for known", help: "Number of rules in which it indicates known." },
     {
       key: "documents_novel",
       label: "Novel documents",
-      help: "How many novel documents have the word, in any form.",
+      help: "Number of novel documents with the word, in any form.",
     },
-    { key: "documents_known", label: "Known documents", help: "How many known documents have it." },
+    { key: "documents_known", label: "Known documents", help: "Number of known documents with the word, in any form." },
   ].filter(Boolean);
   const part =
     words.length < data.words.total
-      ? `: those that matter most of ${newfound.plural(data.words.total, "word")}`
+      ? `: the most important of ${newfound.plural(data.words.total, "word")}`
       : "";
   const table = newfound.table({
     name: "words",
@@ -195,7 +195,7 @@ newfound.section("words", "Words", () => {
     el(
       "p",
       { class: "lead" },
-      `Each mark is a word: the further up, the more surely it speaks for the novel documents; the further right, the more documents have it. Choose a word to see where it comes from.`,
+      "Each mark is a word. Higher up means stronger evidence that it is new; further right means more documents have it. Select a word to see its sentences, rules and context.",
     ),
     el(
       "div",
@@ -210,7 +210,7 @@ newfound.section("words", "Words", () => {
     newfound.legend(
       ...["novel", "known", "neither"].map((name) => [
         newfound.mark(name),
-        name === "neither" ? "unsure: chance could explain it" : `speaks for ${name}`,
+        name === "neither" ? "unsure: may be chance" : `indicates ${name}`,
       ]),
     ),
     holder,
@@ -218,14 +218,14 @@ newfound.section("words", "Words", () => {
   ];
 });
 
-// Frequency against novelty, with as many labels as do not overlap.
+// Scatter plot of frequency and novelty, with as many labels as fit without overlap.
 newfound.scatter = (words, kept, width, filtered) => {
   const { el, format } = newfound;
   const narrow = width < 560;
   const height = Math.round(Math.min(Math.max(width * 0.6, 320), 560));
   const margin = { top: 24, right: narrow ? 16 : 40, bottom: 38, left: 44 };
   const rows = words.filter((row) => row.novelty !== null && row.documents > 0);
-  // Words of equally many documents would hide each other: they are spread a little, by their letters.
+  // Words with the same number of documents would overlap: a hash of the letters shifts each a little.
   const spread = (row) => {
     let hash = 7;
     for (const letter of row.word) hash = (hash * 31 + letter.codePointAt(0)) % 9973;
@@ -315,12 +315,12 @@ newfound.scatter = (words, kept, width, filtered) => {
     el(
       "figcaption",
       {},
-      "Hover for counts, choose a mark for its card; the table below holds the same words. Marks are spread a little sideways.",
+      "Hover over a mark for counts, click it for its card. The table below lists the same words. Marks are shifted slightly sideways so that they do not overlap.",
     ),
   );
 };
 
-// Put names beside points, those farthest from 0 first, wherever there is room.
+// Put labels beside points, those farthest from 0 first, where there is room.
 newfound.labels = (chart, points, all, x, y, { width, height, margin, most }) => {
   const pen = document.createElement("canvas").getContext("2d");
   pen.font = "12px system-ui, sans-serif";
@@ -347,7 +347,7 @@ newfound.labels = (chart, points, all, x, y, { width, height, margin, most }) =>
   const ordered = [...points].sort(
     (a, b) => Math.abs(b.y) - Math.abs(a.y) || b.row.documents - a.row.documents,
   );
-  // The words of either side take turns, so that both are told.
+  // The two sides take turns, so that both get labels.
   const novel = ordered.filter((point) => point.y > 0);
   const known = ordered.filter((point) => point.y <= 0);
   const turns = [];
