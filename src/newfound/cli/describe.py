@@ -87,7 +87,11 @@ def describe(
     specificity: Annotated[
         float | None,
         typer.Option(
-            "--s", min=1.0, max=8000.0, callback=number, help="Specificity; higher values give longer rules."
+            "--s",
+            min=1.0,
+            max=8000.0,
+            callback=number,
+            help="Specificity; higher values give longer rules.",
         ),
     ] = None,
     epochs: Annotated[

@@ -31,11 +31,10 @@ class Context:
     """The words that clauses use together with a word.
 
     `known` and `novel` count clauses in which both words have that role; `both` is the sum of the
-    two. Each is a table, the strongest partner first, with the columns ``word`` (the partner),
+    two. Each is a table, sorted by strength, with the columns ``word`` (the partner),
     ``F_i`` (clauses with the word), ``F_j`` (with the partner), ``F_ij`` (with both), ``lift``,
-    ``pmi``, ``equation`` (see `newfound.description.scores.ContextScores`) and ``strength``,
-    (F_ij - 1) · pmi: how much more often than by chance, weighed by how often beyond the first
-    time, as a single clause is no evidence.
+    ``pmi``, ``equation`` (see `newfound.description.scores.ContextScores`) and ``strength`` (see
+    `newfound.description.scores.pair_strength`).
     """
 
     word: str
@@ -44,12 +43,12 @@ class Context:
     both: Table
 
     def __getitem__(self, side: str) -> Table:
-        """Give the table of "known", "novel" or "both"."""
+        """Return the table of "known", "novel" or "both"."""
         table: Table = getattr(self, _checked(side))
         return table
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all of it as plain data."""
+        """Return all of it as plain data."""
         return {"word": self.word, **{side: self[side].to_records() for side in _WHERE}}
 
 
@@ -68,7 +67,7 @@ class PairScores(NamedTuple):
 
 @dataclass(frozen=True)
 class ContextMatrix:
-    """How much each of some words draws each other one into the same clauses.
+    """Counts and scores of all pairs of some words in clauses.
 
     `known` and `novel` count clauses in which both words have that role; `both` is the sum.
     """
@@ -79,18 +78,18 @@ class ContextMatrix:
     both: PairScores
 
     def __getitem__(self, side: str) -> PairScores:
-        """Give the scores of "known", "novel" or "both"."""
+        """Return the scores of "known", "novel" or "both"."""
         scores: PairScores = getattr(self, _checked(side))
         return scores
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all of it as plain data."""
+        """Return all of it as plain data."""
         sides = {side: jsonable(self[side]._asdict()) for side in _WHERE}
         return {"words": list(self.words), **sides}
 
 
 class ContextIndex:
-    """Answers questions of context from the clauses of a machine, by sparse products.
+    """The context of words in the clauses of a machine, computed by sparse products.
 
     Parameters
     ----------
@@ -119,7 +118,7 @@ class ContextIndex:
         self.table = table
 
     def partners(self, word: str, other: str | None = None, n: int = 200) -> Context:
-        """Give the n strongest partners of a word on each side, or one other word.
+        """Return the n strongest partners of a word on each side, or a single one.
 
         Parameters
         ----------
@@ -128,7 +127,7 @@ class ContextIndex:
         other : str, optional
             Another word; then each table has one row.
         n : int, default=200
-            How many partners at most.
+            The maximum number of partners.
 
         Returns
         -------
@@ -160,7 +159,7 @@ class ContextIndex:
         return Context(word, **tables)
 
     def matrix(self, words: Sequence[str]) -> ContextMatrix:
-        """Give the counts and scores of all pairs of these words."""
+        """Return the counts and scores of all pairs of these words."""
         columns = np.array([self.table.column(word) for word in words], np.intp)
         if len(set(columns.tolist())) < len(columns) or not len(columns):
             raise ValueError("words: expected at least one word, and each only once.")

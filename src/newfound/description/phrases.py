@@ -16,7 +16,7 @@ from newfound.table import Table
 __all__ = ["find_phrases", "phrase_table"]
 
 MOST_CANDIDATES = 20_000
-SAME = 0.6  # two pairs say the same if they share that part of their documents
+SAME = 0.6  # pairs are merged if they share this part of their documents
 LONGEST = 4
 _AT_A_TIME = 2_000
 
@@ -24,12 +24,12 @@ _AT_A_TIME = 2_000
 def find_phrases(
     clauses: ClauseTable, matrix: Any, signed: NDArray[np.float64], *, most: int = 200
 ) -> Table:
-    """Find words that speak for a side together, beyond what each does by itself.
+    """Find words that occur together on one side more often than by chance.
 
-    Candidates are the pairs of plain words of the clauses of a side. A pair is as strong as the
-    weaker of two things: how sure the documents with both words are of its side (a novelty, as of
-    a word), and how much more often the two meet in documents of that side than chance would have
-    it. Pairs that share a word and most of their documents say the same and are folded.
+    Candidates are the pairs of plain words of the clauses of a side. The strength of a pair is the
+    smaller of two values: the novelty of the documents with both words, computed as for a word,
+    and how much more often the two words occur together in documents of that side than by chance,
+    in standard deviations. Pairs that share a word and most of their documents are merged.
 
     Parameters
     ----------
@@ -40,16 +40,16 @@ def find_phrases(
     signed : (n_documents,) array of float
         The weights of the documents, from `newfound.description.novelty.document_weights`.
     most : int, default=200
-        How many phrases.
+        The maximum number of phrases.
 
     Returns
     -------
     Table
-        The strongest first: ``phrase``, its words joined by AND; ``words``; ``side``; ``count``,
-        how many clauses have them all; ``documents_known``, ``documents_novel``, how many documents
-        have them all; ``precision``, the share of those that is of its side;
-        ``held_out_precision``, that of its clauses among documents not learned from;
-        ``novelty``, as of a word; ``strength``.
+        Sorted by strength, with the columns ``phrase``, its words joined by AND; ``words``;
+        ``side``; ``count``, the number of clauses with all words; ``documents_known``,
+        ``documents_novel``, the number of documents with all words; ``precision``, the share of
+        these that are on its side; ``held_out_precision``, that of its clauses on documents that
+        their machines were not trained on; ``novelty``; ``strength``.
 
     Examples
     --------
@@ -128,9 +128,10 @@ def _of_side(
 def _folded(
     bags: Any, pairs: list[tuple[int, int, float]], most: int
 ) -> list[tuple[list[int], float]]:
-    """Fold pairs that share a word and most of their documents: they say the same.
+    """Merge pairs that share a word and most of their documents.
 
-    The word that one of them has more joins the phrase if most documents with any have all.
+    The other word of the weaker pair joins the phrase if most documents with any of the words
+    have all of them.
     """
     phrases: list[tuple[list[int], float]] = []
     documents: list[NDArray[np.intp]] = []
@@ -156,13 +157,13 @@ def _folded(
 
 
 def _tight(bags: Any, words: list[int], common: NDArray[np.intp]) -> bool:
-    """Say whether at least half of the documents with any of the words have all of them."""
+    """Return whether at least half of the documents with any of the words have all of them."""
     columns = [bags.indices[bags.indptr[word] : bags.indptr[word + 1]] for word in words]
     return 2 * len(common) >= len(np.unique(np.concatenate(columns)))
 
 
 def _documents(bags: Any, words: list[int]) -> NDArray[np.intp]:
-    """Give the documents with all of these words."""
+    """Return the documents with all of these words."""
     columns = [bags.indices[bags.indptr[word] : bags.indptr[word + 1]] for word in words]
     found = np.sort(columns[0])
     for column in columns[1:]:
@@ -171,7 +172,7 @@ def _documents(bags: Any, words: list[int]) -> NDArray[np.intp]:
 
 
 def phrase_table(rows: list[dict[str, Any]]) -> Table:
-    """Make the table of `find_phrases` of its rows."""
+    """Return the table of `find_phrases` from its rows."""
     words = np.empty(len(rows), dtype=object)
     words[:] = [row["words"] for row in rows]
     columns: dict[str, NDArray[Any]] = {

@@ -1,4 +1,4 @@
-"""Settings of a describer that go well together."""
+"""Parameter sets of a describer."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 
 
 def resolve(preset: str | None, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Give every parameter of a preset, but those that are given and not None.
+    """Return the parameters of a preset, replaced by those that are given and not None.
 
     Examples
     --------

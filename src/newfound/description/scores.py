@@ -51,7 +51,7 @@ class WordScores(NamedTuple):
 
 
 class ContextCounts(NamedTuple):
-    """In how many clauses words have a role, alone (`F_i`, `F_j`) and together (`F_ij`)."""
+    """The number of clauses in which words have a role, alone (F_i, F_j) and together (F_ij)."""
 
     F_i: NDArray[np.int64]
     F_j: NDArray[np.int64]
@@ -59,7 +59,7 @@ class ContextCounts(NamedTuple):
 
 
 class ContextScores(NamedTuple):
-    """How much words draw one another into the same clauses, as arrays of one shape.
+    """The scores of pairs of words, as arrays of one shape.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class ContextScores(NamedTuple):
     pmi : ndarray of float64
         Its natural logarithm; -inf for words that are never together.
     equation : ndarray of float64
-        The paper's equation as it stands: (F_ij / m) / (p_i · p_j).
+        The paper's equation: (F_ij / m) / (p_i · p_j).
     """
 
     lift: NDArray[np.float64]
@@ -77,7 +77,7 @@ class ContextScores(NamedTuple):
 
 
 def word_scores(F_K: ArrayLike, F_N: ArrayLike) -> WordScores:
-    """Score words by how much more of the bag B_N than of B_K they are.
+    """Score words by the ratio of their shares of the bags B_N and B_K.
 
     Score(w) = (max(F_N(w), 1) / ΣF_N) / (max(F_K(w), 1) / ΣF_K). The floor of 1 keeps scores from
     0 and ∞; the totals are without it. A word in no clause has no evidence and is not ranked.
@@ -99,7 +99,7 @@ def word_scores(F_K: ArrayLike, F_N: ArrayLike) -> WordScores:
     """
     known, novel = _counts("F_K", F_K), _counts("F_N", F_N)
     if known.shape != novel.shape:
-        raise ValueError(f"F_K has {known.size} words, F_N {novel.size}; expected as many.")
+        raise ValueError(f"F_K has {known.size} words, F_N {novel.size}; expected the same number.")
     ranked: NDArray[np.bool_] = (known > 0) | (novel > 0)
     total_known, total_novel = max(int(known.sum()), 1), max(int(novel.sum()), 1)
     above, below = np.maximum(novel, 1), np.maximum(known, 1)
@@ -117,7 +117,7 @@ def word_scores(F_K: ArrayLike, F_N: ArrayLike) -> WordScores:
 def shared_role(
     score: ArrayLike, low: float = SHARED_LOW, high: float = SHARED_HIGH
 ) -> NDArray[np.str_]:
-    """Name the role of words that both sides use, by their score.
+    """Return the role of words that both sides use, by their score.
 
     Parameters
     ----------
@@ -147,14 +147,14 @@ def stability(
     bags: Iterable[tuple[NDArray[np.int64], NDArray[np.int64]]],
     together: tuple[NDArray[np.int64], NDArray[np.int64]],
 ) -> NDArray[np.float64]:
-    """Give the share of machines that put each word on the side where all together put it.
+    """Return the share of machines that put each word on the same side as all machines together.
 
     Parameters
     ----------
     bags : iterable of (F_K, F_N)
-        Those of each machine, looked at one by one: of many machines and words they are large.
+        The bags of each machine; an iterator saves memory if there are many machines.
     together : (F_K, F_N)
-        Those of all machines.
+        The bags of all machines.
 
     Returns
     -------
@@ -205,7 +205,7 @@ def context_counts(
     others : array of int, optional
         The columns j; by default all.
     counts : (n_clauses,) array of int, optional
-        How many clauses each row stands for; by default one.
+        The number of clauses that each row stands for; by default 1.
 
     Returns
     -------
@@ -245,7 +245,7 @@ def context_scores(
     """Score pairs of words by how often they have a role in the same clause.
 
     The paper's equation mixes two normalisations: pairs are counted over the m clauses of a side,
-    words over the bag. Its tables print the lift over all M clauses instead. Both are given here.
+    words over the bag. Its tables print the lift over all M clauses instead. Both are returned.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Senses: the company that a word keeps on each side."""
+"""Senses: the words that go with a word on each side."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ _EXAMPLES_FROM = 25
 
 @dataclass(frozen=True)
 class Senses:
-    """A word that both sides use, with its company on each side.
+    """A word that both sides use, with the words that go with it on each side.
 
-    `known` and `novel` are tables, the closest company first: ``word``; ``documents_known``,
-    ``documents_novel``, how many documents have both words; ``rules``, how many rules of this side
-    do; ``contrast``, how sure it is that the company is of this side, in standard deviations; and
-    ``example``, a sentence. `documents` counts the documents that have the word.
+    `known` and `novel` are tables, sorted by contrast: ``word``; ``documents_known``,
+    ``documents_novel``, the number of documents with both words; ``rules``, the number of rules of
+    this side with both; ``contrast``, the evidence that the word is typical of this side, in
+    standard deviations; and ``example``, a sentence. `documents` counts the documents that have
+    the word.
     """
 
     word: str
@@ -37,13 +38,13 @@ class Senses:
     novel: Table
 
     def __getitem__(self, side: str) -> Table:
-        """Give the table of "known" or "novel"."""
+        """Return the table of "known" or "novel"."""
         if side not in SIDES:
             raise ValueError(f"side={side!r}: expected 'known' or 'novel'.")
         return self.known if side == "known" else self.novel
 
     def to_dict(self) -> dict[str, Any]:
-        """Give all of it as plain data."""
+        """Return all of it as plain data."""
         sides = {side: self[side].to_records() for side in SIDES}
         return {"word": self.word, "documents": dict(self.documents), **sides}
 
@@ -58,8 +59,8 @@ def find_senses(
 ) -> Senses:
     """Find the words that go with a word on one side and not on the other.
 
-    Among the documents with the word, each other word is tested for being in a larger share of
-    those of one side (two shares, a standard error, and one chance document for each count).
+    Among the documents with the word, each other word is tested for a difference between its
+    shares on the two sides (two proportions, with one pseudo-document for each count).
 
     Parameters
     ----------
@@ -74,7 +75,7 @@ def find_senses(
     context : Context
         The partners of the word in rules.
     n : int, default=5
-        How much company of each side at most.
+        The maximum number of words of each side.
 
     Returns
     -------
@@ -125,7 +126,7 @@ def find_senses(
 def _with_both(
     with_it: Any, rows: NDArray[np.intp], novel: NDArray[np.bool_], side: str, other: int
 ) -> list[int]:
-    """Give the first documents of a side with both words, the shortest first."""
+    """Return the first documents of a side with both words, the shortest first."""
     there = with_it[:, [other]].toarray().ravel() > 0
     here = np.flatnonzero(there & (novel if side == "novel" else ~novel))
     lengths = np.diff(with_it.indptr)[here]

@@ -18,17 +18,18 @@ __all__ = ["WordTable"]
 
 
 class WordTable(Table):
-    """The words of two piles of documents, the most novel first.
+    """The words of known and novel documents, the most novel first.
 
-    Columns: ``word``; ``novelty``, what words are ranked by, above 0 for novel and below 0 for
-    known, with its 90 % interval ``low`` and ``high``, and ``q``, for "this word is novel" (see
-    `newfound.description.novelty`); ``score``, the paper's, and ``log_score`` (natural logarithm), nan for a
-    word that no clause includes; ``F_K``, ``F_N``, how often it is in the bags; ``p_K``, ``p_N``,
-    which share of them it is, a count of 0 taken as 1; ``stability``, the share of the machines
-    whose rules use the word that put it on the side of its score; ``documents_known``,
-    ``documents_novel``, how many documents have it; ``group``, "known", "novel" or "shared", by
-    which of them have it; ``role``, for a shared word "known", "novel" or "common" by its score,
-    else empty; ``forms``, its forms in the texts, the most frequent first.
+    Columns: ``word``; ``novelty``, by which words are ranked, above 0 for novel and below 0 for
+    known, with its 90 % interval ``low`` and ``high``, and the q-value ``q`` of "this word is
+    novel" (see `newfound.description.novelty`); ``score``, that of the paper, and ``log_score``
+    (natural logarithm), nan for a word in no clause; ``F_K``, ``F_N``, its counts in the bags;
+    ``p_K``, ``p_N``, its shares of the bags, a count of 0 taken as 1; ``stability``, the share of
+    the machines with the word in their rules that put it on the side of its score;
+    ``documents_known``, ``documents_novel``, the number of documents with the word; ``group``,
+    "known", "novel" or "shared", by which documents have it; ``role``, for a shared word "known",
+    "novel" or "common" by its score, else empty; ``forms``, its forms in the texts, the most
+    frequent first.
     """
 
     @classmethod
@@ -43,18 +44,18 @@ class WordTable(Table):
         shared_low: float = SHARED_LOW,
         shared_high: float = SHARED_HIGH,
     ) -> WordTable:
-        """Score the words of clauses.
+        """Return the words of clauses, with their scores.
 
         Parameters
         ----------
         clauses : ClauseTable
             All clauses.
         documents : (2, n_words) array of int
-            How many known and how many novel documents have each word.
+            The number of known and of novel documents with each word.
         forms : mapping of str to iterable of str
             The forms of each word in the texts.
         evidence : Evidence
-            What the documents say about each word.
+            The evidence of the documents for each word.
         stability : (n_words,) array of float, optional
             The share of machines that agree on each word; by default nan.
         shared_low, shared_high : float
@@ -104,16 +105,16 @@ class WordTable(Table):
         return words.take(np.lexsort((-(F_K + F_N), -score, -evidence.novelty)))
 
     def top(self, n: int = 20, by: str = "novelty", *, ascending: bool = False) -> Self:
-        """Give the n rows with the greatest values of a column, or the smallest.
+        """Return the n rows with the greatest values of a column, or the smallest.
 
         Parameters
         ----------
         n : int, default=20
-            How many rows.
+            The number of rows.
         by : str, default="novelty"
             The column, such as "score" for the paper's; rows where it is nan are left out.
         ascending : bool, default=False
-            The smallest values instead.
+            Return the smallest values instead.
 
         Returns
         -------
@@ -125,18 +126,18 @@ class WordTable(Table):
         return word in self._rows
 
     def number(self, word: str) -> int:
-        """Give the number of a word's row."""
+        """Return the number of a word's row."""
         if word not in self._rows:
             raise KeyError(f"There is no word {word!r} in the table.")
         return self._rows[word]
 
     def row(self, word: str) -> dict[str, Any]:
-        """Give the row of a word as a dict."""
+        """Return the row of a word as a dict."""
         number = self.number(word)
         return self.take(slice(number, number + 1)).to_records()[0]
 
     def only(self, group: str) -> WordTable:
-        """Give the words of one group: "known", "novel" or "shared"."""
+        """Return the words of one group: "known", "novel" or "shared"."""
         if group not in ("known", "novel", "shared"):
             raise ValueError(f"group={group!r}: expected 'known', 'novel' or 'shared'.")
         return self.take(self["group"] == group)

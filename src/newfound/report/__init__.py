@@ -1,7 +1,7 @@
 """One offline page that shows what is new.
 
-`write_report` and `write_detection_report` write it. The way there: `gather` the texts, `collect`
-plain data, `render` a page; each piece can be used by itself, by a service too.
+`write_report` and `write_detection_report` write it, in these steps: `gather` the texts, `collect`
+plain data, `trim` them to the size limit, `render` a page.
 """
 
 from newfound.report.collect import collect

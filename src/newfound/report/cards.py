@@ -1,4 +1,4 @@
-"""The cards of words: their company, the rules they are in, and sentences from both sides."""
+"""The cards of words: context, rules, and sentences of both sides."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Examples", "Rules", "card"]
 
-_CANDIDATES = 2  # documents looked at for each example wanted
-_NAMED = 20  # documents looked at to see how a word is written
-_GOOD_LENGTH = range(50, 201)  # characters of a sentence that is read with ease
+_CANDIDATES = 2  # documents to look at for each example
+_NAMED = 20  # documents to look at for the spelling of a word
+_GOOD_LENGTH = range(50, 201)  # characters of an easily readable sentence
 
 
 class Rules:
@@ -35,7 +35,7 @@ class Rules:
         self._numbers: dict[Clause, int] = {}
 
     def add(self, clauses: ClauseTable) -> list[int]:
-        """Give the numbers of some rules on the page."""
+        """Add rules, unless they are there, and return their numbers on the page."""
         return [self._number(clause) for clause in clauses]
 
     def _number(self, clause: Clause) -> int:
@@ -67,12 +67,12 @@ class Examples:
     corpus : Corpus
         The texts.
     excerpts : Excerpts
-        What cuts sentences out of them.
+        Cuts sentences out of the texts.
     scores : array of float
-        The novelty of each document: novel examples come from the most novel ones, known examples
-        from the least.
+        The novelty of each document; novel examples are taken from the most novel documents,
+        known examples from the least novel.
     limits : Limits
-        How many, and how long.
+        The number of examples, and their length.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Examples:
         self._numbers: dict[tuple[int, str], int] = {}
 
     def of(self, word: str, *, novel: bool) -> list[int]:
-        """Give the numbers of the best sentences with a word from one side."""
+        """Return the numbers of the best sentences with a word from one side."""
         rows = self.corpus.with_word(self.excerpts.vectorizer.vocabulary_[word])
         own = rows[self.corpus.novel[rows] == novel]
         own = own[np.argsort(-self._scores[own] if novel else self._scores[own], kind="stable")]
@@ -94,9 +94,9 @@ class Examples:
         return [self._number(row, excerpt) for row, excerpt in found[: self.limits.examples]]
 
     def name(self, word: str) -> str:
-        """Write a word as the novel texts mostly do, with a capital or without.
+        """Return a word as most novel texts write it, with a capital letter or without.
 
-        Words at the beginning of a sentence do not count: there, all have one.
+        The first word of a sentence does not count, because it always has one.
         """
         capital = small = 0
         rows = self.corpus.with_word(self.excerpts.vectorizer.vocabulary_[word])
@@ -112,7 +112,7 @@ class Examples:
         seen = set()
         for row in rows[: 4 * _CANDIDATES * self.limits.examples]:
             excerpt = self.excerpts.sentence(self.corpus.texts[row], word, self.limits.excerpt)
-            if excerpt is None:  # a pair across the cut of an overlong sentence
+            if excerpt is None:  # a pair that the cut of a very long sentence separated
                 continue
             text = " ".join(_text(excerpt).split()).casefold()
             if text not in seen:
@@ -122,7 +122,7 @@ class Examples:
                 return
 
     def _number(self, row: int, excerpt: dict[str, Any]) -> int:
-        # Words and pairs of them are marked in their own ways, so the marks count too.
+        # The same sentence has other marks on the card of a pair of words.
         number = self._numbers.setdefault((row, repr(excerpt["pieces"])), len(self.rows))
         if number == len(self.rows):
             novel = bool(self.corpus.novel[row])
@@ -138,7 +138,7 @@ def card(
     examples: Examples | None,
     limits: Limits,
 ) -> dict[str, Any]:
-    """Give what a card shows beside the columns of the table of words."""
+    """Return what a card shows in addition to the columns of the table of words."""
     found: dict[str, Any] = {
         "company": {side: company.partners(word, side, limits.company) for side in SIDES},
         "rules": _rules_with(describer.clauses_, word, rules, limits.card_rules),
@@ -149,7 +149,7 @@ def card(
 
 
 def _rules_with(clauses: ClauseTable, word: str, rules: Rules, most: int) -> list[int]:
-    """Give the first rules of each side with the plain word, else with its negation."""
+    """Return the first rules of each side with the plain word, or else with its negation."""
     numbers = []
     for negated in (False, True):
         found = clauses.containing(word, plain=not negated, negated=negated)
@@ -161,7 +161,7 @@ def _rules_with(clauses: ClauseTable, word: str, rules: Rules, most: int) -> lis
 
 
 def _roughness(excerpt: dict[str, Any]) -> tuple[bool, bool]:
-    """Put whole sentences of a good length first."""
+    """Return a sort key that puts whole sentences of a readable length first."""
     return "before" in excerpt or "after" in excerpt, len(_text(excerpt)) not in _GOOD_LENGTH
 
 

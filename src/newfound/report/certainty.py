@@ -1,4 +1,4 @@
-"""How sure it all is: curves on documents held out, and how word scores spread, beside TF-IDF."""
+"""Reliability: curves on held-out documents and the distribution of scores, beside TF-IDF."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FOLDS = 3
 def curves(
     words: WordTable, vocabulary: Mapping[str, int], corpus: Corpus | None
 ) -> dict[str, Any]:
-    """Give all curves of a page.
+    """Return all curves of a page.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def curves(
     vocabulary : mapping of str to int
         The column of each word in the matrix.
     corpus : Corpus or None
-        The documents; without them there are only the curves of the scores.
+        The documents; without them, only the curves of the scores are returned.
     """
     found: dict[str, Any] = {"scores": {"newfound": score_curves(words["score"], words["group"])}}
     if corpus is None:
@@ -51,13 +51,13 @@ def curves(
 
 
 def score_curves(scores: ArrayLike, group: ArrayLike) -> dict[str, Any]:
-    """Give the cumulative curve of the scores of known, novel and shared words."""
+    """Return the cumulative curve of the scores of known, novel and shared words."""
     values, groups = np.asarray(scores, float), np.asarray(group)
     return {name: _cumulative(values[groups == name]) for name in ("known", "novel", "shared")}
 
 
 def tfidf_curves(words: WordTable, vocabulary: Mapping[str, int], corpus: Corpus) -> dict[str, Any]:
-    """Give the cumulative curves of TF-IDF: shared words have one on each side."""
+    """Return the cumulative curves of TF-IDF: shared words have one on each side."""
     tfidf = tfidf_by_group(corpus.matrix, corpus.novel)
     columns = np.array([vocabulary[word] for word in words["word"]], np.intp)
     known, novel, groups = tfidf.known[columns], tfidf.novel[columns], words["group"]
@@ -70,9 +70,9 @@ def tfidf_curves(words: WordTable, vocabulary: Mapping[str, int], corpus: Corpus
 
 
 def document_curves(scores: ArrayLike, novel: ArrayLike) -> dict[str, Any] | None:
-    """Give ROC and precision-recall of scores that tell novel documents from known ones.
+    """Return the ROC and precision-recall curves of scores of documents.
 
-    Documents without a score (nan) are left out; None where one side has none left.
+    Documents without a score (nan) are left out; None if one side has none left.
 
     Examples
     --------
@@ -97,9 +97,9 @@ def document_curves(scores: ArrayLike, novel: ArrayLike) -> dict[str, Any] | Non
 def tfidf_held_out(
     matrix: Any, novel: NDArray[np.bool_], folds: int = _FOLDS
 ) -> NDArray[np.float64] | None:
-    """Score each document by the TF-IDF difference of its words, learned from the other folds.
+    """Score each document by the TF-IDF difference of its words, computed on the other folds.
 
-    The folds are drawn with a fixed seed, each side by itself; None where a side has too few.
+    The folds are stratified, with a fixed seed; None if a side has too few documents.
     """
     if min(int(novel.sum()), int((~novel).sum())) < folds:
         return None
@@ -116,7 +116,7 @@ def tfidf_held_out(
 
 
 def _cumulative(values: NDArray[np.float64]) -> dict[str, Any]:
-    """Give scores and the share of words up to each, at even steps of the share."""
+    """Return scores and the share of words up to each, at equal steps of the share."""
     values = np.sort(values[np.isfinite(values)])
     n = len(values)
     if not n:
@@ -130,7 +130,7 @@ def _cumulative(values: NDArray[np.float64]) -> dict[str, Any]:
 
 
 def _thinned(x: NDArray[np.float64], y: NDArray[np.float64]) -> dict[str, list[float | None]]:
-    """Keep points at even distances along a curve, its ends and corners included."""
+    """Return points at equal distances along a curve, with its ends."""
     path = np.concatenate(([0.0], np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y)))))
     steps = np.searchsorted(path, np.linspace(0, path[-1], _POINTS))
     places = np.unique(np.concatenate((steps, [0, len(x) - 1]))).clip(0, len(x) - 1)

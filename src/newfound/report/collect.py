@@ -1,4 +1,4 @@
-"""Everything a page shows, as plain data that JSON can hold."""
+"""Everything that a page shows, as plain data for JSON."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
 
 __all__ = ["collect", "versions"]
 
-_COMPANY = 400  # words that can be partners: those with a card, and those that rules use most
-_NETWORK = 60  # words among which the strongest pairs are looked for
+_COMPANY = 400  # words that can be partners: those with a card, and the most frequent in rules
+_NETWORK = 60  # words among which the strongest pairs are searched
 
 
 def collect(describer: NoveltyDescriber, corpus: Corpus | None, limits: Limits) -> dict[str, Any]:
-    """Give everything that a page about a description shows.
+    """Return everything that a page about a description shows.
 
     Parameters
     ----------
     describer : NoveltyDescriber
         Fitted.
     corpus : Corpus or None
-        The texts; without them there are no examples, documents and held-out curves.
+        The texts; without them there are no examples, documents or held-out curves.
     limits : Limits
-        How much of everything.
+        The maximum number of everything.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def collect(describer: NoveltyDescriber, corpus: Corpus | None, limits: Limits) 
 
 
 def _first_rules(describer: NoveltyDescriber, limits: Limits) -> cards.Rules:
-    """Take the first rules of each side."""
+    """Return the first rules of each side."""
     rules = cards.Rules(limits.literals)
     for novel in (True, False):
         own = describer.clauses_[describer.clauses_.is_novel == novel]
@@ -133,12 +133,12 @@ def _made(describer: NoveltyDescriber, corpus: Corpus | None) -> dict[str, Any]:
 
 
 def versions() -> dict[str, str]:
-    """Give the versions of everything that has a say in the result."""
+    """Return the versions of all libraries that influence the result."""
     names = ("newfound", "numpy", "scipy", "scikit-learn", "simplemma")
     return {**{name: version(name) for name in names}, "Python": platform.python_version()}
 
 
 def _seed(random_state: object) -> object:
     if random_state is None:
-        return "none: another run may differ"
+        return "none; another run may give another result"
     return random_state if isinstance(random_state, int) else "a generator"

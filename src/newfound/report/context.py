@@ -1,4 +1,4 @@
-"""The company that words keep in rules: partners, a matrix, the strongest pairs."""
+"""Context in rules: the partners of a word, a matrix, the strongest pairs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Company"]
 
 
 class Company:
-    """All pairs of some words: how often rules use them together, and how much beyond chance.
+    """Counts and scores of all pairs of some words in rules.
 
     The strength of a pair is that of `newfound.description.scores.pair_strength`.
 
@@ -28,7 +28,7 @@ class Company:
     describer : NoveltyDescriber
         Fitted.
     words : sequence of str
-        The words, each once.
+        The words, without duplicates.
     """
 
     def __init__(self, describer: NoveltyDescriber, words: Sequence[str]) -> None:
@@ -38,7 +38,7 @@ class Company:
         self._strength = {side: self._strengths(side) for side in SIDES}
 
     def partners(self, word: str, side: str, most: int) -> list[list[Any]]:
-        """Give the strongest partners of a word: word, rules with both, lift."""
+        """Return the strongest partners of a word: word, rules with both, lift."""
         i = self._numbers[word]
         strength, scores = self._strength[side][i], self._side(side)
         order = np.argsort(-strength, kind="stable")[:most]
@@ -48,7 +48,7 @@ class Company:
         ]
 
     def matrix(self, words: Sequence[str]) -> dict[str, Any] | None:
-        """Give counts and lifts of all pairs of these words by side; None for fewer than two."""
+        """Return counts and lifts of all pairs of these words by side; None for fewer than two."""
         if len(words) < 2:
             return None
         places = np.array([self._numbers[word] for word in words])
@@ -65,7 +65,7 @@ class Company:
         return made
 
     def pairs(self, words: Sequence[str], most: int) -> list[dict[str, Any]]:
-        """Give the strongest pairs of these words on either side, the strongest first."""
+        """Return the strongest pairs of these words on either side, the strongest first."""
         places = np.array(sorted(self._numbers[word] for word in words), np.intp)
         rows: list[dict[str, Any]] = []
         for side in SIDES:
@@ -86,7 +86,7 @@ class Company:
         return rows[:most]
 
     def _side(self, side: str) -> Any:
-        assert self._scores is not None  # there is no word to ask for
+        assert self._scores is not None  # else there are no words
         return self._scores[side]
 
     def _strengths(self, side: str) -> NDArray[np.float64]:

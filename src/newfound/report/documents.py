@@ -1,4 +1,4 @@
-"""The documents of a page, ranked by novelty, with the words that made them rank there."""
+"""The documents of a page, ranked by novelty, with the words that contribute most."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _REASONS = 6
 
 
 def contributions(describer: NoveltyDescriber, measures: Measures) -> NDArray[np.float64]:
-    """Give what each word of the vocabulary adds to a document, in the order of the columns."""
+    """Return what each word of the vocabulary adds to the novelty of a document, by column."""
     leaning = np.zeros(len(describer.vectorizer_.vocabulary_))
     column = describer.vectorizer_.vocabulary_
     rows = [column[word] for word in describer.words_["word"]]
@@ -32,14 +32,14 @@ def contributions(describer: NoveltyDescriber, measures: Measures) -> NDArray[np
 
 
 def document_scores(corpus: Corpus, leaning: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the novelty of each document: held out where that is known, else by its words."""
+    """Return the novelty of each document: its held-out vote, or else that of its words."""
     by_words = metrics.document_scores(corpus.matrix, leaning)
     if not corpus.has_votes:
         return by_words
     scores = corpus.held_out.copy()
     missing = np.isnan(scores)
     if missing.any():
-        # Every machine learned from these: they take the place that their words give them.
+        # All machines were trained on these: interpolate their votes by their words.
         scale = np.sort(by_words[~missing]), np.sort(scores[~missing])
         scores[missing] = np.interp(by_words[missing], *scale)
     return scores
@@ -53,10 +53,10 @@ def documents(
     excerpts: Excerpts,
     limits: Limits,
 ) -> dict[str, Any]:
-    """Give the ranked documents of a page.
+    """Return the ranked documents of a page.
 
-    Most of them are the most novel ones; the others are those that surprise: novel documents that
-    look most known, and known ones that look most novel.
+    Most of them are the most novel ones; the others are surprising: novel documents that look
+    known, and known documents that look novel.
     """
     order = np.argsort(-scores, kind="stable")
     rank = np.argsort(order)

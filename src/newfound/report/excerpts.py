@@ -1,7 +1,7 @@
-"""Sentences of the original texts, with the words that the model found in them.
+"""Sentences of the original texts, with the words of the page marked.
 
-An excerpt is a list of pieces: a plain string, or ``[surface, number]`` for a word of the page. Put
-together they give the original text, so nothing depends on how a browser counts characters.
+An excerpt is a list of pieces: a plain string, or ``[surface, number]`` for a word of the page.
+Joined, they are the original text, so that a browser need not count characters.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ class Excerpts:
     Parameters
     ----------
     vectorizer : TextVectorizer
-        The tokeniser of the model: it alone says what is a word.
+        The vectorizer of the model, which splits texts into words.
     numbers : mapping of str to int
         The number of each word on the page.
     weight : callable
-        How much a word of the page matters, by its number; where pairs overlap, more wins.
+        Returns the weight of a word by its number; of overlapping pairs the heavier is marked.
 
     Examples
     --------
@@ -53,13 +53,13 @@ class Excerpts:
         self.finder = SentenceFinder(vectorizer)
 
     def sentence(self, text: str, word: str, most: int) -> dict[str, Any] | None:
-        """Give the first sentence with a word, cut to about `most` characters around it.
+        """Return the first sentence with a word, cut to about `most` characters around it.
 
         Returns
         -------
         dict or None
-            ``pieces``, and ``before`` and ``after`` where something was cut off; None where the
-            text does not have the word.
+            ``pieces``, and ``before`` and ``after`` if something was cut off; None if the text
+            does not have the word.
         """
         for start, end in self.finder.sentences(text, word):
             passage = text[start:end]
@@ -70,12 +70,12 @@ class Excerpts:
         return None
 
     def opening(self, text: str, most: int) -> dict[str, Any]:
-        """Give the beginning of a text, marked, and whether there is more."""
+        """Return the beginning of a text, with its words marked."""
         end = len(text)
         if end > most:
             spaces = [space.start() for space in _SPACE.finditer(text, most // 2, most)]
             end = spaces[-1] if spaces else most
-        # What stands behind the cut is kept in view: half a word is another word.
+        # Tokenise beyond the cut: half a word would be another word.
         behind = _SPACE.search(text, end)
         tokens = self.finder.tokens(text[: behind.start() if behind else end + LONGEST_SENTENCE])
         excerpt: dict[str, Any] = {"pieces": self._pieces(text, tokens, None, 0, end)}
@@ -117,7 +117,10 @@ class Excerpts:
             for token in tokens
             if start <= token.start and token.end <= end and token.term in self.numbers
         ]
-        pairs = self.vectorizer.ngram_range != (1, 1)  # they overlap the words they are made of
+        pairs = self.vectorizer.ngram_range != (
+            1,
+            1,
+        )  # pairs overlap the words that they consist of
         if pairs:
             inside.sort(key=lambda pair: (pair[0].term != wanted, -abs(self.weight(pair[1]))))
         for token, number in inside:

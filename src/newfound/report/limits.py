@@ -1,4 +1,4 @@
-"""How much of everything goes on a page, so that it stays small however large the corpus."""
+"""How much a page holds of everything, so that it stays small for a corpus of any size."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ MAX_BYTES = 1_500_000
 
 @dataclass(frozen=True)
 class Limits:
-    """The most that a page holds of everything.
+    """The maximum number of everything on a page.
 
     Attributes
     ----------
     words : int
         Words in the table and the scatter.
     cards : int
-        Words with company, rules and examples.
+        Words with context, rules and examples.
     examples : int
         Sentences of each side on a card.
     excerpt : int
@@ -29,7 +29,7 @@ class Limits:
     card_rules : int
         Rules of each side on a card.
     rules, phrases : int
-        Rows of these tables; cards may bring further rules.
+        Rows of these tables; cards may add rules.
     literals : int
         Words of a rule; the others are counted.
     senses : int
@@ -68,6 +68,6 @@ class Limits:
     forms: int = 8
 
     def halved(self) -> Self:
-        """Give limits half as large; none gets below 1."""
+        """Return limits that are half as large, but at least 1."""
         half = {field.name: max(1, getattr(self, field.name) // 2) for field in fields(self)}
         return type(self)(**half)

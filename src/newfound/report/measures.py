@@ -1,4 +1,4 @@
-"""What a page goes by when it ranks words and says which side they speak for."""
+"""The measures that rank the words of a page and decide which side they indicate."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 __all__ = ["SURE", "Measures"]
 
-SURE = 0.05  # the share of false discoveries that is borne
+SURE = 0.05  # the false discovery rate
 
 
 @dataclass(frozen=True)
 class Measures:
-    """What is known of each word, in the order of the table.
+    """The measures of each word, in the order of the table.
 
-    `novelty` ranks the words, with the 90 % interval `low` to `high`; `q` is the share of false
-    discoveries among words this novel, `q_known` the same the other way round; `stability` is the
-    share of the machines that put the word on the same side, nan where there is one machine.
+    `novelty` ranks the words, with the 90 % interval `low` to `high`. `q` is the expected share of
+    false discoveries among words this novel, `q_known` the same for known words. `stability` is
+    the share of the machines that put the word on the same side.
     """
 
     novelty: NDArray[np.float64]
@@ -50,10 +50,9 @@ class Measures:
 
     @property
     def sides(self) -> NDArray[np.str_]:
-        """What each word speaks for: "novel" or "known" where that is sure, else "neither".
+        """The side that each word indicates: "novel", "known", or "neither" if it is not clear.
 
-        It is sure if the whole interval and, with few false discoveries, the count of documents
-        say so.
+        It is clear if the whole interval is on that side and the q-value is at most 5 %.
         """
         novel = (self.low > 0) & (self.q <= SURE)
         known = (self.high < 0) & (self.q_known <= SURE)

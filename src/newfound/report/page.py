@@ -1,8 +1,8 @@
-"""From plain data to one HTML file that needs nothing else and lets nothing in.
+"""From plain data to one self-contained HTML file.
 
-The template only places what it is given. The data go into a block of JSON in which no character
-can end the block; the page's script puts every text in place as text. A content policy allows the
-scripts and styles of the page by their hashes and forbids everything else.
+The template escapes everything. The data are a block of JSON in which no character can end the
+block, and the scripts insert every text as text. A content security policy allows the scripts and
+styles of the page by their hashes and forbids everything else.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import Any
 
 __all__ = ["embedded_json", "render"]
 
-# What could end the block or start another, and what a browser reads as something else.
+# Characters that could end the block or start another, or that browsers replace.
 _UNSAFE = re.compile("[<>&\x00-\x1f\x7f-\x9f\u2028\u2029\ufdd0-\ufdef\ufeff\ufffe\uffff]")
 _VENDORED = ("d3", "plot")
 _SCRIPTS = (
     "page", "table", "card", "words", "rules", "context", "documents", "certainty", "made", "main",
 )  # fmt: skip
-# The style that Observable Plot puts into every chart whose class is "chart".
+# The style that Observable Plot adds to every chart of the class "chart".
 _PLOT_STYLE = (
     ":where(.chart) {\n  --plot-background: white;\n  display: block;\n  height: auto;\n"
     "  height: intrinsic;\n  max-width: 100%;\n}\n:where(.chart text),\n:where(.chart tspan) {\n"
@@ -32,7 +32,7 @@ _PLOT_STYLE = (
 
 
 def render(data: dict[str, Any]) -> str:
-    """Give the page that shows some data; `newfound.report.collect` says what they hold."""
+    """Return the page for some data, as `newfound.report.collect` returns them."""
     import jinja2
 
     loader = jinja2.PackageLoader("newfound.report")
@@ -52,7 +52,7 @@ def render(data: dict[str, Any]) -> str:
 
 
 def embedded_json(data: object) -> str:
-    r"""Write JSON that can stand inside a script element of HTML, whatever it holds.
+    r"""Return JSON that is safe inside a script element of HTML.
 
     Examples
     --------
@@ -78,11 +78,11 @@ def _policy(scripts: list[str], styles: list[str]) -> str:
 def _static(name: str) -> str:
     text = (files("newfound.report") / "static" / name).read_text(encoding="utf-8")
     if "</script" in text or "<!--" in text or "</style" in text:
-        raise ValueError(f"{name} would end its own element; write it otherwise.")
+        raise ValueError(f"{name} contains text that would end its HTML element; remove it.")
     return text
 
 
 def _library(name: str) -> str:
-    """Give a vendored library under its licence, which asks to be kept in all copies."""
+    """Return a vendored library with its licence, which must be part of all copies."""
     licence = _static(f"vendor/{name}.LICENSE.txt")
     return f"/*!\n{licence}*/\n{_static(f'vendor/{name}.min.js')}"

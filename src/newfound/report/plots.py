@@ -1,4 +1,4 @@
-"""The pictures of the report for a notebook, on matplotlib axes that the caller may pass.
+"""The charts of the report for notebooks, on matplotlib axes.
 
 They need matplotlib: ``pip install 'newfound[paper]'``.
 """
@@ -35,18 +35,18 @@ _MAP = {"novel": "Oranges", "known": "Blues", "both": "Greys"}
 
 
 def plot_words(describer: NoveltyDescriber, *, n_labels: int = 40, ax: Any = None) -> Any:
-    """Draw frequency against novelty, a mark for each word, with labels that do not overlap.
+    """Draw a scatter plot of the frequency and the novelty of words.
 
-    Of more than 1,000 words those that matter most are drawn, as in the report.
+    Of more than 1,000 words, the most important are drawn, as in the report.
 
     Parameters
     ----------
     describer : NoveltyDescriber
         Fitted.
     n_labels : int, default=40
-        How many words get a label, at most.
+        The maximum number of labels.
     ax : matplotlib Axes, optional
-        Where to draw; by default on a new figure.
+        The axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -66,7 +66,7 @@ def plot_words(describer: NoveltyDescriber, *, n_labels: int = 40, ax: Any = Non
         hollow = {"facecolors": "none", "edgecolors": INK[side]}
         ax.scatter(
             x[own], y[own], s=16, marker=marker, alpha=0.8,
-            label="unsure" if side == "neither" else f"speaks for {side}",
+            label="unsure" if side == "neither" else f"indicates {side}",
             **(hollow if side == "neither" else {"color": INK[side], "linewidths": 0}),
         )  # fmt: skip
     ax.axhline(0, color=INK["neither"], linewidth=0.8)
@@ -87,7 +87,7 @@ def plot_context(
     side: str = "novel",
     ax: Any = None,
 ) -> Any:
-    """Draw how much more often than by chance rules use two words together.
+    """Draw the lift of pairs of words in rules.
 
     Parameters
     ----------
@@ -96,9 +96,9 @@ def plot_context(
     words : sequence of str, optional
         At least two; by default the 15 most novel ones.
     side : {"novel", "known", "both"}, default="novel"
-        Which rules.
+        The rules to use.
     ax : matplotlib Axes, optional
-        Where to draw; by default on a new figure.
+        The axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def plot_context(
                 ax.text(j, i, text, ha="center", va="center", fontsize=7)
     ax.set_xticks(range(len(words)), matrix.words, rotation=90)
     ax.set_yticks(range(len(words)), matrix.words)
-    ax.set_title(f"times as often as by chance, rules for {'either' if side == 'both' else side}")
+    ax.set_title(f"lift of pairs of words in rules for {'either' if side == 'both' else side}")
     return ax
 
 
@@ -134,7 +134,7 @@ def plot_curves(
     novel: object = None,
     ax: Any = None,
 ) -> Any:
-    """Draw one of the curves that say how sure the description is.
+    """Draw a curve that shows how reliable the description is.
 
     Parameters
     ----------
@@ -144,9 +144,9 @@ def plot_curves(
         ROC or precision-recall on held-out documents, beside TF-IDF; the cumulative curves of the
         words' scores, or of their TF-IDF.
     known, novel : iterable of str, series, frame or Documents, optional
-        The documents, where the describer comes from a file. All but "scores" needs them.
+        The documents, if the describer was loaded from a file. All kinds but "scores" need them.
     ax : matplotlib Axes, optional
-        Where to draw; by default on a new figure.
+        The axes to draw on; by default those of a new figure.
 
     Returns
     -------
@@ -157,7 +157,8 @@ def plot_curves(
     corpus = gather(describer, known, novel)
     if corpus is None and kind != "scores":
         raise ValueError(
-            f"kind={kind!r} needs the documents, and a saved model has none; pass known and novel."
+            f"kind={kind!r} needs the documents, which a saved model does not hold; pass known and "
+            "novel."
         )
     ax = _axes(ax)
     words = describer.words_
@@ -172,7 +173,7 @@ def plot_curves(
         ax.set_xlabel("TF-IDF")
         return ax
     which, value, x, y = {
-        "roc": ("roc", "auroc", "known documents taken for novel", "novel documents found"),
+        "roc": ("roc", "auroc", "false positive rate", "true positive rate"),
         "precision-recall": ("pr", "average_precision", "recall", "precision"),
     }[kind]
     scores = {
@@ -214,17 +215,17 @@ def _cumulative(ax: Any, curves: dict[str, Any]) -> None:
 
 
 def _label(ax: Any, points: Sequence[tuple[Any, Any, str, str]], most: int) -> None:
-    """Write names beside points, the first ones first, where they cover nothing."""
+    """Write labels beside points, the first ones first, where they overlap nothing."""
     if not points or not most:
         return
-    ax.figure.canvas.figure.draw_without_rendering()  # the layout has to stand before it is read
+    ax.figure.canvas.figure.draw_without_rendering()  # positions are known only after the layout
     places = ax.transData.transform([(x, y) for x, y, _, _ in points])
     taken: list[Any] = []
     for x, y, word, side in points:
         if len(taken) >= most:
             break
         text = ax.annotate(
-            # A name is no formula, whatever signs are in it.
+            # A dollar sign would start a formula.
             word.replace("$", r"\$"), (x, y), (5, 0), textcoords="offset points", va="center",
             fontsize=8, color=INK[side],
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Words that both sides use, each in its own company."""
+"""Words that both sides use, but in a different context."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def senses(
     excerpts: Excerpts,
     limits: Limits,
 ) -> list[dict[str, Any]]:
-    """Give the words that keep the most different company on the two sides.
+    """Return the words whose context differs most between the two sides.
 
     Parameters
     ----------
@@ -44,9 +44,9 @@ def senses(
     corpus : Corpus
         The documents.
     excerpts : Excerpts
-        What cuts sentences out of them.
+        Cuts sentences out of the texts.
     limits : Limits
-        How many words, and how long their examples.
+        The number of words, and the length of their examples.
     """
     vocabulary = describer.vectorizer_.vocabulary_
     columns = np.array([vocabulary[name] for name in names], np.intp)
@@ -62,10 +62,10 @@ def senses(
 
 
 def _candidates(corpus: Corpus, columns: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Rank words by how much company they have on each side that they lack on the other.
+    """Rank words by how strongly their context differs between the sides.
 
-    On each side, company is what documents with the word hold more often than by chance, in
-    standard deviations; a word is as good as the weaker of its two sides.
+    The context of a word on a side is the words that are in documents with it more often than by
+    chance, in standard deviations. The rank of a word is that of the weaker of its two sides.
     """
     bags = sparse.csr_array(corpus.matrix, dtype=np.float64)
     sides = [bags[~corpus.novel], bags[corpus.novel]]
@@ -89,7 +89,7 @@ def _candidates(corpus: Corpus, columns: NDArray[np.intp]) -> NDArray[np.intp]:
 
 
 def _best(company: Any) -> NDArray[np.float64]:
-    """Add up the strongest company of each word."""
+    """Return the sum of the strongest context of each word."""
     company = sparse.csr_array(company)
     return np.array(
         [

@@ -211,7 +211,7 @@ def _shortened(excerpt: Data, most: int) -> Data:
 
 
 def _renumbered(excerpt: Data, numbers: Mapping[int, int]) -> Data:
-    """Give marked words their new numbers; a word that is not kept becomes plain text."""
+    """Return marked words their new numbers; a word that is not kept becomes plain text."""
     pieces: list[Any] = []
     for piece in excerpt["pieces"]:
         if isinstance(piece, str):

@@ -1,4 +1,4 @@
-"""The words of a page: which ones, and what is known of each."""
+"""The words of a page and their columns."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def choose(
 ) -> NDArray[np.intp]:
     """Choose rows of the table of words: the most novel, the most known and the most frequent.
 
-    Of more than `most` words with evidence a good half are the most novel, a quarter the most
-    known, and the rest the most frequent. They keep the order of the table, by novelty.
+    If there are more than `most` words, five ninths are the most novel, a quarter the most known,
+    and the rest the most frequent. They are sorted by novelty.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def choose(
 def words(
     describer: NoveltyDescriber, measures: Measures, rows: NDArray[np.intp], limits: Limits
 ) -> dict[str, Any]:
-    """Give the columns of the words of a page, in the order of `rows`."""
+    """Return the columns of the words of a page, in the order of `rows`."""
     table = describer.words_.take(rows)
     columns = {
         "word": table["word"].tolist(),
@@ -74,7 +74,7 @@ def words(
 
 
 def rounded(value: float | None, digits: int = 4) -> float | None:
-    """Keep the first digits that count; what is not a number is None.
+    """Return a number with some significant digits; None if it is not finite.
 
     Examples
     --------

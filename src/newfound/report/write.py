@@ -38,7 +38,7 @@ def write_report(
 ) -> None:
     """Write one self-contained HTML page about a description.
 
-    It works offline, and is at most 1.5 MB large however large the corpus.
+    It works offline and has at most 1.5 MB, for a corpus of any size.
 
     Parameters
     ----------
@@ -47,14 +47,14 @@ def write_report(
     describer : NoveltyDescriber
         Fitted.
     known, novel : iterable of str, series, frame or Documents, optional
-        The documents it has learned from, where it comes from a file: that holds no texts. They
-        also say where the documents came from. Without texts the page has no examples.
+        The documents it was fitted on, needed if it was loaded from a file, which holds no texts.
+        Without texts the page has no examples.
     title : str, optional
-        What stands on top.
+        The title of the page.
     seconds : mapping of str to float, optional
-        How long each step took, for the section on how it was made.
+        The time that each step took, for the section on how it was made.
     force : bool, default=False
-        Replace a file that is there.
+        Overwrite an existing file.
     """
     refuse_path(path, force=force)
     began = time.perf_counter()
@@ -82,13 +82,13 @@ def write_detection_report(
     detection : Detection
         What a detector found.
     known, incoming : Documents, optional
-        What was read, for the section on how it was made.
+        The documents, for the section on how it was made.
     title : str, optional
-        What stands on top.
+        The title of the page.
     seconds : mapping of str to float, optional
-        How long each step took, for the section on how it was made.
+        The time that each step took, for the section on how it was made.
     force : bool, default=False
-        Replace a file that is there.
+        Overwrite an existing file.
     """
     refuse_path(path, force=force)
     began = time.perf_counter()
