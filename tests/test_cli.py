@@ -248,7 +248,7 @@ class TestDescribe:
         assert not {"text", "1"} & {row["word"] for row in data["known_words"]}
         result = call(*arguments, "--known", table, "--novel", piles.novel)
         assert result.exit_code == 2
-        assert "--format jsonl is for names that do" in " ".join(result.stderr.split())
+        assert "--format jsonl contradicts the file names" in " ".join(result.stderr.split())
 
     def test_a_column_is_for_the_side_that_has_columns(self, piles: Piles) -> None:
         folder, table = piles.folder / "folder", piles.folder / "new.csv"
