@@ -266,7 +266,7 @@ class TestDescribe:
     def test_a_column_where_no_side_has_columns(self, piles: Piles) -> None:
         result = call(*piles.arguments, "--text-column", "body")
         assert result.exit_code == 2
-        assert "--text-column body: neither side has" in " ".join(result.stderr.split())
+        assert "--text-column body: none of the inputs" in " ".join(result.stderr.split())
         result = call(*piles.arguments, "--known-column", "body")
         refused(result, "known.txt is a txt and has no columns; do not name any column.")
 
@@ -717,6 +717,8 @@ class TestProcess:
             assert process.wait(30) == 130
             elapsed = time.perf_counter() - start
             assert process.stdout.read() == ""
-            assert process.stderr.read() == "newfound: interrupted; no file was left half-written.\n"
+            assert (
+                process.stderr.read() == "newfound: interrupted; no file was left half-written.\n"
+            )
         assert elapsed < 10  # well below a second, unless the machine has other things to do
         assert piles.new_files() == []
