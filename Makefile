@@ -5,9 +5,10 @@ BIN = $(VENV)/bin
 CPP = $(wildcard cpp/*.cpp cpp/*.hpp cpp/*.inl cpp/python/* cpp/tests/*.cpp)
 # The tests of the core need the extension module newfound._core_test.
 INSTALL_TEST = $(BIN)/pip install --quiet -Ccmake.define.NEWFOUND_TEST_MODULE=ON ".[test,lint]"
+PARALLEL ?= --numprocesses auto --dist worksteal
 CPPFLAGS_TEST = -S . -DCMAKE_BUILD_TYPE=RelWithDebInfo -DNEWFOUND_CORE_TEST=ON
 
-.PHONY: demo test lint format stubtest core-test sanitize peers reproduce vendor picture clean
+.PHONY: demo test test-all lint format stubtest core-test sanitize peers reproduce vendor picture clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -20,10 +21,16 @@ demo: $(BIN)/python  ## install, and describe the bundled sample
 	$(BIN)/pip install --quiet .
 	$(BIN)/newfound demo
 
-test: $(BIN)/python  ## install, check the code, run the tests
+test: $(BIN)/python  ## install, check the code, run all tests but the long ones
 	$(INSTALL_TEST)
 	$(MAKE) lint
-	$(BIN)/python -m pytest --doctest-modules --pyargs tests newfound
+	$(BIN)/python -m pytest $(PARALLEL) -m "not slow" --doctest-modules --pyargs tests newfound
+
+test-all: $(BIN)/python  ## everything: the long statistical suites, the browser, the core by itself
+	$(INSTALL_TEST)
+	$(MAKE) lint stubtest core-test sanitize
+	$(BIN)/python -m pytest $(PARALLEL) --cov=newfound --cov-report=term:skip-covered \
+	  --doctest-modules --pyargs tests newfound
 
 lint: $(BIN)/ruff
 	$(BIN)/ruff check .

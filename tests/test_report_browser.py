@@ -33,10 +33,13 @@ except ImportError:
     sync_playwright = None  # type: ignore[assignment]
 
 REQUIRED = os.environ.get("NEWFOUND_REQUIRE_BROWSER") == "1"
-pytestmark = pytest.mark.skipif(
-    (BROWSER is None or sync_playwright is None) and not REQUIRED,
-    reason="needs Chromium and playwright",
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        (BROWSER is None or sync_playwright is None) and not REQUIRED,
+        reason="needs Chromium and playwright",
+    ),
+]
 
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 KNOWN = [
