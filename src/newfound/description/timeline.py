@@ -1,0 +1,403 @@
+"""Documents in time: their dates, and how often something occurs by day, week or month.
+
+The bins of a `Timeline` are chosen by the span from the first to the last date: days up to
+`MAX_DAYS` days, weeks (from Monday) up to `MAX_WEEKS` weeks, and months beyond. All curves of a
+timeline have the same bins, empty ones included, so that they can be laid over one another.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+__all__ = ["Curve", "Timeline", "parse_date", "parse_dates", "periods", "spark", "split_by_date"]
+
+MAX_DAYS, MAX_WEEKS = 45, 60
+UNITS = ("day", "week", "month", "quarter", "year")
+
+Dates = NDArray[np.datetime64]
+_MISSING = frozenset({"", "nan", "nat", "none", "null", "na", "n/a"})
+_DATE = re.compile(
+    r"(\d{4})(?:(\d\d)(\d\d)|([-/])(\d\d)(?:\4(\d\d))?)"
+    r"(?:[T ]\d\d(?::?\d\d){0,2}(?:[.,]\d+)?\s*(?:Z|UTC|[+-]\d\d(?::?\d\d)?)?)?"
+)
+_BLOCKS = "▁▂▃▄▅▆▇█"
+_ASCII = "_.-=+*#@"
+_MONDAY = 3  # 1970-01-01 was a Thursday
+
+
+def parse_dates(values: Iterable[Any]) -> Dates:
+    """Return the day of each value.
+
+    A value is a text in ISO form (``2003-04-01``, ``20030401``, ``2003-04``, or with a time,
+    ``2003-04-01T09:30:00+10:00``), a `datetime.date` or `datetime.datetime`, or a numpy or pandas
+    timestamp. ``2003/04/01`` is read too, and a month stands for its first day. The day is the one
+    that the value names in its own time zone. None, nan, NaT and blank texts are missing dates
+    (NaT). Numbers other than ``20030401`` are refused, and so are forms such as ``03/04/2003``
+    that mean different days in different countries.
+
+    Parameters
+    ----------
+    values : iterable
+        One value for each document.
+
+    Returns
+    -------
+    ndarray of datetime64[D]
+
+    Examples
+    --------
+    >>> parse_dates(["2003-04-01", "2003-04-01T23:30:00-05:00", None]).astype(str).tolist()
+    ['2003-04-01', '2003-04-01', 'NaT']
+    >>> parse_dates(["2003-04-01", "03/04/2003"])
+    Traceback (most recent call last):
+    ...
+    ValueError: Row 2 has the date '03/04/2003'; write dates as YYYY-MM-DD, e.g. 2003-04-01.
+    """
+    if isinstance(values, str | bytes):
+        raise ValueError(f"Expected several dates, got the single {values!r}; put it in a list.")
+    dtype = getattr(values, "dtype", None)
+    if getattr(dtype, "kind", "") == "M" and getattr(dtype, "tz", None) is None:
+        return np.asarray(values).astype("datetime64[D]")
+    known: dict[Any, np.datetime64] = {}
+    days = []
+    for row, value in enumerate(values, start=1):
+        day = known.get(value) if isinstance(value, Hashable) else None
+        if day is None:
+            day = parse_date(value, where=f"Row {row}")
+            known[value] = day
+        days.append(day)
+    return np.array(days, dtype="datetime64[D]")
+
+
+def parse_date(value: Any, *, where: str = "The option") -> np.datetime64:
+    """Return the day of one value; see `parse_dates`.
+
+    Parameters
+    ----------
+    value : object
+        A date in any form that `parse_dates` takes.
+    where : str
+        Where the value comes from, for the error.
+
+    Examples
+    --------
+    >>> str(parse_date("2003-04"))
+    '2003-04-01'
+    """
+    if isinstance(value, np.datetime64):
+        return np.datetime64(str(value.astype("datetime64[D]")), "D")
+    if value is None or (not isinstance(value, str | list | np.ndarray) and value != value):
+        return np.datetime64("NaT", "D")
+    if isinstance(value, datetime | date):
+        return np.datetime64(date(value.year, value.month, value.day), "D")
+    if isinstance(value, int | np.integer) and 1000_01_01 <= int(value) <= 9999_12_31:
+        value = str(value)
+    if isinstance(value, str):
+        day = _day_of_text(value.strip())
+        if day is not None:
+            return day
+    raise ValueError(f"{where} has the date {value!r}; write dates as YYYY-MM-DD, e.g. 2003-04-01.")
+
+
+def _day_of_text(text: str) -> np.datetime64 | None:
+    if text.lower() in _MISSING:
+        return np.datetime64("NaT", "D")
+    match = _DATE.fullmatch(text)
+    if match is None:
+        return None
+    year, month, day = match[1], match[2] or match[5], match[3] or match[6] or "01"
+    try:
+        return np.datetime64(date(int(year), int(month), int(day)), "D")
+    except ValueError:
+        return None
+
+
+def split_by_date(
+    dates: Dates, start: Any
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Split documents at a date: earlier ones are known, the others novel.
+
+    Parameters
+    ----------
+    dates : ndarray of datetime64[D]
+        From `parse_dates`.
+    start : str, date or datetime64
+        The first day of the novel documents.
+
+    Returns
+    -------
+    known, novel, dropped : ndarray of bool
+        Each document is in one of them; those without a date are dropped.
+
+    Examples
+    --------
+    >>> dates = parse_dates(["2003-03-31", "2003-04-01", None])
+    >>> [mask.tolist() for mask in split_by_date(dates, "2003-04")]
+    [[True, False, False], [False, True, False], [False, False, True]]
+    """
+    first = parse_date(start, where="The start")
+    if np.isnat(first):
+        raise ValueError("The start is missing; pass a date such as 2003-04-01.")
+    dropped = np.isnat(dates)
+    known, novel = dates < first, dates >= first
+    for side, mask, when in (("known", known, "before"), ("novel", novel, "from")):
+        if not mask.any():
+            span = "all dates are missing" if dropped.all() else f"the dates are {_span(dates)}"
+            raise ValueError(f"No document is {side}, {when} {first}: {span}; pass another date.")
+    return known, novel, dropped
+
+
+def _span(dates: Dates) -> str:
+    return f"{np.nanmin(dates)} to {np.nanmax(dates)}"
+
+
+def _bin_starts(dates: Dates, by: str) -> Dates:
+    """Return the first day of the bin of each date."""
+    if by == "day":
+        return dates
+    if by == "week":
+        days = dates.astype(np.int64)
+        starts = (days - (days + _MONDAY) % 7).astype("datetime64[D]")
+        return np.where(np.isnat(dates), dates, starts)
+    if by == "quarter":
+        months = dates.astype("datetime64[M]")
+        numbers = months.astype(np.int64)
+        starts = (numbers - numbers % 3).astype("datetime64[M]").astype("datetime64[D]")
+        return np.where(np.isnat(dates), dates, starts)
+    return dates.astype({"month": "datetime64[M]", "year": "datetime64[Y]"}[by]).astype(
+        "datetime64[D]"
+    )
+
+
+def _bins(first: np.datetime64, last: np.datetime64, by: str) -> Dates:
+    """Return the first days of all bins from the one of a date to that of another."""
+    begin, end = _bin_starts(np.array([first, last]), by)
+    if by in ("day", "week"):
+        step = np.timedelta64(1 if by == "day" else 7, "D")
+        return np.arange(begin, end + step, step)
+    months = {"month": 1, "quarter": 3, "year": 12}[by]
+    begin, end = begin.astype("datetime64[M]"), end.astype("datetime64[M]")
+    return np.arange(begin, end + 1, np.timedelta64(months, "M")).astype("datetime64[D]")
+
+
+def _name(start: np.datetime64, by: str) -> str:
+    """Return the name of a bin: 2003, 2003-Q2, 2003-04 or its first day."""
+    text = str(start)
+    if by == "quarter":
+        return f"{text[:4]}-Q{(int(text[5:7]) + 2) // 3}"
+    return {"year": text[:4], "month": text[:7]}.get(by, text)
+
+
+def periods(dates: Dates, by: str = "month") -> list[tuple[str, NDArray[np.intp]]]:
+    """Return the periods that have documents, in order, with the rows of their documents.
+
+    Parameters
+    ----------
+    dates : ndarray of datetime64[D]
+        From `parse_dates`; documents without a date are in no period.
+    by : {"day", "week", "month", "quarter", "year"}
+        The length of a period. A week begins on Monday and is named by its first day.
+
+    Examples
+    --------
+    >>> dates = parse_dates(["2003-04-30", "2003-02-01", "2003-04-01", None])
+    >>> [(name, rows.tolist()) for name, rows in periods(dates, by="month")]
+    [('2003-02', [1]), ('2003-04', [0, 2])]
+    >>> [name for name, _ in periods(dates, by="quarter")]
+    ['2003-Q1', '2003-Q2']
+    """
+    if by not in UNITS:
+        raise ValueError(f"by={by!r}: expected one of {', '.join(UNITS)}.")
+    rows = np.flatnonzero(~np.isnat(dates))
+    starts = _bin_starts(dates[rows], by)
+    order = np.argsort(starts, kind="stable")
+    values, begins = np.unique(starts[order], return_index=True)
+    parts = np.split(rows[order], begins[1:]) if len(values) else []
+    return [(_name(start, by), part) for start, part in zip(values, parts, strict=True)]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """How often something occurs in each bin of a timeline.
+
+    Attributes
+    ----------
+    counts : ndarray of int
+        Number of documents in each bin.
+    shares : ndarray of float
+        Their share of all documents of the bin; nan where a bin has no documents.
+    first, last : str or None
+        Day of the first and of the last document; None if there is none.
+    peak : str or None
+        Name of the bin with the most documents, the earliest of equals.
+    """
+
+    counts: NDArray[np.int64]
+    shares: NDArray[np.float64]
+    first: str | None
+    last: str | None
+    peak: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON; a share without documents is None."""
+        shares = [None if share != share else round(share, 6) for share in self.shares.tolist()]
+        return {
+            "counts": self.counts.tolist(),
+            "shares": shares,
+            "first": self.first,
+            "last": self.last,
+            "peak": self.peak,
+        }
+
+
+class Timeline:
+    """The bins of a set of dated documents, and the curves of words and themes over them.
+
+    Parameters
+    ----------
+    dates : ndarray of datetime64[D]
+        From `parse_dates`.
+    by : {"day", "week", "month", "quarter", "year"}, optional
+        The length of a bin; by default chosen by the span of the dates, see the module.
+
+    Attributes
+    ----------
+    by : str
+        The length of a bin.
+    starts : ndarray of datetime64[D]
+        The first day of each bin.
+    names : list of str
+        The name of each bin: ``2003-04`` for a month, else its first day.
+    totals : ndarray of int
+        Number of documents in each bin.
+    n_missing : int
+        Number of documents without a date. No curve counts them.
+
+    Examples
+    --------
+    >>> timeline = Timeline(parse_dates(["2003-01-05", "2003-02-01", "2003-04-09", "2003-04-10"]))
+    >>> timeline.by, timeline.starts[0].astype(str).item(), len(timeline.totals)
+    ('week', '2002-12-30', 15)
+    >>> timeline = Timeline(timeline.dates, by="month")
+    >>> timeline.names, timeline.totals.tolist()
+    (['2003-01', '2003-02', '2003-03', '2003-04'], [1, 1, 0, 2])
+    >>> curve = timeline.curve([1, 2])
+    >>> curve.counts.tolist(), curve.first, curve.peak
+    ([0, 1, 0, 1], '2003-02-01', '2003-02')
+    """
+
+    def __init__(self, dates: Dates, by: str | None = None) -> None:
+        if by is not None and by not in UNITS:
+            raise ValueError(f"by={by!r}: expected one of {', '.join(UNITS)}.")
+        self.dates = np.asarray(dates, dtype="datetime64[D]")
+        dated = ~np.isnat(self.dates)
+        self.n_missing = int((~dated).sum())
+        if not dated.any():
+            raise ValueError(f"None of the {len(self.dates)} documents has a date.")
+        first, last = self.dates[dated].min(), self.dates[dated].max()
+        self.by = by or _choose_unit(int((last - first).astype(int)) + 1)
+        self.starts = _bins(first, last, self.by)
+        self.names = [_name(start, self.by) for start in self.starts]
+        bins = np.searchsorted(self.starts, self.dates[dated], side="right") - 1
+        rows = np.flatnonzero(dated)
+        shape = (len(self.starts), len(self.dates))
+        # One row a bin, one column a document: counts by bin are one product.
+        self._members = sparse.csr_matrix((np.ones(len(rows), np.int64), (bins, rows)), shape=shape)
+        self.totals: NDArray[np.int64] = np.bincount(bins, minlength=len(self.starts))
+
+    def counts(self, members: Any) -> NDArray[np.int64]:
+        """Return the documents by bin, for each column of a Boolean matrix of documents.
+
+        Parameters
+        ----------
+        members : (n_documents, n) sparse matrix or array
+            Which documents have each word or belong to each theme.
+
+        Returns
+        -------
+        (n, n_bins) array of int
+        """
+        table = sparse.csr_matrix(members).astype(np.int64)
+        counts: NDArray[np.int64] = np.asarray((self._members @ table).T.todense())
+        return counts
+
+    def curves(self, members: Any) -> list[Curve]:
+        """Return the curve of each column of a Boolean matrix of documents; see `counts`."""
+        table = sparse.csc_matrix(members)
+        table.eliminate_zeros()
+        all_counts = self.counts(table)
+        with np.errstate(invalid="ignore"):
+            shares = np.where(self.totals, all_counts / np.maximum(self.totals, 1), np.nan)
+        curves = []
+        for column, counts in enumerate(all_counts):
+            days = self.dates[table.indices[table.indptr[column] : table.indptr[column + 1]]]
+            days = days[~np.isnat(days)]
+            first, last = (str(days.min()), str(days.max())) if len(days) else (None, None)
+            peak = self.names[int(counts.argmax())] if len(days) else None
+            curves.append(Curve(counts, shares[column], first, last, peak))
+        return curves
+
+    def curve(self, rows: ArrayLike) -> Curve:
+        """Return the curve of some documents, given by their rows or by a Boolean mask."""
+        members = np.zeros((len(self.dates), 1), dtype=bool)
+        places = np.asarray(rows)
+        members[places if len(places) else places.astype(int)] = True
+        return self.curves(members)[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON: the bins and their totals."""
+        return {
+            "by": self.by,
+            "bins": self.names,
+            "starts": self.starts.astype(str).tolist(),
+            "totals": self.totals.tolist(),
+            "missing": self.n_missing,
+        }
+
+
+def _choose_unit(n_days: int) -> str:
+    if n_days <= MAX_DAYS:
+        return "day"
+    return "week" if n_days <= 7 * MAX_WEEKS else "month"
+
+
+def spark(values: ArrayLike, *, width: int | None = None, unicode: bool = True) -> str:
+    """Return a small curve of one character a value, for a terminal.
+
+    The heights go from 0 to the largest value. A value of 0 or nan is a space, any other one is
+    visible.
+
+    Parameters
+    ----------
+    values : array
+        Counts or shares, none below 0.
+    width : int, optional
+        Longest curve; neighbouring values are joined by their mean to fit.
+    unicode : bool, default=True
+        Draw with block characters; otherwise with ASCII.
+
+    Examples
+    --------
+    >>> spark([0, 1, 2, 4, 8])
+    ' ▁▂▄█'
+    >>> spark([0, 1, 2, 4, 8], unicode=False)
+    ' _.=@'
+    """
+    heights = np.nan_to_num(np.asarray(values, dtype=float))
+    if width is not None and len(heights) > width > 0:
+        edges = np.arange(width + 1) * len(heights) // width
+        heights = np.add.reduceat(heights, edges[:-1]) / np.diff(edges)
+    top = heights.max(initial=0.0)
+    marks = _BLOCKS if unicode else _ASCII
+    levels = (
+        np.ceil(heights / top * len(marks)).astype(int) if top > 0 else np.zeros(len(heights), int)
+    )
+    return "".join(" " if level < 1 else marks[level - 1] for level in levels.tolist())
