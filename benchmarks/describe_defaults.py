@@ -25,7 +25,7 @@ from sklearn.metrics import roc_auc_score
 from newfound.description.novelty import document_weights
 from newfound.description.phrases import find_phrases
 from newfound.lab.evaluation.words import Corpus, Setting, fitted_words, learned_rules
-from newfound.storage.files import written_aside
+from newfound.storage.files import replacing
 
 RESULT = Path(__file__).resolve().parent / "results" / "describe_defaults.md"
 FEWER = {"n_machines": 5}  # half the default, to save time
@@ -96,7 +96,7 @@ def main() -> None:
         cells += [f"{found} ({seconds:.1f})", f"{length:.1f}"]
         lines.append(f"| {name} | {' | '.join(cells)} |")
         print(lines[-1], flush=True)
-    with written_aside(RESULT, force=True) as aside:
+    with replacing(RESULT, force=True) as aside:
         Path(aside).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 
 from newfound.cli import app
 from newfound.description.presets import PRESETS
-from newfound.storage.model_file import load
+from newfound.models import load
 
 COMMAND = str(Path(sysconfig.get_path("scripts"), "newfound"))
 KNOWN = ["the batsman hit six", "a cricket match in England", "six wickets in the match"] * 8
@@ -446,9 +446,9 @@ class TestExplain:
         refused(call("explain", tmp_path / "no", "text"), "Cannot read")
         refused(call("explain", tmp_path, "text"), "is not a file")
         (tmp_path / "cut").write_bytes(model.read_bytes()[:-10])
-        refused(call("explain", tmp_path / "cut", "text"), "is cut short")
+        refused(call("explain", tmp_path / "cut", "text"), "is truncated")
         (tmp_path / "else").write_text("hello")
-        refused(call("explain", tmp_path / "else", "text"), "is not a model of newfound")
+        refused(call("explain", tmp_path / "else", "text"), "is not a newfound model")
 
 
 class TestBadInput:

@@ -87,7 +87,7 @@ def test_explain_understands_a_detector(files):
         (("--incoming", "incoming.txt", *KNOWN, "--alpha", "1.5"), 2, "between 0 and 1"),
         (("--incoming", "incoming.txt", *KNOWN, "-o", "x.xls"), 2, "must end in .csv"),
         (("--incoming", "incoming.txt", *KNOWN, "--alpha", "0.0001"), 1, "needs 9999 or more"),
-        (("--incoming", "incoming.txt", "--model", "incoming.txt"), 1, "not a model of newfound"),
+        (("--incoming", "incoming.txt", "--model", "incoming.txt"), 1, "not a newfound model"),
         (("--incoming", "nothing.txt", *KNOWN), 1, "nothing.txt"),
         *(
             (("--incoming", "incoming.txt", "--model", "d.nf", option, value), 2, f"{option} is")

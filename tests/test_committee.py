@@ -45,10 +45,19 @@ def fitted(**parameters: Any) -> NoveltyDescriber:
     return NoveltyDescriber(**SMALL | parameters).fit(TEXTS, LABELS)
 
 
+def arrays_of(state: Any, place: str = "") -> dict[str, Any]:
+    """Return every array of a state by its place."""
+    if isinstance(state, np.ndarray):
+        return {place: state}
+    items = state.items() if isinstance(state, dict) else ()
+    items = enumerate(state) if isinstance(state, list) else items
+    return {k: v for key, item in items for k, v in arrays_of(item, f"{place}.{key}").items()}
+
+
 def bits(describer: NoveltyDescriber) -> dict[str, Any]:
     """Give every array of a describer's state, its tables and what it thinks of its documents."""
     assert describer.corpus_ is not None
-    _, arrays = describer._state(with_automata=True)
+    arrays = arrays_of(describer.to_state(with_automata=True))
     tables = {"words": describer.words_, "phrases": describer.phrases_}
     return {
         **{name: (array.dtype, array.tobytes()) for name, array in arrays.items()},
@@ -297,7 +306,7 @@ class TestCallback:
             else:  # it has learned from none of these
                 np.testing.assert_array_equal(part.held_out[0], matches)
             assert matches.max() <= 20
-        NoveltyDescriber._from_state(*describer._state(with_automata=True))
+        NoveltyDescriber.from_state(describer.to_state(with_automata=True))
 
     def test_a_machine_that_comes_too_late_is_not_mistaken_for_another(
         self, monkeypatch: pytest.MonkeyPatch

@@ -23,6 +23,7 @@ from sklearn.exceptions import (  # type: ignore[import-untyped,unused-ignore]
     NotFittedError,
 )
 
+from model_files import changed
 from newfound.description.context import ContextIndex
 from newfound.description.describer import NoveltyDescriber, describe
 from newfound.description.novelty import Evidence, word_evidence
@@ -53,8 +54,7 @@ def described() -> NoveltyDescriber:
 
 
 def restored(describer: NoveltyDescriber, **options: Any) -> NoveltyDescriber:
-    meta, arrays = describer._state(**options)
-    return NoveltyDescriber._from_state(json.loads(json.dumps(meta)), arrays)
+    return NoveltyDescriber.from_state(describer.to_state(**options))
 
 
 def same(one: NoveltyDescriber, other: NoveltyDescriber) -> bool:
@@ -518,7 +518,7 @@ class TestState:
         with pytest.raises(ValueError, match="no automata, so training cannot go on"):
             restored(describer).partial_fit(KNOWN + NOVEL, labels)
         with pytest.raises(ValueError, match="no automata to save"):
-            restored(describer)._state(with_automata=True)
+            restored(describer).to_state(with_automata=True)
         copy = restored(describer, with_automata=True)
         assert len(copy.machines_) == len(describer.machines_) > 1
         for mine, theirs in zip(copy.machines_, describer.machines_, strict=True):
@@ -558,108 +558,110 @@ class TestState:
     @pytest.mark.parametrize(
         ("name", "damage"),
         [
-            ("literals", lambda a: a.astype(np.int32) + 10_000),
-            ("literals", lambda a: a[:-1]),
-            ("literals", lambda a: -a.astype(np.int32) - 1),
-            ("polarity", lambda a: a * 3),
-            ("class_index", lambda a: a + 1),
-            ("lengths", lambda a: -a),
-            ("agrees", lambda a: a + 10_000),
-            ("literals", lambda a: a.astype(np.int64) + 2**32),
-            ("literals", lambda a: a[::-1]),
-            ("literals", np.zeros_like),
-            ("polarity", np.zeros_like),
-            ("polarity", lambda a: a.astype(np.int64) + 256),
-            ("class_index", lambda a: a.astype(np.int64) + 2**32),
-            ("lengths", lambda a: a.astype(np.int64) + 2**32),
-            ("lengths", lambda a: a.astype(np.int64) + 2**62),
-            ("lengths", lambda a: a.astype(float)),
-            ("agrees", lambda a: -a - 1),
-            ("matches", lambda a: a + 10_000),
-            ("matches", lambda a: a.astype(np.uint64) + np.uint64(2**63)),
-            ("documents", lambda a: a[:1]),
-            ("documents", lambda a: a + 0.5),
-            ("documents", lambda a: a + 100),
-            ("documents", lambda a: a - 100),
-            ("document_frequencies", lambda a: a.astype(float)),
-            ("document_frequencies", lambda a: a + 100),
-            ("states 0", lambda a: a[:, :, :, 1:]),
-            ("states 0", lambda a: a.astype(np.int64) + 256),
-            ("states 4", lambda a: a[:, :2]),
-            ("position 0", lambda a: a.astype(np.int64) + 2**32),
-            ("position 4", np.zeros_like),
-            ("draws 0", lambda a: a.astype(float)),
-            ("draws 4", lambda a: a[1:]),
-            ("history 0", lambda a: a[:, 1:]),
-            ("history 4", lambda a: a[1:]),
-            ("held_out", lambda a: a[:1]),
-            ("held_out", lambda a: a[:, 1:]),
-            ("held_out", lambda a: a.astype(float)),
-            ("held_out", lambda a: a - 1),
-            ("held_out", lambda a: a + 1000),
-            ("held_out", lambda a: a + np.array([[0], [1000]])),
-            ("novelty", lambda a: a[1:]),
-            ("novelty", lambda a: a.astype(np.int64)),
-            ("novelty", lambda a: a.astype(np.float32)),
-            ("novelty", lambda a: a * np.nan),
-            ("low", lambda a: a - np.inf),
-            ("high", lambda a: np.where(np.arange(len(a)) == 2, np.nan, a)),
-            ("q", lambda a: np.stack((a, a))),
-            ("q", lambda a: a / 0.0),
-            ("phrase_lengths", lambda a: a[1:]),
-            ("phrase_lengths", lambda a: a + 1),
-            ("phrase_lengths", lambda a: a * 0),
-            ("phrase_lengths", lambda a: np.concatenate(([1, a.sum() - 1], a[2:] * 0))),
-            ("phrase_lengths", lambda a: a.astype(np.int64) + 2**32),
-            ("phrase_lengths", lambda a: a.astype(float)),
-            ("phrase_words", lambda a: a + 1000),
-            ("phrase_words", lambda a: -a - 1),
-            ("phrase_words", lambda a: a[:-1]),
-            ("phrase_words", lambda a: a.astype(np.int64) + 2**32),
-            ("phrase_novel", lambda a: a + 2),
-            ("phrase_novel", lambda a: a[1:]),
-            ("phrase_counts", lambda a: a[:2]),
-            ("phrase_counts", lambda a: a - 1000),
-            ("phrase_counts", lambda a: a + 1000),
-            ("phrase_counts", lambda a: a.astype(float)),
-            ("phrase_values", lambda a: a[:, 1:]),
-            ("phrase_values", lambda a: a[1:]),
-            ("phrase_values", lambda a: a + np.inf),
+            ("clauses.literals", lambda a: a.astype(np.int32) + 10_000),
+            ("clauses.literals", lambda a: a[:-1]),
+            ("clauses.literals", lambda a: -a.astype(np.int32) - 1),
+            ("clauses.polarity", lambda a: a * 3),
+            ("clauses.class_index", lambda a: a + 1),
+            ("clauses.lengths", lambda a: -a),
+            ("clauses.agrees", lambda a: a + 10_000),
+            ("clauses.literals", lambda a: a.astype(np.int64) + 2**32),
+            ("clauses.literals", lambda a: a[::-1]),
+            ("clauses.literals", np.zeros_like),
+            ("clauses.polarity", np.zeros_like),
+            ("clauses.polarity", lambda a: a.astype(np.int64) + 256),
+            ("clauses.class_index", lambda a: a.astype(np.int64) + 2**32),
+            ("clauses.lengths", lambda a: a.astype(np.int64) + 2**32),
+            ("clauses.lengths", lambda a: a.astype(np.int64) + 2**62),
+            ("clauses.lengths", lambda a: a.astype(float)),
+            ("clauses.agrees", lambda a: -a - 1),
+            ("clauses.matches", lambda a: a + 10_000),
+            ("clauses.matches", lambda a: a.astype(np.uint64) + np.uint64(2**63)),
+            ("words.documents", lambda a: a[:1]),
+            ("words.documents", lambda a: a + 0.5),
+            ("words.documents", lambda a: a + 100),
+            ("words.documents", lambda a: a - 100),
+            ("vectorizer.document_frequencies", lambda a: a.astype(float)),
+            ("vectorizer.document_frequencies", lambda a: a + 100),
+            ("machines.0.states", lambda a: a[:, :, :, 1:]),
+            ("machines.0.states", lambda a: a.astype(np.int64) + 256),
+            ("machines.4.states", lambda a: a[:, :2]),
+            ("machines.0.position", lambda a: a.astype(np.int64) + 2**32),
+            ("machines.4.position", np.zeros_like),
+            ("machines.0.draws", lambda a: a.astype(float)),
+            ("machines.4.draws", lambda a: a[1:]),
+            ("machines.0.history", lambda a: a[:, 1:]),
+            ("machines.4.history", lambda a: a[1:]),
+            ("clauses.held_out", lambda a: a[:1]),
+            ("clauses.held_out", lambda a: a[:, 1:]),
+            ("clauses.held_out", lambda a: a.astype(float)),
+            ("clauses.held_out", lambda a: a - 1),
+            ("clauses.held_out", lambda a: a + 1000),
+            ("clauses.held_out", lambda a: a + np.array([[0], [1000]])),
+            ("words.novelty", lambda a: a[1:]),
+            ("words.novelty", lambda a: a.astype(np.int64)),
+            ("words.novelty", lambda a: a.astype(np.float32)),
+            ("words.novelty", lambda a: a * np.nan),
+            ("words.low", lambda a: a - np.inf),
+            ("words.high", lambda a: np.where(np.arange(len(a)) == 2, np.nan, a)),
+            ("words.q", lambda a: np.stack((a, a))),
+            ("words.q", lambda a: a / 0.0),
+            ("phrases.lengths", lambda a: a[1:]),
+            ("phrases.lengths", lambda a: a + 1),
+            ("phrases.lengths", lambda a: a * 0),
+            ("phrases.lengths", lambda a: np.concatenate(([1, a.sum() - 1], a[2:] * 0))),
+            ("phrases.lengths", lambda a: a.astype(np.int64) + 2**32),
+            ("phrases.lengths", lambda a: a.astype(float)),
+            ("phrases.words", lambda a: a + 1000),
+            ("phrases.words", lambda a: -a - 1),
+            ("phrases.words", lambda a: a[:-1]),
+            ("phrases.words", lambda a: a.astype(np.int64) + 2**32),
+            ("phrases.novel", lambda a: a + 2),
+            ("phrases.novel", lambda a: a[1:]),
+            ("phrases.counts", lambda a: a[:2]),
+            ("phrases.counts", lambda a: a - 1000),
+            ("phrases.counts", lambda a: a + 1000),
+            ("phrases.counts", lambda a: a.astype(float)),
+            ("phrases.values", lambda a: a[:, 1:]),
+            ("phrases.values", lambda a: a[1:]),
+            ("phrases.values", lambda a: a + np.inf),
         ],
     )
     def test_a_damaged_state_is_refused(
         self, described: NoveltyDescriber, name: str, damage: Any
     ) -> None:
-        meta, arrays = described._state(with_automata=True)
+        state = described.to_state(with_automata=True)
         assert len(described.phrases_) > 2
         with np.errstate(all="ignore"), pytest.raises(ValueError):
-            NoveltyDescriber._from_state(meta, {**arrays, name: damage(arrays[name])})
+            NoveltyDescriber.from_state(changed(state, name, damage))
 
-    def test_a_state_that_lacks_an_array_is_refused(self, described: NoveltyDescriber) -> None:
-        meta, arrays = described._state(with_automata=True)
-        for name in arrays:
-            rest = {other: array for other, array in arrays.items() if other != name}
-            with pytest.raises((KeyError, ValueError)):
-                NoveltyDescriber._from_state(meta, rest)
+    def test_a_state_that_lacks_a_field_is_refused(self, described: NoveltyDescriber) -> None:
+        state = described.to_state(with_automata=True)
+        for part in ("vectorizer", "clauses", "words", "phrases", "machines.9"):
+            *_, number = part.split(".")
+            owner = state["machines"][9] if number == "9" else state[part]
+            for name in owner:
+                lacking = changed(state, part, lambda o, n=name: {k: o[k] for k in o if k != n})
+                with pytest.raises(ValueError, match=rf"lacks the field {part}\.{name}"):
+                    NoveltyDescriber.from_state(lacking)
 
     def test_more_or_longer_phrases_than_there_can_be(self, described: NoveltyDescriber) -> None:
-        meta, arrays = described._state()
+        state = described.to_state()
         n = 6_000
         many = {
-            "phrase_lengths": np.full(n, 2),
-            "phrase_words": np.zeros(2 * n, np.int64),
-            "phrase_novel": np.zeros(n, np.uint8),
-            "phrase_counts": np.zeros((3, n), np.int64),
-            "phrase_values": np.zeros((4, n)),
+            "lengths": np.full(n, 2),
+            "words": np.zeros(2 * n, np.int64),
+            "novel": np.zeros(n, np.uint8),
+            "counts": np.zeros((3, n), np.int64),
+            "values": np.zeros((4, n)),
         }
-        with pytest.raises(ValueError, match="more phrases than there can be"):
-            NoveltyDescriber._from_state(meta, arrays | many)
-        words = list(meta["vectorizer"]["vocabulary"])
-        words[0] = "x" * 100_000
-        vectorizer = {**meta["vectorizer"], "vocabulary": words}
+        with pytest.raises(ValueError, match="at most 10,000 words of phrases"):
+            NoveltyDescriber.from_state({**state, "phrases": many})
+        words = ["x" * 100_000, *state["vectorizer"]["vocabulary"][1:]]
         fewer = {name: array[..., : len(array.T) // 100] for name, array in many.items()}
-        with pytest.raises(ValueError, match="its phrases are too long"):
-            NoveltyDescriber._from_state({**meta, "vectorizer": vectorizer}, arrays | fewer)
+        long = changed({**state, "phrases": fewer}, "vectorizer.vocabulary", lambda _: words)
+        with pytest.raises(ValueError, match="at most 1,000,000 letters"):
+            NoveltyDescriber.from_state(long)
 
     @pytest.mark.parametrize(
         ("part", "name", "value"),
@@ -687,31 +689,28 @@ class TestState:
     def test_a_number_that_does_not_fit_is_refused(
         self, described: NoveltyDescriber, part: str, name: str, value: Any
     ) -> None:
-        meta, arrays = described._state(with_automata=True)
-        if part == "machines":
-            changed: Any = [*meta[part][:-1], {**meta[part][-1], name: value}]
-        else:
-            changed = {**meta[part], name: value}
-        with pytest.raises((TypeError, ValueError)):
-            NoveltyDescriber._from_state({**meta, part: changed}, arrays)
+        state = described.to_state(with_automata=True)
+        place = f"machines.9.{name}" if part == "machines" else f"{part}.{name}"
+        with pytest.raises(ValueError):
+            NoveltyDescriber.from_state(changed(state, place, lambda _: value))
 
     @pytest.mark.parametrize("number", [0, 1, 4, 6, 10, 1000, 10**6, -5, 5.0, "5", None, True])
     def test_another_number_of_machines_is_refused(self, number: Any) -> None:
         labels = [0] * 32 + [1] * 32
         described = NoveltyDescriber(**SMALL, n_machines=5, epochs=1).fit(KNOWN + NOVEL, labels)
         for with_automata in (False, True):
-            meta, arrays = described._state(with_automata=with_automata)
-            meta["chosen"]["n_machines"] = max(5, number) if type(number) is int else 5
+            state = described.to_state(with_automata=with_automata)
+            state["chosen"]["n_machines"] = max(5, number) if type(number) is int else 5
             with pytest.raises(ValueError):
-                NoveltyDescriber._from_state({**meta, "n_machines": number}, arrays)
+                NoveltyDescriber.from_state({**state, "n_machines": number})
 
     @pytest.mark.parametrize("change", [lambda m: m[:-1], lambda m: [*m, m[0]], lambda m: m[0]])
     def test_automata_of_other_machines_are_refused(
         self, described: NoveltyDescriber, change: Any
     ) -> None:
-        meta, arrays = described._state(with_automata=True)
-        with pytest.raises(ValueError, match="its automata are of other machines"):
-            NoveltyDescriber._from_state({**meta, "machines": change(meta["machines"])}, arrays)
+        state = described.to_state(with_automata=True)
+        with pytest.raises(ValueError, match="in the field machines, expected"):
+            NoveltyDescriber.from_state(changed(state, "machines", change))
 
     def test_parameters_set_after_fit_do_not_change_what_is_saved(self) -> None:
         describer = describe(KNOWN, NOVEL, **SMALL)

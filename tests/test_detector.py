@@ -223,7 +223,7 @@ def test_a_saved_detector_says_the_same_and_goes_on(tmp_path, sample):
     whole = NoveltyDetector.load(path)
     states = [found.scorer_.banks[0].machine.states_ for found in (whole, detector)]
     assert np.array_equal(*states)
-    with pytest.raises(ValueError, match="NoveltyDetector, not a NoveltyDescriber"):
+    with pytest.raises(ValueError, match="holds a detector, not a describer"):
         newfound.NoveltyDescriber.load(path)
 
 

@@ -92,7 +92,7 @@ class TestSenses:
     def test_a_sentence_with_both_words_goes_before_any_other(
         self, described: NoveltyDescriber
     ) -> None:
-        copy = NoveltyDescriber._from_state(*described._state())
+        copy = NoveltyDescriber.from_state(described.to_state())
         apart = ["An apple fell. A phone rang.", "My phone. Then apples, many apples."]
         together = "An apple rots. Their apple phone rings! The apple is gone."
         copy.remember([*apart, together], ["An apple fruit."])
@@ -190,7 +190,7 @@ class TestFiles:
         assert len(described.corpus_.texts) == 300
 
     def test_other_documents_give_other_examples(self, described: NoveltyDescriber) -> None:
-        copy = NoveltyDescriber._from_state(*described._state())
+        copy = NoveltyDescriber.from_state(described.to_state())
         copy.remember(["My apple phone rings."], ["An apple pie, fruit and all."])
         senses = copy.senses("apple")
         assert senses.documents == {"known": 1, "novel": 1}

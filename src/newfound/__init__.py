@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     )
     from newfound.machine.classifier import TsetlinMachineClassifier
     from newfound.machine.clauses import Clauses, EpochInfo
+    from newfound.models import ModelFileError, load, save
     from newfound.report.plots import plot_context, plot_curves, plot_words
     from newfound.rules import Clause, ClauseTable
-    from newfound.storage.model_file import ModelFileError, load, save
     from newfound.text.documents import DocumentError, Documents, as_documents, read_documents
     from newfound.text.vectorizer import TextVectorizer
 
@@ -54,7 +54,7 @@ _HOMES = {
     "EpochInfo": "machine.clauses",
     "Explanation": "description.explanation",
     "LabelledDocuments": "lab.datasets",
-    "ModelFileError": "storage.model_file",
+    "ModelFileError": "storage.errors",
     "NoveltyDescriber": "description.describer",
     "NoveltyDetector": "detection.detector",
     "TextVectorizer": "text.vectorizer",
@@ -64,7 +64,7 @@ _HOMES = {
     "as_documents": "text.documents",
     "context_scores": "description.scores",
     "describe": "description.describer",
-    "load": "storage.model_file",
+    "load": "models",
     "load_20newsgroups": "lab.datasets",
     "load_abcnews": "lab.datasets",
     "load_bbcsport": "lab.datasets",
@@ -74,7 +74,7 @@ _HOMES = {
     "plot_curves": "report.plots",
     "plot_words": "report.plots",
     "read_documents": "text.documents",
-    "save": "storage.model_file",
+    "save": "models",
     "word_scores": "description.scores",
 }
 

@@ -176,7 +176,7 @@ def _publish(
     json: bool,
 ) -> None:
     """Print the results, and write them as a page and as JSON."""
-    from newfound.storage.files import written_aside
+    from newfound.storage.files import replacing
 
     results = {
         **about,
@@ -186,7 +186,7 @@ def _publish(
         },
     }
     for path, text in zip(paths, (page, json_format.dumps(results, indent=1)), strict=False):
-        with written_aside(path, force=force) as aside:
+        with replacing(path, force=force) as aside:
             aside.write_text(text + "\n", encoding="utf-8")
     if json:
         print_json(results)

@@ -29,7 +29,7 @@ def explain(
 ) -> None:
     """Show what a saved model sees in a text: its words, the rules it matches, the votes."""
     with outcome():
-        from newfound.storage.model_file import load
+        from newfound.models import load
 
         describer = load(model)
         for text in texts:

@@ -173,11 +173,11 @@ def ways_to_read(
 
 def refuse_paths(output: Path | None, *others: Path | None, force: bool) -> None:
     """Check before the work that the outputs can be written."""
-    from newfound.storage.files import refuse_path
+    from newfound.storage.files import check_writable
 
     for path in (output, *others):
         if path is not None:
-            refuse_path(path, force=force)
+            check_writable(path, force=force)
     if output is not None and output.suffix.lower() == ".parquet":
         try:
             import_module("pyarrow")

@@ -37,12 +37,12 @@ def write(
     quiet: bool,
 ) -> None:
     """Write a table and a model to the paths given, and print a message for each."""
-    from newfound.storage.files import written_aside
-    from newfound.storage.model_file import save as save_model
+    from newfound.models import save as save_model
+    from newfound.storage.files import replacing
 
     _, rows, path = output
     if path is not None:
-        with written_aside(path, force=force) as aside:
+        with replacing(path, force=force) as aside:
             _write_rows(rows, aside)
     _, model, path = save
     if path is not None:

@@ -22,6 +22,7 @@ from newfound.description.phrases import find_phrases
 from newfound.description.presets import resolve
 from newfound.description.scores import shared_role, stability
 from newfound.description.senses import Senses, find_senses
+from newfound.description.state import DescriberParts, describer_from_state, describer_state
 from newfound.description.words import WordTable
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import EpochInfo
@@ -29,6 +30,8 @@ from newfound.machine.committee import new_machines, read, rule_columns, rule_mi
 from newfound.machine.validation import whole
 from newfound.rules import ClauseTable
 from newfound.sides import SIDES
+from newfound.storage.fields import Fields
+from newfound.storage.model_file import load_model, save_model
 from newfound.table import Table
 from newfound.text.corpus import Corpus
 from newfound.text.documents import DocumentError, as_documents
@@ -425,22 +428,23 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
             path, self, known=known, novel=novel, title=title, force=force,
         )  # fmt: skip
 
-    def save(self, path: str | os.PathLike[str], **options: Any) -> None:
-        """Write the describer to a file; the options are those of `newfound.storage.model_file.save`."""
-        from newfound.storage.model_file import save
-
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        with_automata: bool = False,
+        force: bool = False,
+    ) -> None:
+        """Write the describer to a file; the options are those of `newfound.save`."""
         check_is_fitted(self, "clauses_")
-        save(self, path, **options)
+        save_model(
+            path, "describer", lambda: self.to_state(with_automata=with_automata), force=force
+        )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a describer from a file."""
-        from newfound.storage.model_file import load
-
-        loaded = load(path)
-        if not isinstance(loaded, cls):
-            raise ValueError(f"{path} holds a {type(loaded).__name__}, not a {cls.__name__}.")
-        return loaded
+        return load_model(path, {"describer": cls.from_state})
 
     def _resolved(self) -> dict[str, Any]:
         """Fill in what the preset says, and check what nobody else checks."""
@@ -525,19 +529,38 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
             return whole[-1].term if whole else word
         return word
 
-    def _state(self, *, with_automata: bool = False) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Give all that a file has to keep: what JSON can hold, and arrays."""
-        from newfound.description.state import describer_state
-
+    def to_state(self, *, with_automata: bool = False) -> dict[str, Any]:
+        """Return what a model file keeps: nested plain values and arrays."""
         check_is_fitted(self, "clauses_")
-        return describer_state(self, with_automata=with_automata)
+        if with_automata and not self.machines_:
+            raise ValueError("This describer has no automata to save; save it without them.")
+        parts = DescriberParts(
+            parameters=self.get_params(deep=False),
+            chosen=self._chosen,
+            vectorizer=self.vectorizer_,
+            n_documents=(self.n_documents_["known"], self.n_documents_["novel"]),
+            n_machines=self.n_machines_,
+            table=self._table,
+            documents=self._documents,
+            evidence=self._evidence,
+            phrases=self.phrases_,
+            machines=self.machines_ if with_automata else (),
+        )
+        return describer_state(parts)
 
     @classmethod
-    def _from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Make a describer of what `_state` gave."""
-        from newfound.description.state import describer_from_state
-
-        return describer_from_state(cls, meta, arrays)
+    def from_state(cls, state: Mapping[str, Any]) -> Self:
+        """Return the describer of a state that `to_state` made; a ValueError says what is wrong."""
+        parts = describer_from_state(Fields(state), cls().get_params(deep=False))
+        describer = cls(**parts.parameters)
+        describer._chosen, describer.vectorizer_ = parts.chosen, parts.vectorizer
+        describer.classes_, describer.corpus_ = np.array(SIDES), None
+        describer.n_documents_ = dict(zip(SIDES, parts.n_documents, strict=True))
+        describer.machines_, describer.n_machines_ = parts.machines, parts.n_machines
+        describer._documents, describer._evidence = parts.documents, parts.evidence
+        describer.phrases_ = parts.phrases
+        describer._restore(parts.table)
+        return describer
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "clauses_")

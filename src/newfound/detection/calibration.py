@@ -88,7 +88,8 @@ class Calibration:
         # The documents of the other classes must be enough for a threshold, too.
         alone = classwise and (not shared or shared >= held_back_needed(alpha))
         self.own = np.flatnonzero(enough) if alone else np.zeros(0, np.int64)
-        self._sorted = {k: np.sort(scores[nearest == k]) for k in self.own.tolist()}
+        by_class = np.split(scores[np.lexsort((scores, nearest))], np.cumsum(sizes)[:-1])
+        self._sorted = {k: by_class[k] for k in self.own.tolist()}
         rest = ~np.isin(nearest, self.own)
         # A class that is nearest to no held-back document is compared with all of them.
         self._shared = np.sort(scores[rest] if rest.any() else scores)

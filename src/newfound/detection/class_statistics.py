@@ -79,7 +79,8 @@ class ClassStatistics:
         self.unseen_rarity = float(np.log(n + 1) + 1)
         self.unseen_surprise = float(np.log(n + 1))
         documents = self.scaled(matrix, self.norms(matrix))
-        self.neighbours = [documents[codes == k].T.tocsr() for k in range(n_classes)]
+        by_class = np.split(np.argsort(codes, kind="stable"), np.cumsum(self.class_sizes)[:-1])
+        self.neighbours = [documents[rows].T.tocsr() for rows in by_class]
         self.weights = (
             _linear_weights(documents, codes, n_classes, seed) if weights is None else weights
         )

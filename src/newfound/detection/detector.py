@@ -30,9 +30,12 @@ from newfound.detection.split import (
     size_aside,
     warn_of_single,
 )
+from newfound.detection.state import DetectorParts, detector_from_state, detector_state
 from newfound.detection.verdict import Verdict
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.validation import whole
+from newfound.storage.fields import Fields
+from newfound.storage.model_file import load_model, save_model
 from newfound.text.vectorizer import TextVectorizer
 
 __all__ = ["NOVEL", "NoveltyDetector"]
@@ -356,22 +359,23 @@ class NoveltyDetector(BaseEstimator):
         check_is_fitted(self, "calibration_")
         return detect(self, texts, **options)
 
-    def save(self, path: str | os.PathLike[str], **options: Any) -> None:
-        """Write the detector to a file, with the options of `newfound.storage.model_file.save`."""
-        from newfound.storage.model_file import save
-
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        with_automata: bool = False,
+        force: bool = False,
+    ) -> None:
+        """Write the detector to a file; the options are those of `newfound.save`."""
         check_is_fitted(self, "calibration_")
-        save(self, path, **options)
+        save_model(
+            path, "detector", lambda: self.to_state(with_automata=with_automata), force=force
+        )
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a detector from a file."""
-        from newfound.storage.model_file import load
-
-        loaded = load(path)
-        if not isinstance(loaded, cls):
-            raise ValueError(f"{path} holds a {type(loaded).__name__}, not a {cls.__name__}.")
-        return loaded
+        return load_model(path, {"detector": cls.from_state})
 
     def _scored(self, texts: Iterable[str]) -> Scores:
         check_is_fitted(self, "calibration_")
@@ -401,19 +405,29 @@ class NoveltyDetector(BaseEstimator):
             ngram_range=(1, 2),
         )
 
-    def _state(self, *, with_automata: bool = False) -> tuple[dict[str, Any], dict[str, Any]]:
-        from newfound.detection.state import detector_state
-
-        return detector_state(self, with_automata=with_automata)
+    def to_state(self, *, with_automata: bool = False) -> dict[str, Any]:
+        """Return what a model file keeps: nested plain values and arrays."""
+        check_is_fitted(self, "calibration_")
+        parts = DetectorParts(
+            parameters=self.get_params(deep=False),
+            seed=self.seed_,
+            scorer=self.scorer_,
+            calibration=self.calibration_,
+            held_back=self.held_back_texts_,
+        )
+        return detector_state(parts, with_automata=with_automata)
 
     @classmethod
-    def _from_state(cls, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
-        from newfound.detection.state import detector_from_state
-
-        # The number of threads depends on the computer, not on the file.
-        self = cls(**{**meta["parameters"], "n_jobs": None})
-        detector_from_state(self, meta, arrays)
-        return self
+    def from_state(cls, state: Mapping[str, Any]) -> Self:
+        """Return the detector of a state that `to_state` made; a ValueError says what is wrong."""
+        parts = detector_from_state(Fields(state), cls().get_params(deep=False))
+        detector = cls(**parts.parameters)
+        detector.seed_, detector.scorer_ = parts.seed, parts.scorer
+        detector.classes_, detector.calibration_ = parts.scorer.classes, parts.calibration
+        detector.held_back_texts_ = parts.held_back
+        learned = parts.scorer.statistics.n_documents
+        detector.n_documents_ = {"learned": learned, "held_back": len(parts.held_back)}
+        return detector
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "calibration_")

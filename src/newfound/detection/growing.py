@@ -102,7 +102,7 @@ def _grow_rules(
     If the detector was loaded without automata, the rules of all classes are learned again from
     all documents.
     """
-    again = not all(bank.goes_on for bank in scorer.banks)
+    again = any(bank.machine is None for bank in scorer.banks)
     banks = []
     for bank in scorer.banks:
         here = np.flatnonzero(np.isin(codes, bank.classes))

@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.machine.classifier import TsetlinMachineClassifier
+from newfound.machine.clauses import Clauses
 from newfound.rules import Rule, read_rule
+from newfound.rules.matching import class_sums
 
 __all__ = ["RuleBank", "learn_rules", "new_machine"]
 
@@ -20,43 +22,54 @@ _OTHERS = -1
 
 
 class RuleBank:
-    """A trained machine over some of the words, and the classes it votes on.
+    """Trained rules over some of the words, and the classes they vote on.
 
     Parameters
     ----------
-    machine : TsetlinMachineClassifier
-        Fitted.
+    machine : TsetlinMachineClassifier or None
+        Fitted; None for rules from a file that holds no automata. Their training cannot continue.
     columns : ndarray of int
-        The column of each of its features among all terms, ascending.
+        The column of each of their features among all terms, ascending.
     classes : ndarray of int
-        The index of each of its classes; -1 for the one that stands for all others.
-    goes_on : bool, default=True
-        Whether the machine has its trained automata, so that training can continue.
+        The index of each of their classes; -1 for the one that stands for all others.
+    clauses : Clauses, optional
+        The rules, if there is no machine.
     """
 
     def __init__(
         self,
-        machine: TsetlinMachineClassifier,
+        machine: TsetlinMachineClassifier | None,
         columns: NDArray[np.int64],
         classes: NDArray[np.int64],
         *,
-        goes_on: bool = True,
+        clauses: Clauses | None = None,
     ) -> None:
-        self.goes_on = goes_on
         self.machine, self.columns, self.classes = machine, columns, classes
+        self._clauses = clauses
+
+    @property
+    def clauses(self) -> Clauses:
+        """The rules, as the clauses of a machine."""
+        if self.machine is not None:
+            return self.machine.clauses_
+        assert self._clauses is not None
+        return self._clauses
 
     def class_sums(self, matrix: Any) -> NDArray[np.int32]:
-        """Return the votes for each class of the machine, for bags of all terms."""
+        """Return the votes for each class of these rules, for bags of all terms."""
         places = np.full(matrix.shape[1], -1, dtype=np.int32)
         places[self.columns] = np.arange(len(self.columns))
         indices = places[matrix.indices]
         kept = indices >= 0
         indptr = np.concatenate(([0], np.cumsum(kept)))[matrix.indptr].astype(np.int64)
-        return self.machine.class_sums_csr(indptr, np.ascontiguousarray(indices[kept]))
+        features = np.ascontiguousarray(indices[kept])
+        if self.machine is not None:
+            return self.machine.class_sums_csr(indptr, features)
+        return class_sums(self.clauses, indptr, features, len(self.classes))
 
     def rules(self, number: int, class_name: Any, terms: Sequence[str]) -> list[Rule]:
         """Return the distinct rules of a class, given its name and the names of all terms."""
-        clauses, words = self.machine.clauses_, [terms[j] for j in self.columns.tolist()]
+        clauses, words = self.clauses, [terms[j] for j in self.columns.tolist()]
         (place,) = np.flatnonzero(self.classes == number).tolist()
         rows = np.flatnonzero(clauses.class_index == place).tolist()
         counts = Counter(read_rule(clauses, row, words, class_name) for row in rows)
@@ -64,6 +77,8 @@ class RuleBank:
 
     def partial_fit(self, matrix: Any, codes: NDArray[np.int64], epochs: int) -> None:
         """Continue training with documents of classes of this bank."""
+        if self.machine is None:
+            raise ValueError("These rules have no automata, so that training cannot continue.")
         self.machine.partial_fit(matrix[:, self.columns], codes, epochs=epochs)
 
 

@@ -14,7 +14,7 @@ from newfound.report.detection import collect_detection
 from newfound.report.limits import MAX_BYTES, Limits
 from newfound.report.page import render
 from newfound.report.trim import trim
-from newfound.storage.files import refuse_path, written_aside
+from newfound.storage.files import check_writable, replacing
 
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
@@ -56,7 +56,7 @@ def write_report(
     force : bool, default=False
         Overwrite an existing file.
     """
-    refuse_path(path, force=force)
+    check_writable(path, force=force)
     began = time.perf_counter()
     data = collect(describer, gather(describer, known, novel), Limits())
     spent = {**getattr(describer, "_seconds", {}), **(seconds or {})}
@@ -90,7 +90,7 @@ def write_detection_report(
     force : bool, default=False
         Overwrite an existing file.
     """
-    refuse_path(path, force=force)
+    check_writable(path, force=force)
     began = time.perf_counter()
     read = {"known": known, "incoming": incoming}
     piles = {name: pile_data(pile) for name, pile in read.items() if pile is not None}
@@ -124,5 +124,5 @@ def _write(
         limits = limits.halved()
         data = trim(data, limits)
         page = render(data).encode("utf-8", "replace")
-    with written_aside(path, force=force) as aside, open(aside, "wb") as stream:
+    with replacing(path, force=force) as aside, open(aside, "wb") as stream:
         stream.write(page)

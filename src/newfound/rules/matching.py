@@ -1,13 +1,16 @@
-"""Which clauses of a table match a document, for all clauses at once."""
+"""Which clauses match a document, for all clauses at once, and how they vote."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from newfound.machine.clauses import Clauses
 
-__all__ = ["matching", "missing"]
+__all__ = ["class_sums", "matching", "missing"]
+
+_MAX_CELLS = 4_000_000  # documents times clauses in memory at a time
 
 
 def matching(clauses: Clauses, columns: ArrayLike) -> NDArray[np.bool_]:
@@ -61,6 +64,61 @@ def missing(clauses: Clauses, columns: ArrayLike) -> NDArray[np.int64]:
     plain = literals < clauses.n_features
     found[rows[plain]] = literals[plain]
     return found
+
+
+def class_sums(
+    clauses: Clauses,
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    n_classes: int,
+) -> NDArray[np.int32]:
+    """Return the votes for each class: matching positive minus matching negative clauses.
+
+    The same as `TsetlinMachineClassifier.class_sums_csr`, from the clauses alone.
+
+    Parameters
+    ----------
+    clauses : Clauses
+        The clauses of a machine.
+    indptr, indices : ndarray of int
+        The documents as rows of a CSR matrix: ``indices[indptr[i]:indptr[i + 1]]`` are the
+        features of document i.
+    n_classes : int
+        The number of classes.
+
+    Returns
+    -------
+    (n_documents, n_classes) array of int32
+
+    Examples
+    --------
+    >>> clauses = Clauses(
+    ...     class_index=np.array([0, 1]), polarity=np.array([1, -1]), indptr=np.array([0, 1, 3]),
+    ...     literals=np.array([0, 0, 3]), matches=np.zeros(2), agrees=np.zeros(2), n_features=2,
+    ... )
+    >>> class_sums(clauses, np.array([0, 1, 3]), np.array([0, 0, 1]), 2).tolist()
+    [[1, -1], [1, 0]]
+    """
+    n, n_features, lengths = len(indptr) - 1, clauses.n_features, clauses.lengths
+    negated = clauses.literals >= n_features
+    # One product tells all: a document that has a negated feature falls far below.
+    worth = np.where(negated, -1 - lengths.max(initial=0), 1).astype(np.int32)
+    columns = np.where(negated, clauses.literals - n_features, clauses.literals)
+    literals = sparse.csr_array((worth, columns, clauses.indptr), (len(clauses), n_features))
+    literals = literals.T.tocsr()
+    before = np.concatenate(([0], np.cumsum(~negated)))
+    needed = np.where(lengths > 0, np.diff(before[clauses.indptr]), -1).astype(np.int32)
+    places = (np.arange(len(clauses)), clauses.class_index)
+    votes = sparse.csr_array((clauses.polarity.astype(np.int32), places), (len(clauses), n_classes))
+    sums = np.zeros((n, n_classes), np.int32)
+    step = max(1, _MAX_CELLS // max(len(clauses), 1))
+    ones = np.ones(len(indices), np.int32)
+    bags = sparse.csr_array((ones, indices, indptr), (n, n_features))
+    for start in range(0, n, step):
+        rows = slice(start, start + step)
+        matched = (bags[rows] @ literals).toarray() == needed
+        sums[rows] = (sparse.csr_array(matched, dtype=np.int32) @ votes).toarray()
+    return sums
 
 
 def _is_false(clauses: Clauses, columns: ArrayLike) -> NDArray[np.bool_]:

@@ -1,1 +1,1 @@
-"""Model files, and files that are written whole or not at all."""
+"""Model files, and writing files so that an error leaves no half-written file."""

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Write files completely or not at all."""
 
 from __future__ import annotations
 
@@ -9,51 +9,90 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["refuse_path", "told_as", "written_aside"]
+__all__ = ["check_writable", "prefix_errors", "replacing"]
 
 
 @contextmanager
-def written_aside(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[Path]:
-    """Give a temporary path in the same folder; at the end it takes the place of `path`.
+def replacing(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[Path]:
+    """Yield a temporary path in the same folder, and rename it to `path` at the end.
 
-    If anything goes wrong before that, the temporary file is removed and `path` is as it was. The
-    temporary name ends like `path`, for writers that go by it. A file that takes the place of
-    another has its rights; until then only its owner can read it.
+    If an error occurs before that, the temporary file is removed and `path` is unchanged. The
+    temporary name has the suffix of `path`, for writers that choose a format by it. A file that
+    replaces another one gets its permissions; until then only its owner can read it.
+
+    Parameters
+    ----------
+    path : path
+        The file to write. A symbolic link is followed: the link stays, its target is replaced.
+    force : bool, default=False
+        Replace an existing file.
+
+    Raises
+    ------
+    OSError
+        If the file exists and `force` is false, or if it cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> with replacing(folder / "words.csv") as temporary:
+    ...     _ = temporary.write_text("word,score")
+    >>> [file.name for file in folder.iterdir()]
+    ['words.csv']
     """
-    refuse_path(path, force=force)
-    # A link is followed, so that it stays a link and what it points to is replaced.
+    _check_existing(path, force=force)
     target = Path(os.path.realpath(path))
-    aside = target.with_name(f".newfound-{secrets.token_hex(8)}{target.suffix}")
+    temporary = target.with_name(f".newfound-{secrets.token_hex(8)}{target.suffix}")
     try:
-        with told_as(f"Cannot write {os.fspath(path)}"):
-            rights = _rights(target)
-            _create(aside, 0o666 if rights is None else 0o600)
-            yield aside
-            with open(aside, "rb+") as stream:
+        with prefix_errors(f"Cannot write {os.fspath(path)}"):
+            permissions = _permissions(target)
+            _create(temporary, 0o666 if permissions is None else 0o600)
+            yield temporary
+            with open(temporary, "rb+") as stream:
                 os.fsync(stream.fileno())
-            if rights is not None:
-                os.chmod(aside, rights)
-        _refuse_existing(path, force=force)
-        os.replace(aside, target)
+            if permissions is not None:
+                os.chmod(temporary, permissions)
+        _check_existing(path, force=force)  # someone else may have created it meanwhile
+        os.replace(temporary, target)
     except BaseException:
         with suppress(OSError):
-            aside.unlink()
+            temporary.unlink()
         raise
     _sync_folder(target.parent)
 
 
-def refuse_path(path: str | os.PathLike[str], *, force: bool = False) -> None:
-    """Raise what writing to `path` would raise in the end, before the work that leads there."""
-    _refuse_existing(path, force=force)
+def check_writable(path: str | os.PathLike[str], *, force: bool = False) -> None:
+    """Raise the error that writing to `path` would raise, before any work is done.
+
+    Parameters
+    ----------
+    path : path
+        The file to write later, with `replacing`.
+    force : bool, default=False
+        Whether an existing file will be replaced.
+    """
+    _check_existing(path, force=force)
     probe = Path(os.path.realpath(path)).with_name(f".newfound-{secrets.token_hex(8)}")
-    with told_as(f"Cannot write {os.fspath(path)}"):
+    with prefix_errors(f"Cannot write {os.fspath(path)}"):
         try:
             _create(probe)
         finally:
             probe.unlink(missing_ok=True)
 
 
-def _refuse_existing(path: str | os.PathLike[str], *, force: bool) -> None:
+@contextmanager
+def prefix_errors(prefix: str) -> Iterator[None]:
+    """Raise an `OSError` again as one sentence, ``prefix: reason.``, with its type and number."""
+    try:
+        yield
+    except OSError as error:
+        if error.strerror is None:
+            raise
+        raise OSError(error.errno, f"{prefix}: {error.strerror}.") from error
+
+
+def _check_existing(path: str | os.PathLike[str], *, force: bool) -> None:
     name = os.fspath(path)
     if os.path.isdir(name):
         raise IsADirectoryError(f"Cannot write {name}: it is a folder; name a file in it.")
@@ -63,32 +102,21 @@ def _refuse_existing(path: str | os.PathLike[str], *, force: bool) -> None:
         raise FileExistsError(f"{name} exists; pass --force (in Python: force=True) to replace it.")
 
 
-def _create(path: Path, rights: int = 0o666) -> None:
-    """Make a file that was not there, with the rights of any new file or fewer."""
-    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, rights))
+def _create(path: Path, permissions: int = 0o666) -> None:
+    """Create a file that must not exist yet; the umask applies."""
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, permissions))
 
 
-def _rights(path: Path) -> int | None:
-    """Give who may read, write and run a file; None where there is none."""
+def _permissions(path: Path) -> int | None:
+    """Return the permission bits of a file, or None if it does not exist."""
     try:
         return stat.S_IMODE(path.stat().st_mode) & 0o777
     except FileNotFoundError:
         return None
 
 
-@contextmanager
-def told_as(beginning: str) -> Iterator[None]:
-    """Make one sentence of what the system says; the number and type of the error stay."""
-    try:
-        yield
-    except OSError as error:
-        if error.strerror is None:
-            raise
-        raise OSError(error.errno, f"{beginning}: {error.strerror}.") from error
-
-
 def _sync_folder(folder: Path) -> None:
-    """Make the new name last through a power cut, where the system can."""
+    """Make the new name survive a power failure, where the system supports it."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

@@ -1,422 +1,288 @@
-"""One model file: JSON and plain arrays; no pickle, and nothing in it is ever executed.
+"""Save a model to one file and load it again; docs/model-file.md describes the file.
 
-Formats 1 and 2, which differ in the arrays of a describer, all numbers little-endian::
+A model is a *state*: nested dicts and lists of plain values, with numpy arrays anywhere in them.
+The file is a zip archive of ``model.json``, the plain values, and one ``.npy`` file for each
+array, named after its place in the state: ``clauses.literals.npy`` is ``state["clauses"]
+["literals"]``. There is no pickle in it, and loading executes nothing.
 
-    magic, 8 bytes | format, u32 | length of the header, u32 | length of the file, u64
-    header: JSON, which says the kind of model and the type, shape and packed length of each array
-    state: JSON, packed by zlib
-    arrays: each packed by zlib, in the order of the header
-    checksum: BLAKE2b-256 of everything before it
-
-An array is stored as the narrowest integers that hold it, a vector as the differences between its
-neighbours, and the first bytes of all numbers stand before the second ones: literals and offsets
-shrink to a tenth.
-
-A hostile file is refused before it costs anything. Every length is checked against the length of
-the file, and nothing is unpacked beyond what the header declares. Each part has a price, at least
-the memory that it takes while it is read and while a model is made of it; together they may cost
-72 MB, and 32 bytes more for each byte of the file beyond 10 MB. A sound model that costs more than
-a file of its length may is written with padding.
+A hostile file is refused before it costs much. The directory of the archive and the headers of
+the arrays say how much memory a model takes at most. A file may take 64 MB, and 64 bytes for each
+of its bytes. A model that compresses better than that is stored without compression.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
 import stat
-import struct
-import zlib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from importlib import import_module
+import zipfile
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
-from typing import Any, BinaryIO, Protocol, Self, cast
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.storage.files import refuse_path, told_as, written_aside
+from newfound.storage.archive import (
+    Directory,
+    Member,
+    beginning,
+    contents,
+    read_directory,
+    write_archive,
+)
+from newfound.storage.arrays import HEADER_BYTES, ArrayHeader, fill, parse_header, storable
+from newfound.storage.errors import ModelFileError, Refusal
+from newfound.storage.fields import Fields
+from newfound.storage.files import prefix_errors, replacing
 
-__all__ = ["FORMAT", "ModelFileError", "load", "save"]
+__all__ = ["FORMAT", "ModelFileError", "load_model", "memory_limit", "save_model"]
 
-FORMAT = 2
+FORMAT = 1
+BASE_MEMORY = 64_000_000
+MEMORY_PER_BYTE = 64
 
-_MAGIC = b"\x89nfound\n"
-_PREFIX = struct.Struct("<8sIIQ")
-_DIGEST = 32
-_MAX_HEADER = 1 << 19
-_MAX_ARRAYS = 4096  # four for the automata of each of 1,000 machines, and some
-_FREE = 72_000_000
-_FREE_LENGTH = 10_000_000
-_RATIO = 32
-_CHUNK = 1 << 20
-_VECTOR = 32  # bytes for an entry of a vector, of which sparse matrices and tables are made
-_STATE = 3  # bytes for an entry of any other array, such as the automata
-_PADDING = "padding"
-_INTEGERS = ("|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8")
-_DTYPES = frozenset((*_INTEGERS, "|b1", "<f4", "<f8"))
-# The classes that a file can hold; a file names the kind, never a module.
-_KINDS = {
-    "describer": ("newfound.description.describer", "NoveltyDescriber"),
-    "detector": ("newfound.detection.detector", "NoveltyDetector"),
-}
+_STATE = "model.json"
+_SUFFIX = ".npy"
+_MAX_DIGITS = 40
 
-Arrays = dict[str, NDArray[Any]]
+Model = TypeVar("Model")
 
 
-class ModelFileError(ValueError):
-    """A file that is no sound model; the message says which, why, and what to do."""
-
-
-class Persistent(Protocol):
-    """What a model offers to be saved: its state as JSON and arrays, and the way back."""
-
-    def _state(self, with_automata: bool = False) -> tuple[dict[str, Any], Arrays]: ...
-
-    @classmethod
-    def _from_state(cls, meta: dict[str, Any], arrays: Arrays) -> Self: ...
-
-
-def save(
-    model: Any,
+def save_model(
     path: str | os.PathLike[str],
+    kind: str,
+    make_state: Callable[[], Mapping[str, Any]],
     *,
-    with_automata: bool = False,
     force: bool = False,
 ) -> None:
-    """Write a fitted model to one file, whole or not at all.
+    """Write a model to a file, completely or not at all.
 
     Parameters
     ----------
-    model : NoveltyDescriber or NoveltyDetector
-        The fitted model.
     path : path
-        The file; any name will do.
-    with_automata : bool, default=False
-        Keep the automata too, so that training can go on: a larger file.
+        The file.
+    kind : str
+        What it holds, such as "describer".
+    make_state : callable
+        Returns the state. It is called after the path was checked.
     force : bool, default=False
-        Replace a file that is there.
-
-    Raises
-    ------
-    FileExistsError
-        Where there is a file and `force` is false.
-    OSError
-        Where the file cannot be written. What was there before is untouched, and nothing
-        half-written is left.
+        Replace an existing file.
     """
-    kinds = {home: kind for kind, home in _KINDS.items()}
-    kind = kinds.get((type(model).__module__, type(model).__name__))
-    if kind is None:
-        known = ", ".join(name for _, name in kinds)
-        raise TypeError(f"Cannot save a {type(model).__name__}; expected one of: {known}.")
-    refuse_path(path, force=force)
-    meta, arrays = cast("Persistent", model)._state(with_automata=with_automata)
-    with written_aside(path, force=force) as aside, open(aside, "wb") as stream:
-        _write(stream, kind, meta, arrays)
+    with replacing(path, force=force) as temporary:
+        arrays: dict[str, NDArray[Any]] = {}
+        values = _without_arrays(make_state(), "", arrays)
+        document = {
+            "kind": kind, "format": FORMAT, "newfound": version("newfound"), "state": values,
+        }  # fmt: skip
+        text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        members: dict[str, bytes | NDArray[Any]] = {_STATE: text.encode()}
+        members |= {f"{name}{_SUFFIX}": storable(name, array) for name, array in arrays.items()}
+        _write(temporary, members)
 
 
-def load(path: str | os.PathLike[str]) -> Any:
+def _write(path: str | os.PathLike[str], members: Mapping[str, bytes | NDArray[Any]]) -> None:
+    price = sum(
+        _json_price(content)
+        if isinstance(content, bytes)
+        else ArrayHeader(content.dtype, content.shape, 0).price
+        for content in members.values()
+    )
+    try:
+        length = write_archive(path, members, format=FORMAT)
+        if price > memory_limit(length):
+            length = write_archive(path, members, format=FORMAT, compress=False)
+    except (zipfile.LargeZipFile, RuntimeError) as error:
+        raise ValueError(
+            "Cannot save a model of more than 2 GB; save it without its automata, or learn from "
+            "fewer words."
+        ) from error
+    if price > memory_limit(length):
+        raise ValueError(f"Cannot save this model: it needs {price:,} bytes of memory to load.")
+
+
+def load_model(
+    path: str | os.PathLike[str], kinds: Mapping[str, Callable[[Mapping[str, Any]], Model]]
+) -> Model:
     """Read a model from its file.
 
     Parameters
     ----------
     path : path
-        A file that `save` wrote, with this version of newfound or an earlier one.
-
-    Returns
-    -------
-    NoveltyDescriber or NoveltyDetector
-        The model; it gives the same results as the one that was saved.
+        A file that `save_model` wrote.
+    kinds : mapping of str to callable
+        What makes a model of the state, for each kind that may be in the file.
 
     Raises
     ------
     ModelFileError
-        Where the file is cut short, altered, of a newer version, or no model at all.
+        If the file is truncated, altered, of a newer format or another kind, or not a model.
     OSError
-        Where it cannot be opened.
+        If it cannot be opened.
     """
     name = os.fspath(path)
-    with told_as(f"Cannot read {name}"):
-        if not stat.S_ISREG(os.stat(name).st_mode):
-            raise ModelFileError(f"{name} is not a file.")
-        with open(name, "rb") as stream:
-            kind, meta, arrays = _read(stream, name)
-    module, class_name = _KINDS[kind]
-    model_class = cast("type[Persistent]", getattr(import_module(module), class_name))
+    kind = ""
     try:
-        return model_class._from_state(meta, arrays)
+        with prefix_errors(f"Cannot read {name}"):
+            if not stat.S_ISREG(os.stat(name).st_mode):
+                raise Refusal("is not a file", "pass a file that newfound.save wrote")
+            with open(name, "rb") as stream:
+                kind, state = _read(stream, kinds)
+        return kinds[kind](state)
+    except Refusal as refusal:
+        raise refusal.of(name) from refusal
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        reason = str(error) if isinstance(error, ValueError) else repr(error)
-        raise ModelFileError(f"{name} holds no sound {kind}: {reason}") from error
+        # The checks of parameters raise a ValueError that names the parameter.
+        reason = f": {str(error).rstrip('.')}" if isinstance(error, ValueError) else ""
+        unsound = Refusal(f"holds no sound {kind}{reason}", "save the model again")
+        raise unsound.of(name) from error
 
 
-@dataclass(frozen=True)
-class _Block:
-    """What the header says of a part of the file; the state is a block of bytes."""
-
-    name: str
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]
-    stored: np.dtype[Any]
-    delta: bool
-    packed: int
-
-    @property
-    def size(self) -> int:
-        return math.prod(self.shape)
-
-    @property
-    def price(self) -> int:
-        """Bytes in memory at most; a dimension of 0 does not excuse the others.
-
-        That of the state is not yet that of what it says.
-        """
-        if self.name == _PADDING:
-            return 0
-        width = self.dtype.itemsize
-        if self.stored != self.dtype:
-            width += self.stored.itemsize
-        if self.name:
-            width = max(width, _VECTOR if len(self.shape) == 1 else _STATE)
-        return math.prod(max(n, 1) for n in self.shape) * width
-
-    def to_json(self) -> list[Any]:
-        return [
-            self.name,
-            self.dtype.str,
-            list(self.shape),
-            self.stored.str,
-            self.delta,
-            self.packed,
-        ]
-
-    @classmethod
-    def from_json(cls, row: Any) -> _Block:
-        """Check a row of the header; a ValueError or TypeError if it is not sound."""
-        name, dtype, shape, stored, delta, packed = row
-        plain = [name, dtype, stored]
-        if not all(isinstance(text, str) for text in plain) or not isinstance(delta, bool):
-            raise TypeError("a part is described by other things than names")
-        if len(shape) > 8 or any(type(n) is not int or n < 0 for n in (*shape, packed)):
-            raise ValueError(f"the part {name!r} has an impossible size")
-        whole = dtype in _INTEGERS and stored in _INTEGERS
-        fits = stored == dtype or whole or (dtype == "|b1" and stored == "|u1")
-        if dtype not in _DTYPES or not fits or stored == "|b1" or (delta and not whole):
-            raise ValueError(f"the part {name!r} has an unknown type")
-        return cls(name, np.dtype(dtype), tuple(shape), np.dtype(stored), delta, packed)
+def memory_limit(length: int) -> int:
+    """Return how many bytes of memory a file of this length may take while it is loaded."""
+    return min(BASE_MEMORY + MEMORY_PER_BYTE * length, _memory())
 
 
-def _write(stream: BinaryIO, kind: str, meta: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-    text = json.dumps(meta, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-    parts = {"": np.frombuffer(text, np.uint8), **arrays}
-    packed = {name: _packed(name, np.asarray(array)) for name, array in parts.items()}
-    price = _state_price(text) + sum(block.price for block, _ in packed.values())
-    length = sum(block.packed for block, _ in packed.values())
-    missing = price - _limit(length)
-    if missing > 0:
-        zeros = bytes(max(0, _FREE_LENGTH - length) + missing // _RATIO + 1)
-        block = _Block(_PADDING, np.dtype("|u1"), (0,), np.dtype("|u1"), False, len(zeros))
-        packed[_PADDING] = block, zeros
-    rows = [block.to_json() for block, _ in packed.values()]
-    header = json.dumps({"kind": kind, "newfound": version("newfound"), "parts": rows}).encode()
-    contents = [content for _, content in packed.values()]
-    total = _PREFIX.size + len(header) + sum(map(len, contents)) + _DIGEST
-    digest = hashlib.blake2b(digest_size=_DIGEST)
-    prefix = _PREFIX.pack(_MAGIC, FORMAT, len(header), total)
-    for piece in (prefix, header, *contents):
-        digest.update(piece)
-        stream.write(piece)
-    stream.write(digest.digest())
+def _without_arrays(state: Mapping[str, Any], place: str, arrays: dict[str, NDArray[Any]]) -> Any:
+    """Return the plain values of a state, and put its arrays into `arrays` by their places."""
+    values: dict[str, Any] = {}
+    for name, value in state.items():
+        here = f"{place}{name}"
+        if isinstance(value, np.ndarray):
+            arrays[here] = value
+        elif isinstance(value, Mapping):
+            values[name] = _without_arrays(value, f"{here}.", arrays)
+        elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+            values[name] = [
+                _without_arrays(item, f"{here}.{i}.", arrays) for i, item in enumerate(value)
+            ]
+        else:
+            values[name] = value
+    return values
 
 
-def _packed(name: str, array: NDArray[Any]) -> tuple[_Block, bytes]:
-    dtype = array.dtype.newbyteorder("<")
-    if dtype.str not in _DTYPES:
-        raise TypeError(f"Cannot save the array {name!r} of type {array.dtype}.")
-    stored, delta = _stored(array) if name else (array, False)
-    content = zlib.compress(_shuffled(stored))
-    return _Block(name, dtype, array.shape, stored.dtype, delta, len(content)), content
+def _put_back(state: dict[str, Any], place: str, array: NDArray[Any]) -> None:
+    """Put an array into a state at its place, which has to be free."""
+    *parents, name = place.split(".")
+    owner: Any = state
+    for parent in parents:
+        if isinstance(owner, list) and parent.isdecimal() and int(parent) < len(owner):
+            owner = owner[int(parent)]
+        else:
+            owner = owner.get(parent) if isinstance(owner, dict) else None
+    if not isinstance(owner, dict) or name in owner:
+        raise Refusal.damaged(f"its state has no place for the array {place}")
+    owner[name] = array
 
 
-def _stored(array: NDArray[Any]) -> tuple[NDArray[Any], bool]:
-    """Give the numbers to store, and whether they are differences."""
-    if array.dtype.kind == "b":
-        return array.astype(np.uint8), False
-    if array.dtype.kind not in "iu" or not array.size:
-        return array.astype(array.dtype.newbyteorder("<")), False
-    if array.ndim == 1 and array.dtype.itemsize > 1:
-        # Modulo 2 to the 64th, as the running sum is that takes them back.
-        steps = np.diff(array.astype(np.uint64), prepend=np.uint64(0)).view(np.int64)
-        return _narrowed(steps), True
-    return _narrowed(array), False
+def _read(stream: BinaryIO, kinds: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    directory = read_directory(stream, format=FORMAT)
+    if directory.format != FORMAT:
+        raise Refusal(
+            f"was written by a newer newfound, in format {directory.format}; "
+            f"newfound {version('newfound')} reads format {FORMAT}",
+            "upgrade newfound",
+        )
+    length = stream.seek(0, os.SEEK_END)
+    limit = memory_limit(length)
+    headers = _headers(stream, directory, length, limit)
+    state_member = directory.members[0]
+    price = sum(header.price for header in headers.values())
+    _check_price(price + 3 * state_member.size, length, limit)
+    text = b"".join(contents(stream, state_member))
+    _check_price(price + _json_price(text), length, limit)
+    kind, state = _parse(text, kinds)
+    for member in directory.members[1:]:
+        array = fill(member.name, headers[member.name], contents(stream, member))
+        _put_back(state, member.name.removesuffix(_SUFFIX), array)
+    return kind, state
 
 
-def _narrowed(array: NDArray[Any]) -> NDArray[Any]:
-    least, most = np.min_scalar_type(array.min()), np.min_scalar_type(array.max())
-    return array.astype(np.promote_types(least, most).newbyteorder("<"))
+def _headers(
+    stream: BinaryIO, directory: Directory, length: int, limit: int
+) -> dict[str, ArrayHeader]:
+    """Return the headers of all arrays; of each member only the first bytes are decompressed."""
+    names = [member.name for member in directory.members]
+    if names[0] != _STATE or not all(name.endswith(_SUFFIX) for name in names[1:]):
+        raise Refusal.damaged(f"expected {_STATE} and then {_SUFFIX} members")
+    _check_price(sum(member.size for member in directory.members), length, limit)
+    return {member.name: _header(stream, member) for member in directory.members[1:]}
 
 
-def _shuffled(array: NDArray[Any]) -> bytes:
-    """Put the first bytes of all numbers before the second ones, and so on."""
-    size = array.dtype.itemsize
-    return np.ascontiguousarray(array).view(np.uint8).reshape(-1, size).T.tobytes()
+def _header(stream: BinaryIO, member: Member) -> ArrayHeader:
+    raw = beginning(stream, member, HEADER_BYTES)
+    return parse_header(member.name, raw, member.size)
 
 
-def _limit(packed: int) -> int:
-    """Give what the parts of a file may cost, by their length."""
-    return _FREE + _RATIO * max(0, packed - _FREE_LENGTH)
+def _check_price(price: int, length: int, limit: int) -> None:
+    if price > limit:
+        raise Refusal(
+            f"needs up to {price:,} bytes of memory, more than the {limit:,} bytes that a file of "
+            f"{length:,} bytes may take",
+            "save the model again, or load it where there is more memory",
+        )
 
 
-def _state_price(text: bytes) -> int:
-    """Estimate the memory that JSON takes while it is read and while a model is made of it.
+def _json_price(text: bytes) -> int:
+    """Return an upper bound of the memory that JSON takes while a model is made of it.
 
-    3 bytes of "[]," become 64, and words go into several tables. Text itself is there as bytes, as
-    one string and as many; a single letter can make four bytes of each.
+    Three bytes, ``[],``, become an object of 56 bytes and a reference. Words are put into several
+    tables. A text exists as bytes, as one string and as many, and a single character beyond
+    Latin-1 makes each character of its string take up to four bytes.
     """
     width = 3 if text.isascii() and b"\\u" not in text else 12
-    objects = {b"{": 200, b":": 140, b"[": 64, b",": 120}
+    objects = {b"{": 200, b":": 200, b"[": 64, b",": 120}
     return width * len(text) + sum(price * text.count(mark) for mark, price in objects.items())
 
 
-def _read(stream: BinaryIO, name: str) -> tuple[str, dict[str, Any], Arrays]:
-    length = stream.seek(0, os.SEEK_END)
-    stream.seek(0)
-    prefix = stream.read(_PREFIX.size)
-    if not prefix or prefix[: len(_MAGIC)] != _MAGIC[: len(prefix)]:
-        raise ModelFileError(f"{name} is not a model of newfound.")
-    if len(prefix) < _PREFIX.size:
-        raise ModelFileError(f"{name} is cut short; copy or save it again.")
-    _, number, header_length, total = _PREFIX.unpack(prefix)
-    if number > FORMAT:
-        raise ModelFileError(
-            f"{name} was written by a newer newfound, in format {number}; this one, "
-            f"{version('newfound')}, reads up to format {FORMAT}: upgrade newfound."
-        )
-    if length < total:
-        raise ModelFileError(
-            f"{name} is cut short: {length:,} of {total:,} bytes are there; copy or save it again."
-        )
-    damaged = f"{name} has been altered or damaged; copy or save it again"
-    if number < 1 or length > total or header_length > min(_MAX_HEADER, length):
-        raise ModelFileError(f"{damaged}.")
-    header = stream.read(header_length)
+def _parse(text: bytes, kinds: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     try:
-        kind, blocks = _parse_header(header)
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise ModelFileError(f"{damaged}: {error}.") from error
-    packed = sum(block.packed for block in blocks)
-    if _PREFIX.size + header_length + packed + _DIGEST != total:
-        raise ModelFileError(f"{damaged}: its parts do not add up to its length.")
-    price, limit = sum(block.price for block in blocks), min(_limit(packed), _memory())
-    if price > limit:
-        raise ModelFileError(
-            f"{name} is refused: it has {length:,} bytes and asks for {price:,} bytes of memory."
+        document = json.loads(
+            text.decode(),
+            parse_constant=_refuse_number,
+            parse_float=_parse_float,
+            parse_int=_parse_int,
+            object_pairs_hook=_unique,
         )
-    _check_digest(stream, prefix + header, packed, damaged)
-    stream.seek(len(prefix) + len(header))
-    try:
-        state = _parse_state(_decode(blocks[0], stream).tobytes(), limit - price)
-        # Padding comes last; it is never read.
-        arrays = {b.name: _decode(b, stream) for b in blocks[1:] if b.name != _PADDING}
-    except (ValueError, RecursionError, zlib.error) as error:
-        raise ModelFileError(f"{damaged}: {error}.") from error
-    return kind, state, arrays
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise Refusal.damaged(f"{_STATE} is not JSON, or nested too deep") from error
+    fields = Fields(document)
+    fields.only(("kind", "format", "newfound", "state"))
+    fields.integer("format", least=FORMAT, most=FORMAT)
+    kind = fields.text("kind", most=40)
+    if kind not in kinds:
+        raise Refusal(f"holds a {kind}, not a {' or a '.join(kinds)}", "load it with newfound.load")
+    state = fields.value("state")
+    Fields(state, "state")
+    return kind, state
 
 
-def _parse_header(raw: bytes) -> tuple[str, list[_Block]]:
-    header = json.loads(raw)
-    kind, rows = header["kind"], header["parts"]
-    if kind not in _KINDS:
-        raise ValueError(f"it holds a {kind!r}, and this newfound knows: {', '.join(_KINDS)}")
-    if not 1 <= len(rows) <= _MAX_ARRAYS:
-        raise ValueError(f"it has {len(rows)} parts")
-    blocks = [_Block.from_json(row) for row in rows]
-    first = blocks[0]
-    if (first.name, first.dtype.str, first.stored.str, len(first.shape)) != ("", "|u1", "|u1", 1):
-        raise ValueError("its state is missing")
-    if len({block.name for block in blocks}) < len(blocks):
-        raise ValueError("two parts have the same name")
-    if _PADDING in [block.name for block in blocks[:-1]]:
-        raise ValueError("there is something behind the padding")
-    return kind, blocks
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) != len(pairs):
+        raise Refusal.damaged(f"{_STATE} has a name twice in one object")
+    return values
 
 
-def _parse_state(raw: bytes, limit: int) -> dict[str, Any]:
-    if _state_price(raw) > limit:
-        raise ValueError("its state is out of proportion")
-    state = json.loads(raw.decode(), parse_constant=_refuse_constant, parse_int=_parse_int)
-    if not isinstance(state, dict):
-        raise ValueError("its state is no object")
-    return state
+def _refuse_number(name: str) -> float:
+    raise Refusal.damaged(f"{_STATE} has the number {name}, which is not finite")
 
 
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"its state has the number {name}")
+def _parse_float(digits: str) -> float:
+    value = float(digits)
+    return value if math.isfinite(value) else _refuse_number(digits[:20])
 
 
 def _parse_int(digits: str) -> int:
-    if len(digits) > 20:
-        raise ValueError(f"its state has a number of {len(digits)} digits")
+    if len(digits) > _MAX_DIGITS:
+        raise Refusal.damaged(f"{_STATE} has a number of {len(digits):,} digits")
     return int(digits)
 
 
 def _memory() -> int:
-    """Bytes of memory of this machine; what needs more cannot be loaded anyway."""
+    """Return the memory of this computer in bytes; a model that needs more cannot be loaded."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
         return 1 << 40
-
-
-def _check_digest(stream: BinaryIO, before: bytes, length: int, damaged: str) -> None:
-    digest = hashlib.blake2b(before, digest_size=_DIGEST)
-    while length:
-        chunk = stream.read(min(_CHUNK, length))
-        if not chunk:
-            break
-        digest.update(chunk)
-        length -= len(chunk)
-    if length or stream.read() != digest.digest():
-        raise ModelFileError(f"{damaged}: its checksum does not fit.")
-
-
-def _decode(block: _Block, stream: BinaryIO) -> NDArray[Any]:
-    """Unpack a part piece by piece into its place; only a change of type takes a copy."""
-    stored = np.empty(block.size, block.stored)
-    by_byte = stored.view(np.uint8).reshape(block.size, block.stored.itemsize)
-    at = 0
-    for piece in _unpacked(block, stream):
-        if at + len(piece) > by_byte.size:
-            raise ValueError(f"the part {block.name!r} is not as long as declared")
-        while piece:
-            place, row = divmod(at, block.size)
-            here = piece[: block.size - row]
-            by_byte[row : row + len(here), place] = np.frombuffer(here, np.uint8)
-            piece, at = piece[len(here) :], at + len(here)
-    if at < by_byte.size:
-        raise ValueError(f"the part {block.name!r} is not as long as declared")
-    if block.dtype.kind == "b" and stored.size and stored.max() > 1:
-        raise ValueError(f"the part {block.name!r} is not Boolean")
-    array = stored.astype(block.dtype.newbyteorder("="), copy=False)
-    if block.delta:
-        np.cumsum(array, dtype=array.dtype, out=array)
-    return array.reshape(block.shape)
-
-
-def _unpacked(block: _Block, stream: BinaryIO) -> Iterator[bytes]:
-    unpacker, left = zlib.decompressobj(), block.packed
-    while left and not unpacker.eof:
-        packed = stream.read(min(_CHUNK, left))
-        if not packed:
-            break
-        left -= len(packed)
-        full = True
-        while full:
-            piece = unpacker.decompress(packed, _CHUNK)
-            packed, full = unpacker.unconsumed_tail, len(piece) == _CHUNK
-            yield piece
-    if left or not unpacker.eof or unpacker.unused_data:
-        raise ValueError(f"the part {block.name!r} is not as long as declared")

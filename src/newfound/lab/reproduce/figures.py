@@ -16,7 +16,7 @@ import numpy as np
 
 from newfound.lab.reproduce.measure import GRID, GROUPS, OURS, QUANTILES
 from newfound.lab.reproduce.outcome import Outcome, number, spread
-from newfound.storage.files import written_aside
+from newfound.storage.files import replacing
 
 __all__ = ["CAPTIONS", "NAMES", "check_matplotlib", "draw"]
 
@@ -126,7 +126,7 @@ def draw(outcome: Outcome, folder: Path) -> list[str]:
         for name, drawing in drawings.items():
             figure = module.Figure(layout="constrained")
             drawing(figure, outcome)
-            with written_aside(folder / f"{name}.png", force=True) as aside:
+            with replacing(folder / f"{name}.png", force=True) as aside:
                 aside.write_bytes(_png(figure))
     return list(drawings)
 

@@ -28,7 +28,7 @@ from newfound.lab.reproduce.page import Block, to_html
 from newfound.lab.reproduce.published import EXPERIMENTS, Experiment, load_corpus
 from newfound.lab.reproduce.report import case_study_blocks, experiment_blocks, opening_blocks
 from newfound.lab.tables import table_of
-from newfound.storage.files import refuse_path, written_aside
+from newfound.storage.files import check_writable, replacing
 from newfound.table import Table, jsonable
 
 __all__ = ["PARTS", "check_folder", "reproduce", "run_seeds"]
@@ -103,7 +103,7 @@ def reproduce(
     # Load all corpora before the first fit, so that a missing one is reported at once.
     corpora = {one.name: load_corpus(one, data, **options) for one in experiments}
     target.mkdir(parents=True, exist_ok=True)
-    refuse_path(target / "results.json", force=True)
+    check_writable(target / "results.json", force=True)
     start = time.time()
     outcomes, resumed = [], 0
     for experiment in experiments:
@@ -258,12 +258,12 @@ def _without_words(seed: dict[str, Any] | Any) -> dict[str, Any]:
 def _write_tables(folder: Path, made: dict[str, Table]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, table in made.items():
-        with written_aside(folder / f"{name}.csv", force=True) as aside:
+        with replacing(folder / f"{name}.csv", force=True) as aside:
             table.to_csv(aside)
 
 
 def _write_text(path: Path, text: str) -> None:
-    with written_aside(path, force=True) as aside:
+    with replacing(path, force=True) as aside:
         aside.write_text(text, encoding="utf-8")
 
 
@@ -324,7 +324,7 @@ def _kept(path: Path, settings: dict[str, Any]) -> dict[str, Any] | None:
 
 def _keep(path: Path, data: dict[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with written_aside(path, force=True) as aside:
+    with replacing(path, force=True) as aside:
         aside.write_bytes(gzip.compress(json.dumps(data).encode(), mtime=0))
 
 
