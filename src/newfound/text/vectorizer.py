@@ -26,6 +26,7 @@ from newfound.text.encoding import (
     pair_keys,
     words_of_pairs,
 )
+from newfound.text.filters import compile_ignore
 from newfound.text.lemmas import check_language, lemma_of, without_clitics
 from newfound.text.tokens import (
     CHUNK,
@@ -76,6 +77,9 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
         cross punctuation or a blank line.
     min_word_length : int, default=1
         Leave out shorter words, like stop words.
+    ignore : str or None, default=None
+        Leave out words that this regular expression matches as a whole, in lower case or as a
+        lemma, like stop words; see `newfound.text.filters.compile_ignore`.
 
     Attributes
     ----------
@@ -122,6 +126,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
         max_features: int | None = None,
         ngram_range: tuple[int, int] = (1, 1),
         min_word_length: int = 1,
+        ignore: str | None = None,
     ) -> None:
         self.language = language
         self.stop_words = stop_words
@@ -131,6 +136,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
         self.max_features = max_features
         self.ngram_range = ngram_range
         self.min_word_length = min_word_length
+        self.ignore = ignore
 
     def fit(self, raw_documents: Iterable[str], y: object = None) -> TextVectorizer:
         """Learn the terms of an iterable of texts, in one pass."""
@@ -220,7 +226,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
         return np.array(list(self.vocabulary_), dtype=object)
 
     def term(self, form: str) -> str | None:
-        """Return the term of a word in lower case, or None for a stop word or too short a word.
+        """Return the term of a word in lower case, or None for a word that is left out.
 
         Examples
         --------
@@ -232,6 +238,10 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
         term = lemma_of(form, self.language) if self.lemmatize else form
         if len(form) < self.min_word_length or not self.stop_words_.isdisjoint((form, bare, term)):
             return None
+        if self.ignore is not None:
+            ignored = compile_ignore(self.ignore)
+            if ignored.fullmatch(form) or ignored.fullmatch(term):
+                return None
         return term
 
     def _token(self, text: str, term: str, start: int, end: int) -> Token:
@@ -319,6 +329,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
             value = getattr(self, name)
             if not is_count(value) and not (name == "max_features" and value is None):
                 raise ValueError(f"{name}={value!r}: expected an int of at least 1.")
+        if self.ignore is not None:
+            compile_ignore(self.ignore)
         if self.ngram_range not in ((1, 1), (1, 2), (2, 2)):
             raise ValueError(
                 f"ngram_range={self.ngram_range!r}: expected (1, 1), (1, 2) or (2, 2)."
