@@ -137,9 +137,9 @@ def make_corpus(posts: Iterable[Post], source: str, recoded: int = 0) -> Labelle
 
 
 def content_hash(posts: Iterable[Post]) -> str:
-    """Return a SHA-256 of splits, labels, dates and texts that ignores order and spacing.
+    """Return a SHA-256 of splits, labels and texts that ignores order and spacing.
 
-    Only the letters a to z, in lower case and without accents, and the digits of a text count.
+    The date of a document without a label stands for its label. Only the letters a to z, in lower case and without accents, and the digits of a text count.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def content_hash(posts: Iterable[Post]) -> str:
     True
     """
     lines = sorted(
-        f"{post.split}/{post.label}{post.date and '/'}{post.date} {_plain(post.text)}\n"
+        f"{post.split}/{post.label or post.date and '/' + post.date} {_plain(post.text)}\n"
         for post in posts
     )
     return hashlib.sha256("".join(lines).encode()).hexdigest()
