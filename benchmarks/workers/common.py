@@ -112,6 +112,7 @@ class Trial(ABC):
 
     def __init__(self, job: Job) -> None:
         self.job = job
+        self.machine: Any = None
 
     @abstractmethod
     def prepare(self, rows: Rows) -> Any:
@@ -140,6 +141,14 @@ class Trial(ABC):
     def extra(self) -> dict[str, Any]:
         """More to report after training."""
         return {}
+
+
+class DenseTrial(Trial):
+    """A machine whose input is dense, 32 bits for each word."""
+
+    def prepare(self, rows: Rows) -> Any:
+        """Return dense cells of 32 bits."""
+        return rows.dense(np.uint32)
 
 
 def _read_corpus(path: str) -> Corpus:

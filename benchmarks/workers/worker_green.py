@@ -24,7 +24,6 @@ class GreenTrial(Trial):
 
     def __init__(self, job: Job) -> None:
         super().__init__(job)
-        self.machine: Any = None
         self.predictor: Any = None
 
     def prepare(self, rows: Rows) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from common import Clauses, Job, Rows, Trial, main
+from common import Clauses, Rows, Trial, main
 from newfound import TsetlinMachineClassifier
 
 
@@ -18,10 +18,6 @@ class NewfoundTrial(Trial):
     """The whole fit, always: epochs are timed from one callback to the next."""
 
     packages = ("newfound", "numpy", "scipy", "scikit-learn")
-
-    def __init__(self, job: Job) -> None:
-        super().__init__(job)
-        self.machine: Any = None
 
     def prepare(self, rows: Rows) -> Any:
         """Return a CSR matrix."""

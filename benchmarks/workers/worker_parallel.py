@@ -10,21 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pyTsetlinMachineParallel.tm import MultiClassTsetlinMachine
 
-from common import N_CLASSES, Clauses, Job, Rows, Trial, include_bits, main
+from common import N_CLASSES, Clauses, DenseTrial, Rows, include_bits, main
 
 
-class ParallelTrial(Trial):
+class ParallelTrial(DenseTrial):
     """Threads come from OMP_NUM_THREADS, which the caller sets. It has no indexed path."""
 
     packages = ("pyTsetlinMachineParallel", "numpy")
-
-    def __init__(self, job: Job) -> None:
-        super().__init__(job)
-        self.machine: Any = None
-
-    def prepare(self, rows: Rows) -> Any:
-        """Return dense cells of 32 bits."""
-        return rows.dense(np.uint32)
 
     def _make(self, T: int) -> Any:
         return MultiClassTsetlinMachine(

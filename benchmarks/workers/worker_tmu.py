@@ -11,21 +11,13 @@ from numpy.typing import NDArray
 from tmu.models.classification.coalesced_classifier import TMCoalescedClassifier
 from tmu.models.classification.vanilla_classifier import TMClassifier
 
-from common import N_CLASSES, Clauses, Job, Rows, Trial, include_bits, main
+from common import N_CLASSES, Clauses, DenseTrial, Rows, include_bits, main
 
 
-class TmuTrial(Trial):
+class TmuTrial(DenseTrial):
     """A call of ``fit`` is an epoch; the encoded documents stay cached between calls."""
 
     packages = ("tmu", "numpy")
-
-    def __init__(self, job: Job) -> None:
-        super().__init__(job)
-        self.machine: Any = None
-
-    def prepare(self, rows: Rows) -> Any:
-        """Return dense cells of 32 bits."""
-        return rows.dense(np.uint32)
 
     def _make(self, T: int) -> Any:
         coalesced = self.job.variant == "coalesced"

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         load_abcnews,
         load_bbcsport,
         load_clinc150,
-        load_sample,
     )
     from newfound.machine.classifier import TsetlinMachineClassifier
     from newfound.machine.clauses import Clauses, EpochInfo
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from newfound.report.plots import plot_context, plot_curves, plot_words
     from newfound.rules import Clause, ClauseTable
     from newfound.text.documents import DocumentError, Documents, as_documents, read_documents
+    from newfound.text.sample import load_sample
     from newfound.text.vectorizer import TextVectorizer
 
 __version__ = version("newfound")
@@ -69,7 +69,7 @@ _HOMES = {
     "load_abcnews": "lab.datasets",
     "load_bbcsport": "lab.datasets",
     "load_clinc150": "lab.datasets",
-    "load_sample": "lab.datasets",
+    "load_sample": "text.sample",
     "plot_context": "report.plots",
     "plot_curves": "report.plots",
     "plot_words": "report.plots",

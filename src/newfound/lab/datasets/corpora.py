@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
-from newfound.lab.datasets.corpus import (
-    DatasetError,
-    LabelledDocuments,
-    Post,
-    check_content,
-    make_corpus,
-)
-from newfound.lab.datasets.download import Source, cache_folder, fetch
-from newfound.lab.datasets.layouts import is_archive, read_archive, read_json, read_jsonl, read_tree
+from newfound.lab.datasets.corpus import DatasetError, LabelledDocuments, Post, make_corpus
+from newfound.lab.datasets.dataset import Dataset
+from newfound.lab.datasets.download import Source
+from newfound.lab.datasets.layouts import read_json
 
 __all__ = [
     "NEWSGROUPS_PARTS",
@@ -55,99 +48,6 @@ _NEWSGROUPS = {
     "talk.religion.misc": (377, 251),
 }
 _CLINC_URL = "https://raw.githubusercontent.com/clinc/oos-eval/828f8093932c8fe6ca7936c3d2e52903b1c523de/data/"
-
-
-@dataclass(frozen=True)
-class _Dataset:
-    """The name, contents, sources and layouts of a data set.
-
-    `counts` returns the expected numbers of documents by split and label, `content` is their hash.
-    `member` matches the names of the files that are documents; `post` makes a document of such a
-    file. `required` are the keys that JSON lines must have.
-    """
-
-    name: str
-    title: str
-    sources: tuple[Source, ...]
-    content: str
-    counts: Callable[[Iterable[Post]], Mapping[tuple[str, str], int]]
-    member: re.Pattern[str] | None = None
-    archives: tuple[str, ...] = ()
-    post: Callable[[re.Match[str], bytes], tuple[Post, bool]] | None = None
-    json_file: str = ""
-    required: tuple[str, ...] = ("id", "text", "label")
-
-    def load(self, path: Any, *, download: bool, verify: bool) -> tuple[list[Post], str, int]:
-        """Return the documents, the path that they were read from, and how many were not UTF-8."""
-        if path is not None:
-            found = self.find(Path(path))
-            if found is None:
-                raise DatasetError(self._missing(f"There is no {self.title} at {path}"))
-            return self._read(found, verify=verify)
-        data, cache = os.environ.get("NEWFOUND_DATA"), cache_folder() / self.name
-        for folder in (Path(data) if data else None, cache):
-            found = None if folder is None else self.find(folder)
-            if found is not None:
-                return self._read(found, verify=verify)
-        if not download:
-            where = f" in NEWFOUND_DATA ({data})" if data else " here"
-            raise DatasetError(self._missing(f"{self.title} is not{where}"))
-
-        def check(folder: Path) -> None:
-            fetched = self.find(folder)
-            assert fetched is not None
-            self._read(fetched, verify=verify)
-
-        fetch(self.sources, cache, check)
-        found = self.find(cache)
-        assert found is not None
-        return self._read(found, verify=verify)
-
-    def _missing(self, beginning: str) -> str:
-        copy = "name a copy (--data PATH, or the environment variable NEWFOUND_DATA)"
-        if not self.sources:
-            return f"{beginning}; {copy}."
-        return (
-            f"{beginning}; {copy}, or allow its download from {self.sources[0].urls[0]} (newfound "
-            "reproduce --download, in Python download=True)."
-        )
-
-    def find(self, path: Path) -> Path | None:
-        """Return a copy: the path itself if it is a file, or one in that folder."""
-        if path.is_file():
-            return path
-        for folder in (path / self.name, path):
-            names = [f"{self.name}.jsonl.gz", f"{self.name}.jsonl", *self.archives]
-            names += [self.json_file] if self.json_file else []
-            for name in names:
-                if (folder / name).is_file():
-                    return folder / name
-            if self.member is not None and next(read_tree(folder, self.member), None) is not None:
-                return folder
-        return None
-
-    def _read(self, path: Path, *, verify: bool) -> tuple[list[Post], str, int]:
-        recoded = 0
-        if path.name.endswith((".jsonl", ".jsonl.gz")):
-            posts = list(read_jsonl(path, required=self.required))
-        elif path.name.endswith(".json") and self.json_file:
-            posts = list(_clinc(path))
-        elif (
-            self.post is not None
-            and self.member is not None
-            and (path.is_dir() or is_archive(path))
-        ):
-            read = read_tree if path.is_dir() else read_archive
-            pairs = [self.post(match, raw) for match, raw in read(path, self.member)]
-            posts = [post for post, _ in pairs]
-            recoded = sum(other for _, other in pairs)
-        else:
-            raise DatasetError(f"{path} has none of the known layouts of {self.title}.")
-        if verify:
-            check_content(
-                posts, self.counts(posts), self.content, name=self.title, source=str(path)
-            )
-        return posts, str(path), recoded
 
 
 def load_bbcsport(
@@ -234,7 +134,7 @@ def load_clinc150(
     Parameters
     ----------
     path : path, optional
-        The file ``data_full.json`` (with ``domains.json`` beside it, if the domains are wanted), a
+        The file ``data_full.json`` (with ``domains.json`` beside it, for the domains), a
         .jsonl or .jsonl.gz file, or a folder that has one of these. By default ``NEWFOUND_DATA``,
         then an earlier download.
     download : bool, default=False
@@ -347,7 +247,7 @@ def _clinc_counts(posts: Iterable[Post]) -> dict[tuple[str, str], int]:
     return counts | {("train", "oos"): 100, ("val", "oos"): 100, ("test", "oos"): 1000}
 
 
-_BBCSPORT = _Dataset(
+_BBCSPORT = Dataset(
     name="bbcsport",
     title="BBC Sport",
     sources=(
@@ -361,7 +261,7 @@ _BBCSPORT = _Dataset(
     archives=("bbcsport-fulltext.zip", "bbcsport-raw.tar.gz", "bbcsport.tar.gz", "bbcsport.zip"),
     post=_bbc_post,
 )
-_20NEWSGROUPS = _Dataset(
+_20NEWSGROUPS = Dataset(
     name="20newsgroups",
     title="20 Newsgroups",
     sources=(
@@ -387,7 +287,7 @@ _20NEWSGROUPS = _Dataset(
     archives=("20news-bydate.tar.gz",),
     post=_newsgroups_post,
 )
-_CLINC150 = _Dataset(
+_CLINC150 = Dataset(
     name="clinc150",
     title="CLINC150",
     sources=(
@@ -397,8 +297,9 @@ _CLINC150 = _Dataset(
     content="0f472bd31fd6ee1044e542c6662380367cc6e1f53b7054cfd247e78937fc8a90",
     counts=_clinc_counts,
     json_file="data_full.json",
+    json_posts=_clinc,
 )
-_ABCNEWS = _Dataset(
+_ABCNEWS = Dataset(
     name="abcnews",
     title="ABC News",
     sources=(),  # the original has other years too, and is offered as a page, not as a file

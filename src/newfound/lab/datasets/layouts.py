@@ -37,7 +37,7 @@ def is_archive(path: Path) -> bool:
     return path.name.lower().endswith((*_TAR, ".zip"))
 
 
-def read_tree(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[re.Match[str], bytes]]:
+def read_tree(path: Path, pattern: re.Pattern[str]) -> Iterator[tuple[re.Match[str], bytes]]:
     """Yield the files of a folder whose path matches, in the order of their names."""
     names = []
     for folder, folders, files in os.walk(path):
@@ -50,7 +50,7 @@ def read_tree(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[re.Match[st
     for name in sorted(names):
         # The leading slash marks where names begin. The name of the folder itself is included,
         # because the path may point into the layout.
-        match = wanted.search(f"/{path.resolve().name}/{name}")
+        match = pattern.search(f"/{path.resolve().name}/{name}")
         if match is not None:
             with _readable(path / name):
                 _within((path / name).stat().st_size, f"{path / name}")
@@ -58,7 +58,7 @@ def read_tree(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[re.Match[st
             yield match, raw
 
 
-def read_archive(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[re.Match[str], bytes]]:
+def read_archive(path: Path, pattern: re.Pattern[str]) -> Iterator[tuple[re.Match[str], bytes]]:
     """Yield the files of a .zip or .tar archive whose name matches, in the order of the archive."""
     members = _zip if path.name.lower().endswith(".zip") else _tar
     total = 0
@@ -68,14 +68,16 @@ def read_archive(path: Path, wanted: re.Pattern[str]) -> Iterator[tuple[re.Match
                 raise DatasetError(f"{path} has more than {MAX_FILES:,} files; it was not read.")
             if name.startswith("/") or ".." in name.replace("\\", "/").split("/"):
                 raise DatasetError(f"{path} has the name {name!r}, which leads out of it.")
-            match = wanted.search(f"/{name}")
+            match = pattern.search(f"/{name}")
             if match is None:
                 continue
             total += size
             _within(size, f"{name} in {path}", total)
             raw = read(size + 1)
             if len(raw) != size:
-                raise DatasetError(f"{path} is damaged: {name} is not as long as it should be.")
+                raise DatasetError(
+                    f"{path} is damaged: {name} has another length than the archive states."
+                )
             yield match, raw
 
 

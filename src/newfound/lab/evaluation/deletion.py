@@ -140,7 +140,7 @@ def _until_known(detector: NoveltyDetector, verdict: Verdict, order: Sequence[st
 
 
 def _is_known(detector: NoveltyDetector, verdict: Verdict, words: Sequence[str]) -> bool:
-    """Tell whether the text is known without some words; a text without any word is not."""
+    """Return whether the text is known without some words; a text without words is not."""
     predicted = detector.predict([verdict.without(list(words))])[0]
     return predicted is not None and predicted != "novel"
 
