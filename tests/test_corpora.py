@@ -489,9 +489,8 @@ def test_the_content_hash_minds_labels_and_words_but_not_order_or_spacing() -> N
     a, b = Post("1", "Über  all!", "x"), Post("2", "two", "y", "test")
     same = content_hash([b._replace(id="9"), a._replace(text="uber all")])
     assert content_hash([a, b]) == same
-    others = (
-        a._replace(label="y"), a._replace(text="Über"), a._replace(split="test"),
-        a._replace(date="2003-02-19"),
-    )  # fmt: skip
-    for other in others:
+    dated = a._replace(date="2003-02-19")
+    assert content_hash([dated, b]) == same
+    assert content_hash([dated, b], dated=True) != content_hash([a, b], dated=True)
+    for other in (a._replace(label="y"), a._replace(text="Über"), a._replace(split="test")):
         assert content_hash([other, b]) != same

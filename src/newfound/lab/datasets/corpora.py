@@ -110,7 +110,7 @@ def load_20newsgroups(
     Returns
     -------
     LabelledDocuments
-        With the groups as labels, and the splits "train" and "test".
+        With the groups as labels, the splits "train" and "test", and dates if the file has them.
     """
     parts = (remove,) if isinstance(remove, str) else tuple(remove)
     unknown = [part for part in parts if part not in NEWSGROUPS_PARTS]

@@ -136,10 +136,11 @@ def make_corpus(posts: Iterable[Post], source: str, recoded: int = 0) -> Labelle
     )
 
 
-def content_hash(posts: Iterable[Post]) -> str:
-    """Return a SHA-256 of splits, labels and texts that ignores order and spacing.
+def content_hash(posts: Iterable[Post], *, dated: bool = False) -> str:
+    """Return a SHA-256 of splits, labels and texts, and of dates if `dated`.
 
-    The date of a document without a label stands for its label. Only the letters a to z, in lower case and without accents, and the digits of a text count.
+    Order and spacing do not matter: only the letters a to z, in lower case and without accents, and
+    the digits of a text count.
 
     Examples
     --------
@@ -148,7 +149,7 @@ def content_hash(posts: Iterable[Post]) -> str:
     True
     """
     lines = sorted(
-        f"{post.split}/{post.label or post.date and '/' + post.date} {_plain(post.text)}\n"
+        f"{post.split}/{post.label}{f'/{post.date}' if dated else ''} {_plain(post.text)}\n"
         for post in posts
     )
     return hashlib.sha256("".join(lines).encode()).hexdigest()
@@ -161,6 +162,7 @@ def check_content(
     *,
     name: str,
     source: str,
+    dated: bool = False,
 ) -> None:
     """Raise an error if the numbers of documents or the texts are not the expected ones.
 
@@ -174,6 +176,8 @@ def check_content(
         The expected `content_hash`.
     name, source : str
         The name of the data set, and the path that it was read from.
+    dated : bool, default=False
+        Whether the hash includes the dates.
     """
     hint = "pass verify=False (on the command line --no-verify) to use it anyway"
     found = Counter((post.split, post.label) for post in posts)
@@ -188,7 +192,7 @@ def check_content(
             f"{source} has {len(posts):,} documents where {name} has {sum(counts.values()):,} "
             f"({', '.join(wrong[:_SHOWN])}{more}); {hint}."
         )
-    if content_hash(posts) != digest:
+    if content_hash(posts, dated=dated) != digest:
         raise DatasetError(
             f"{source} has as many documents as {name}, but other texts; get it again, or {hint}."
         )

@@ -106,6 +106,11 @@ class Dataset:
             raise DatasetError(f"{path} has none of the known layouts of {self.title}.")
         if verify:
             check_content(
-                posts, self.counts(posts), self.content, name=self.title, source=str(path)
+                posts,
+                self.counts(posts),
+                self.content,
+                name=self.title,
+                source=str(path),
+                dated="date" in self.required,
             )
         return posts, str(path), recoded
