@@ -134,7 +134,7 @@ class TestOneResult:
         np.testing.assert_array_equal(mine.states_, plain.states_)
         for name in ("literals", "indptr", "matches", "agrees", "class_index", "polarity"):
             np.testing.assert_array_equal(
-                getattr(describer._table.arrays, name), getattr(plain.clauses_, name)
+                getattr(describer.all_clauses_.arrays, name), getattr(plain.clauses_, name)
             )
         assert not describer.clauses_.held_out.any()
         assert describer.corpus_ is not None
@@ -155,7 +155,7 @@ class TestHeldOut:
     def test_counts_are_those_of_a_recount_by_hand(self) -> None:
         """Go clause by clause and document by document."""
         describer = fitted(n_machines=3)
-        table, matrix = describer._table, describer.vectorizer_.transform(TEXTS)
+        table, matrix = describer.all_clauses_, describer.vectorizer_.transform(TEXTS)
         assert len(table) == 3 * 60
         columns = [matrix.indices[matrix.indptr[i] : matrix.indptr[i + 1]] for i in range(60)]
         matching = np.array([table.matching(column) for column in columns])
@@ -175,9 +175,9 @@ class TestHeldOut:
     def test_folded_clauses_add_them_up(self) -> None:
         describer = fitted()
         folded = describer.clauses_
-        full = describer._table.lengths > 0
+        full = describer.all_clauses_.lengths > 0
         np.testing.assert_array_equal(
-            folded.held_out.sum(axis=1), describer._table.held_out[:, full].sum(axis=1)
+            folded.held_out.sum(axis=1), describer.all_clauses_.held_out[:, full].sum(axis=1)
         )
         for clause in folded[folded.held_out[0] > 0][:20]:
             share = clause.held_out_support / clause.held_out_matches
@@ -200,7 +200,7 @@ class TestHeldOut:
         """Learn labels that mean nothing: the precision is high, the honest one a half."""
         labels = [("known", "novel")[i] for i in np.random.default_rng(0).integers(0, 2, 60)]
         describer = NoveltyDescriber(**SMALL | {"epochs": 30}).fit(TEXTS, labels)
-        arrays, held_out = describer._table.arrays, describer._table.held_out
+        arrays, held_out = describer.all_clauses_.arrays, describer.all_clauses_.held_out
         share = max(np.mean(np.array(labels) == side) for side in ("known", "novel"))
         learned = (arrays.agrees - held_out[1]).sum() / (arrays.matches - held_out[0]).sum()
         assert learned > 0.8
@@ -211,7 +211,7 @@ class TestHeldOut:
         describer = NoveltyDescriber(**SMALL).fit(TEXTS, labels)
         for _ in range(6):
             describer.partial_fit(TEXTS, labels, epochs=5)
-        held_out = describer._table.held_out
+        held_out = describer.all_clauses_.held_out
         share = max(np.mean(np.array(labels) == side) for side in ("known", "novel"))
         assert held_out[1].sum() / held_out[0].sum() < share + 0.1
 
@@ -286,7 +286,7 @@ class TestCallback:
         # Those that run when one ends do so after their epoch.
         total = sum(machine.n_epochs_ for machine in describer.machines_)
         assert last <= total <= last + n_jobs
-        assert len(describer._table) == 60 * describer.n_machines_
+        assert len(describer.all_clauses_) == 60 * describer.n_machines_
         describer.explain(TEXTS[0])
         describer.partial_fit(TEXTS, LABELS)
 
@@ -299,7 +299,7 @@ class TestCallback:
         begun = [machine.n_epochs_ > 4 for machine in describer.machines_]
         assert 1 <= sum(begun) <= n_jobs
         for number, was in enumerate(begun):
-            part = describer._table[60 * number : 60 * (number + 1)]
+            part = describer.all_clauses_[60 * number : 60 * (number + 1)]
             matches = part.matches_known + part.matches_novel
             if was:
                 assert (part.held_out[0] <= matches).all()
@@ -339,7 +339,7 @@ class TestCallback:
         for number, machine in enumerate(describer.machines_):
             rest = np.setdiff1d(np.arange(60), member_rows(NOVEL, seeds[2 * number], 3))
             matches, _ = machine.support(matrix[rest], np.array(LABELS)[rest])
-            part = describer._table.held_out[0, 60 * number : 60 * (number + 1)]
+            part = describer.all_clauses_.held_out[0, 60 * number : 60 * (number + 1)]
             np.testing.assert_array_equal(part, matches)
 
     @pytest.mark.parametrize("n_jobs", [1, 2, 5])

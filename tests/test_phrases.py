@@ -120,7 +120,7 @@ class TestTable:
         described = of_topics
         texts, labels = topics()
         having = [set(text.split()) for text in texts]
-        table = described._table
+        table = described.all_clauses_
         matrix = described.vectorizer_.transform(texts)
         signed = document_weights(matrix, np.array(labels) == "novel")
         assert len(described.phrases_) > 5

@@ -134,14 +134,15 @@ class TestData:
     def test_it_says_how_it_was_made(self, described: Any, tmp_path: Path) -> None:
         known = as_documents([*KNOWN, "", None])
         data = write(
-            tmp_path / "x.html", described, known=known, novel=NOVEL, seconds={"learning": 1.234}
+            tmp_path / "x.html", described, known=known, novel=NOVEL, seconds={"reading": 1.234}
         )
         made = data["made"]
         assert made["parameters"]["n_clauses"] == 20
         assert made["parameters"]["random_state"] == 1
         assert made["versions"]["newfound"] == newfound.__version__
         assert made["piles"]["known"]["found"] == {"empty": 2, "duplicate": 21}
-        assert made["seconds"]["learning"] == 1.23
+        assert made["seconds"]["reading"] == 1.23
+        assert made["seconds"]["learning"] == round(described.seconds_["learning"], 2)
 
     def test_it_says_how_long_learning_took(self, described: Any, tmp_path: Path) -> None:
         data = write(tmp_path / "x.html", described)

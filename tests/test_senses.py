@@ -156,7 +156,7 @@ class TestFiles:
         described.save(tmp_path / "model")
         loaded = NoveltyDescriber.load(tmp_path / "model")
         assert loaded.corpus_ is None
-        with pytest.raises(ValueError, match="has no documents to look at; call remember"):
+        with pytest.raises(ValueError, match="has no documents; pass them to remember"):
             loaded.senses("apple")
         assert loaded.words_ == described.words_
         assert loaded.phrases_ == described.phrases_

@@ -8,7 +8,8 @@ from newfound.wiring import connect
 
 if TYPE_CHECKING:
     from newfound.description.context import Context, ContextMatrix
-    from newfound.description.describer import NoveltyDescriber, describe
+    from newfound.description.describe import describe
+    from newfound.description.describer import NoveltyDescriber
     from newfound.description.explanation import Explanation
     from newfound.description.scores import context_scores, word_scores
     from newfound.description.words import WordTable
@@ -63,7 +64,7 @@ _HOMES = {
     "WordTable": "description.words",
     "as_documents": "text.documents",
     "context_scores": "description.scores",
-    "describe": "description.describer",
+    "describe": "description.describe",
     "load": "models",
     "load_20newsgroups": "lab.datasets",
     "load_abcnews": "lab.datasets",

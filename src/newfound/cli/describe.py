@@ -149,9 +149,7 @@ def describe(
             "n_jobs": jobs,
         }
         parameters = {name: value for name, value in given.items() if value is not None}
-        began = perf_counter()
         describer = _fit(old, new, parameters, quiet=quiet)
-        seconds["learning"] = perf_counter() - began
         tables, models = ("words", describer.words_, output), ("model", describer, save)
         write(tables, models, force=force, quiet=quiet)
         _report(report, describer, old, new, seconds, force=force, quiet=quiet)
@@ -174,10 +172,8 @@ def demo(
         refuse_paths(report, force=force)
         known, novel = load_sample()
         parameters = {"preset": "default", "random_state": seed, "n_jobs": jobs}
-        began = perf_counter()
         describer = _fit(known, novel, parameters, quiet=quiet)
-        seconds = {"learning": perf_counter() - began}
-        _report(report, describer, known, novel, seconds, force=force, quiet=quiet)
+        _report(report, describer, known, novel, {}, force=force, quiet=quiet)
         _print(describer, known, novel, top=top, json=json)
         if not json and not quiet:
             say("the sample is a part of CLINC150, by S. Larson et al., 2019, CC BY 3.0.")
@@ -260,8 +256,9 @@ def _report(
 ) -> None:
     if path is None:
         return
-    from newfound.report import write_report
+    from newfound.report import report_page, write_page
 
-    write_report(path, describer, known=known, novel=novel, seconds=seconds, force=force)
+    page = report_page(describer, known=known, novel=novel, seconds=seconds)
+    write_page(path, page, force=force)
     if not quiet:
         say(f"wrote the report to {path}; open it in any browser.")

@@ -173,12 +173,11 @@ def detect(
         tables, models = ("documents", detection, output), ("detector", detector, save)
         write(tables, models, force=force, quiet=quiet)
         if report is not None:
-            from newfound.report import write_detection_report
+            from newfound.report import detection_page, write_page
 
             old = None if known is None else read[0]
-            write_detection_report(
-                report, detection, known=old, incoming=read[-1], seconds=seconds, force=force
-            )
+            page = detection_page(detection, known=old, incoming=read[-1], seconds=seconds)
+            write_page(report, page, force=force)
             if not quiet:
                 say(f"wrote the report to {report}; open it in any browser.")
         if json:

@@ -1,4 +1,4 @@
-"""From two piles of documents to the words and rules that tell them apart."""
+"""The describer: what is new in novel documents, compared with known ones."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from sklearn.utils.validation import (  # type: ignore[import-untyped,unused-ign
 )
 
 from newfound.description.context import Context, ContextIndex, ContextMatrix
-from newfound.description.explanation import Explanation, Mention
-from newfound.description.novelty import Evidence, document_weights, word_evidence
-from newfound.description.phrases import find_phrases
+from newfound.description.explanation import Explanation, explain
+from newfound.description.learning import Training, findings, word_table
+from newfound.description.novelty import Evidence
 from newfound.description.presets import resolve
-from newfound.description.scores import shared_role, stability
+from newfound.description.scores import shared_role
 from newfound.description.senses import Senses, find_senses
 from newfound.description.state import DescriberParts, describer_from_state, describer_state
 from newfound.description.words import WordTable
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import EpochInfo
-from newfound.machine.committee import new_machines, read, rule_columns, rule_min_df, train
+from newfound.machine.committee import new_machines, rule_min_df, train
 from newfound.machine.validation import whole
 from newfound.rules import ClauseTable
 from newfound.sides import SIDES
@@ -34,13 +34,13 @@ from newfound.storage.fields import Fields
 from newfound.storage.model_file import load_model, save_model
 from newfound.table import Table
 from newfound.text.corpus import Corpus
-from newfound.text.documents import DocumentError, as_documents
+from newfound.text.documents import as_sides
 from newfound.text.sentences import SentenceFinder
-from newfound.text.validation import check_matrix, labelled_texts
+from newfound.text.validation import labelled_texts
 from newfound.text.vectorizer import TextVectorizer
 from newfound.wiring import carried_out
 
-__all__ = ["NoveltyDescriber", "describe"]
+__all__ = ["NoveltyDescriber"]
 
 _VECTORIZER = (
     "language", "stop_words", "lemmatize", "min_df", "max_df", "max_features", "ngram_range",
@@ -48,39 +48,39 @@ _VECTORIZER = (
 
 
 class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
-    """Describe what is new in novel documents, against known ones.
+    """Describe what is new in novel documents, compared with known ones.
 
-    A committee of Tsetlin Machines learns rules that tell the two apart; each word is scored by the
-    role it plays in them, and ranked by how sure the documents are that it is new.
+    Several Tsetlin Machines learn rules that separate the two. Each word is scored by its role in
+    the rules, and ranked by its novelty: the evidence of the documents that it is new.
 
     Parameters
     ----------
     preset : {"default", "paper"} or None, default=None
-        Where every parameter that is None comes from; None is "default".
+        The parameter set that replaces every parameter that is None; None is "default".
 
         "default" is fast and gives short rules: ``n_machines=10, n_clauses=500, T=200, s=10.0,
         epochs=10, boost_true_positive=True, max_literals=16, min_df=2, rule_min_df=0``. "paper" is
-        the setting of the paper: ``n_machines=1, n_clauses=10000, T=50, s=25.0, epochs=100,
+        that of the paper: ``n_machines=1, n_clauses=10000, T=50, s=25.0, epochs=100,
         boost_true_positive=False, max_literals=0, min_df=1, rule_min_df=1``.
         ``docs/words.md`` says how the default was chosen.
     n_machines : int, optional
-        How many machines, up to 1,000. Each of several learns from its own 70 % of the documents of
-        each side, and the rest tell how right its rules are; a single one learns from all.
+        The number of machines, up to 1,000. Each of several is trained on its own 70 % of the
+        documents of each side and tested on the others; a single one is trained on all.
     n_clauses, T, s, epochs, boost_true_positive : optional
         Those of `TsetlinMachineClassifier`; clauses are counted for each of the two classes.
     max_literals : int, optional
-        A budget of words for each rule; 0 for none.
+        The maximum number of words in a rule; 0 for no limit.
     rule_min_df : int, optional
         Rules use only words of at least so many documents; 0 is a two-hundredth of the documents,
-        but at most 8. Rarer words are ranked all the same. Rules without them are found faster and
-        say more: a rare word tells a few documents apart by chance.
+        but at most 8. Rarer words are ranked, too. Without them, training is faster and rules
+        depend less on chance.
     language, stop_words, lemmatize, min_df, max_df, max_features, ngram_range : optional
-        Those of `TextVectorizer`. To leave no words out, pass ``stop_words=()``.
+        Those of `TextVectorizer`. To keep all words, pass ``stop_words=()``.
     shared_low, shared_high : float, optional
         A word that both sides use is known up to the one score, novel from the other on, and
-        common between; 0.25 and 4.
+        common in between; 0.25 and 4.
     n_jobs : int or None, default=None
-        Threads; None is 1, -1 all cores. The result is the same on any. A file does not keep it.
+        The number of threads; None is 1, -1 all cores. The result does not depend on it.
     random_state : int, RandomState or None, default=None
         The seed: the same one gives the same result.
     verbose : int, default=0
@@ -91,23 +91,33 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
     words_ : WordTable
         All words with their novelty and their scores, the most novel first.
     clauses_ : ClauseTable
-        The rules of all machines, duplicates folded: those with a plain word first, and of them
-        those that tell the two sides apart best.
+        The rules of all machines, duplicates merged: those with a plain word first, sorted by how
+        well they separate the two sides.
     phrases_ : Table
-        Words that rules use together and that say more together, the strongest first; its columns
-        are those of `newfound.description.phrases.find_phrases`.
+        Words that rules use together and that occur together, the strongest first; see
+        `newfound.description.phrases.find_phrases`.
     machines_ : tuple of TsetlinMachineClassifier
         The machines; empty in a describer that was loaded without its automata.
     n_machines_ : int
-        How many machines have learned.
+        The number of machines that were trained.
     corpus_ : Corpus or None
-        The documents that it has learned from; None in a describer that was loaded.
+        The documents that it was fitted on; None in a describer that was loaded.
     vectorizer_ : TextVectorizer
-        What turns texts into words.
+        Splits texts into words.
     n_documents_ : dict of str to int
-        How many "known" and "novel" documents it has learned from.
+        The number of "known" and "novel" documents that it was fitted on.
     classes_ : ndarray of str
         "known" and "novel".
+    parameters_ : dict
+        Every parameter that `fit` used, with those of the preset.
+    all_clauses_ : ClauseTable
+        The clauses of all machines, one machine after the other, in the order of learning.
+    document_counts_ : (2, n_words) ndarray of int
+        The number of known and of novel documents with each word of the vocabulary.
+    evidence_ : Evidence
+        The evidence of the documents for each word of the vocabulary.
+    seconds_ : dict of str to float
+        How long "learning" took; empty in a describer that was loaded.
 
     Examples
     --------
@@ -130,11 +140,11 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
     vectorizer_: TextVectorizer
     n_documents_: dict[str, int]
     classes_: NDArray[np.str_]
-    _table: ClauseTable
-    _documents: NDArray[np.int64]
-    _evidence: Evidence
-    _seconds: dict[str, float]  # what took how long, for the report
-    _chosen: dict[str, Any]  # every parameter that `fit` went by, with what the preset said
+    parameters_: dict[str, Any]
+    all_clauses_: ClauseTable
+    document_counts_: NDArray[np.int64]
+    evidence_: Evidence
+    seconds_: dict[str, float]
 
     def __init__(
         self,
@@ -190,7 +200,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         *,
         callback: Callable[[EpochInfo], bool | None] | None = None,
     ) -> Self:
-        """Learn what tells known and novel texts apart.
+        """Learn what separates known from novel texts.
 
         Parameters
         ----------
@@ -199,40 +209,31 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         y : array
             "known" or "novel" for each, or 0 and 1 (novel).
         callback : callable, optional
-            Called with an `EpochInfo` after each epoch of a machine, which counts those of all
-            machines; a true result ends training.
+            Called with an `EpochInfo` after each epoch of a machine, which counts the epochs of
+            all machines; a true result ends training.
 
         Returns
         -------
         self
         """
         began = perf_counter()
-        chosen = self._resolved()
+        parameters = self._resolved()
         texts, novel = labelled_texts(X, y)
-        machines = self._new_machines(chosen)
-        vectorizer = TextVectorizer(**self._vectorizer_parameters(chosen))
+        machines = new_machines(
+            parameters, self.random_state, n_jobs=self.n_jobs, verbose=self.verbose
+        )
+        vectorizer = TextVectorizer(**{name: parameters[name] for name in _VECTORIZER})
         matrix = vectorizer.fit_transform(texts)
-        check_matrix(matrix, novel)
-        chosen["rule_min_df"] = rule_min_df(chosen["rule_min_df"], len(texts))
-        columns = rule_columns(vectorizer.document_frequencies_, chosen["rule_min_df"])
+        parameters["rule_min_df"] = rule_min_df(parameters["rule_min_df"], len(texts))
+        training = Training.of(texts, novel, matrix, vectorizer, parameters["rule_min_df"])
+        epochs = parameters["epochs"]
         rows = train(
-            machines,
-            matrix[:, columns],
-            novel,
-            chosen["epochs"],
-            n_jobs=self.n_jobs,
-            callback=callback,
+            machines, training.narrow, novel, epochs, n_jobs=self.n_jobs, callback=callback
         )
-        self.vectorizer_, self._chosen = vectorizer, chosen
+        self.vectorizer_, self.parameters_ = vectorizer, parameters
         begun = [number for number, mine in enumerate(rows) if len(mine)]
-        self._describe(
-            [machines[number] for number in begun],
-            [rows[number] for number in begun],
-            texts,
-            matrix,
-            novel,
-        )
-        self._seconds = {"learning": perf_counter() - began}
+        self._find([machines[k] for k in begun], [rows[k] for k in begun], training)
+        self.seconds_ = {"learning": perf_counter() - began}
         return self
 
     def partial_fit(
@@ -243,17 +244,17 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         epochs: int = 1,
         callback: Callable[[EpochInfo], bool | None] | None = None,
     ) -> Self:
-        """Go on training, with the words known so far; the first call is a `fit`.
+        """Continue training, with the vocabulary known so far; the first call is a `fit`.
 
-        Numbers of documents, also those that rules match, are then those of this call. Parameters
-        are those of `fit`, but for `n_jobs` and `verbose`.
+        Counts of documents, also of those that rules match, are then those of this call.
+        Parameters are those of `fit`, except `n_jobs` and `verbose`.
 
         Parameters
         ----------
         X, y
             As in `fit`.
         epochs : int, default=1
-            Passes over these texts; the first call does those of the parameter.
+            The number of passes over these texts; ignored in the first call.
         callback : callable, optional
             As in `fit`.
 
@@ -265,28 +266,23 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
             return self.fit(X, y, callback=callback)
         if not self.machines_:
             raise ValueError(
-                "This describer has no automata, so training cannot go on; save it with its "
-                "automata, or fit anew."
+                "This describer has no automata, so training cannot continue; save it with its "
+                "automata, or fit it again."
             )
+        began = perf_counter()
         texts, novel = labelled_texts(X, y)
-        matrix = self.vectorizer_.transform(texts)
-        check_matrix(matrix, novel)
+        matrix, least = self.vectorizer_.transform(texts), int(self.parameters_["rule_min_df"])
+        training = Training.of(texts, novel, matrix, self.vectorizer_, least)
         for machine in self.machines_:
             machine.verbose = self.verbose
-        narrow = matrix[:, self._rule_columns]
-        rows = train(
-            self.machines_,
-            narrow,
-            novel,
-            epochs,
-            n_jobs=self.n_jobs,
-            callback=callback,
-            first=False,
-        )
-        return self._describe(self.machines_, rows, texts, matrix, novel)
+        options: dict[str, Any] = {"n_jobs": self.n_jobs, "callback": callback, "first": False}
+        rows = train(self.machines_, training.narrow, novel, epochs, **options)
+        self._find(self.machines_, rows, training)
+        self.seconds_ = {"learning": perf_counter() - began}
+        return self
 
     def context(self, word: str, other: str | None = None, n: int = 200) -> Context:
-        """Give the words that rules use together with a word, or how it goes with one other.
+        """Return the words that rules use together with a word, or the scores of one pair.
 
         Parameters
         ----------
@@ -295,7 +291,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         other : str, optional
             Another word.
         n : int, default=200
-            How many of the strongest partners.
+            The maximum number of partners.
 
         Returns
         -------
@@ -307,7 +303,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         return self._context.partners(self._term(word), other, n)
 
     def context_matrix(self, words: Sequence[str]) -> ContextMatrix:
-        """Give counts and contextual scores of all pairs of some words.
+        """Return counts and contextual scores of all pairs of some words.
 
         Parameters
         ----------
@@ -325,14 +321,14 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         return self._context.matrix([self._term(word) for word in words])
 
     def senses(self, word: str, n: int = 5) -> Senses:
-        """Give the company that a word keeps on each side, with an example of each.
+        """Return the words that go with a word on each side, with an example of each.
 
         Parameters
         ----------
         word : str
             A word, in any form.
         n : int, default=5
-            How much company of each side at most.
+            The maximum number of words of each side.
 
         Returns
         -------
@@ -341,63 +337,51 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         check_is_fitted(self, "clauses_")
         if self.corpus_ is None:
             raise ValueError(
-                "A describer from a file has no documents to look at; call remember with them, or "
-                "fit anew."
+                "A describer that was loaded from a file has no documents; pass them to remember, "
+                "or fit it again."
             )
         if n < 1:
             raise ValueError(f"n={n!r}: expected a number of words from 1.")
         term = self._term(word)
-        column = self._table.column(term)
+        column = self.all_clauses_.column(term)
         context = self._context.partners(term, n=len(self.words_))
         finder = SentenceFinder(self.vectorizer_)
         return find_senses(term, column, self.corpus_, finder, context, n)
 
     def remember(self, known: object, novel: object) -> Self:
-        """Take documents for examples, after loading: a file holds no texts.
+        """Keep documents for examples, after loading: a file holds no texts.
 
         Parameters
         ----------
         known, novel : iterable of str, series, frame or Documents
-            The documents that it has learned from.
+            The documents that it was fitted on.
 
         Returns
         -------
         self
         """
         check_is_fitted(self, "clauses_")
-        texts, labels = _piles(known, novel)
-        is_novel = np.array(labels) == "novel"
+        sides = as_sides(known, novel)
+        texts = [text for documents in sides.values() for text in documents.texts]
+        is_novel = np.arange(len(texts)) >= len(sides["known"])
         matrix = self.vectorizer_.transform(texts)
         self.corpus_ = Corpus.without_votes(texts, is_novel, matrix)
         return self
 
     def explain(self, text: str) -> Explanation:
-        """Say why a text is known or novel: its words, the rules it matches, the votes.
+        """Explain why a text is known or novel: its words, the rules it matches, the votes.
 
         Parameters
         ----------
         text : str
-            Any text, as it is.
+            Any text.
 
         Returns
         -------
         Explanation
         """
         check_is_fitted(self, "clauses_")
-        words, unknown, columns = [], [], set()
-        for token in self.vectorizer_.tokens(text):
-            place = (token.start, token.end, token.surface, token.term)
-            if token.index >= 0:
-                columns.add(token.index)
-                row = self.words_.number(token.term)
-                role = self.words_["role"][row] or self.words_["group"][row]
-                words.append(Mention(*place, float(self.words_["score"][row]), str(role)))
-            elif " " not in token.term:
-                unknown.append(Mention(*place, float("nan"), "unknown"))
-        rules = self.clauses_[self.clauses_.matching(sorted(columns))]
-        novel = int(rules.counts[rules.is_novel].sum())
-        votes = {"known": int(rules.counts.sum()) - novel, "novel": novel}
-        return Explanation(text, tuple(words), tuple(unknown), rules, votes)
+        return explain(text, self.vectorizer_, self.words_, self.clauses_)
 
     def report(
         self,
@@ -408,19 +392,19 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         title: str | None = None,
         force: bool = False,
     ) -> None:
-        """Write one HTML page that shows what is new; it works offline, whatever the corpus.
+        """Write a report: one HTML page that works offline.
 
         Parameters
         ----------
         path : path
             The file.
         known, novel : iterable of str, series, frame or Documents, optional
-            The documents that it has learned from, where it comes from a file: that holds no
-            texts, and without texts the page has no examples.
+            The documents that it was fitted on, if it was loaded from a file, which holds no
+            texts. Without texts the page has no examples.
         title : str, optional
-            What stands on top.
+            The title of the page.
         force : bool, default=False
-            Replace a file that is there.
+            Overwrite an existing file.
         """
         check_is_fitted(self, "clauses_")
         carried_out(
@@ -447,80 +431,49 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         return load_model(path, {"describer": cls.from_state})
 
     def _resolved(self) -> dict[str, Any]:
-        """Fill in what the preset says, and check what nobody else checks."""
-        chosen = resolve(self.preset, self.get_params(deep=False))
-        if chosen["max_literals"] == 0:
-            chosen["max_literals"] = None
-        whole("rule_min_df", chosen["rule_min_df"], 0)
-        shared_role([], chosen["shared_low"], chosen["shared_high"])
-        return chosen
+        """Return all parameters with those of the preset, checked as far as no one else does."""
+        parameters = resolve(self.preset, self.get_params(deep=False))
+        if parameters["max_literals"] == 0:
+            parameters["max_literals"] = None
+        whole("rule_min_df", parameters["rule_min_df"], 0)
+        shared_role([], parameters["shared_low"], parameters["shared_high"])
+        return parameters
 
-    @property
-    def _rule_columns(self) -> NDArray[np.intp]:
-        """The words that rules use."""
-        return rule_columns(
-            self.vectorizer_.document_frequencies_, int(self._chosen["rule_min_df"])
-        )
-
-    def _vectorizer_parameters(self, chosen: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        return {name: (chosen or self._chosen)[name] for name in _VECTORIZER}
-
-    def _new_machines(self, chosen: Mapping[str, Any]) -> list[TsetlinMachineClassifier]:
-        return new_machines(chosen, self.random_state, n_jobs=self.n_jobs, verbose=self.verbose)
-
-    def _describe(
+    def _find(
         self,
         machines: Sequence[TsetlinMachineClassifier],
         rows: Sequence[NDArray[np.intp]],
-        texts: list[str],
-        matrix: Any,
-        novel: NDArray[np.bool_],
-    ) -> Self:
-        """Keep what was learned and what the documents say, and derive the rest from them."""
-        columns = self._rule_columns
-        learned = read(machines, rows, matrix[:, columns], novel)
-        counts = novel.astype(np.int64)
+        training: Training,
+    ) -> None:
+        """Set the attributes from trained machines and their documents."""
+        found = findings(machines, rows, training, self.vectorizer_)
         self.machines_, self.n_machines_ = tuple(machines), len(machines)
-        self.classes_ = np.array(SIDES)
-        self.n_documents_ = {"known": int((~novel).sum()), "novel": int(novel.sum())}
-        self.corpus_ = Corpus(texts, novel, matrix, learned.votes)
-        self._documents = np.stack((matrix.T @ (1 - counts), matrix.T @ counts))
-        signed = document_weights(matrix, novel)
-        self._evidence = word_evidence(matrix, novel, signed)
-        self._restore(
-            ClauseTable(
-                learned.clauses.spread(columns, matrix.shape[1]),
-                list(self.vectorizer_.vocabulary_),
-                n_documents=(self.n_documents_["known"], self.n_documents_["novel"]),
-                held_out=learned.held_out,
-            )
-        )
-        self.phrases_ = find_phrases(self._table, matrix, signed)
-        return self
+        self.classes_, self.corpus_ = np.array(SIDES), found.corpus
+        self.n_documents_ = dict(zip(SIDES, found.clauses.n_documents, strict=True))
+        self.document_counts_, self.evidence_ = found.documents, found.evidence
+        self.phrases_ = found.phrases
+        self._derive(found.clauses)
 
-    def _restore(self, table: ClauseTable) -> None:
-        """Derive words and rules from the clauses of all machines."""
-        self._table = table
+    def _derive(self, clauses: ClauseTable) -> None:
+        """Set the words and the rules from the clauses of all machines."""
+        self.all_clauses_ = clauses
         self.__dict__.pop("_context", None)
-        self.clauses_ = table.fold().sorted(plain_first=True)
-        n = len(table) // self.n_machines_
-        members = (table[k * n : (k + 1) * n].bags() for k in range(self.n_machines_))
-        self.words_ = WordTable.from_clauses(
-            table,
-            self._documents,
+        self.clauses_ = clauses.fold().sorted(plain_first=True)
+        self.words_ = word_table(
+            clauses,
+            self.n_machines_,
+            self.document_counts_,
+            self.evidence_,
             self.vectorizer_.forms_,
-            self._evidence,
-            stability=stability(members, table.bags()),
-            shared_low=self._chosen["shared_low"],
-            shared_high=self._chosen["shared_high"],
+            self.parameters_,
         )
 
     @cached_property
     def _context(self) -> ContextIndex:
-        return ContextIndex(self._table)
+        return ContextIndex(self.all_clauses_)
 
     def _term(self, word: str) -> str:
-        """Find the word of the vocabulary behind any form of it."""
+        """Return the word of the vocabulary for any form of it."""
         if not isinstance(word, str):
             raise ValueError(f"word={word!r}: expected a str, got {type(word).__name__}.")
         if word not in self.vectorizer_.vocabulary_:
@@ -536,13 +489,13 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
             raise ValueError("This describer has no automata to save; save it without them.")
         parts = DescriberParts(
             parameters=self.get_params(deep=False),
-            chosen=self._chosen,
+            chosen=self.parameters_,
             vectorizer=self.vectorizer_,
             n_documents=(self.n_documents_["known"], self.n_documents_["novel"]),
             n_machines=self.n_machines_,
-            table=self._table,
-            documents=self._documents,
-            evidence=self._evidence,
+            table=self.all_clauses_,
+            documents=self.document_counts_,
+            evidence=self.evidence_,
             phrases=self.phrases_,
             machines=self.machines_ if with_automata else (),
         )
@@ -553,13 +506,13 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         """Return the describer of a state that `to_state` made; a ValueError says what is wrong."""
         parts = describer_from_state(Fields(state), cls().get_params(deep=False))
         describer = cls(**parts.parameters)
-        describer._chosen, describer.vectorizer_ = parts.chosen, parts.vectorizer
+        describer.parameters_, describer.vectorizer_ = parts.chosen, parts.vectorizer
         describer.classes_, describer.corpus_ = np.array(SIDES), None
         describer.n_documents_ = dict(zip(SIDES, parts.n_documents, strict=True))
         describer.machines_, describer.n_machines_ = parts.machines, parts.n_machines
-        describer._documents, describer._evidence = parts.documents, parts.evidence
-        describer.phrases_ = parts.phrases
-        describer._restore(parts.table)
+        describer.document_counts_, describer.evidence_ = parts.documents, parts.evidence
+        describer.phrases_, describer.seconds_ = parts.phrases, {}
+        describer._derive(parts.table)
         return describer
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -571,62 +524,3 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         tags.input_tags.two_d_array = False
         tags.target_tags.required = True
         return tags
-
-
-def describe(
-    known: object,
-    novel: object,
-    *,
-    mixture: bool = False,
-    callback: Callable[[EpochInfo], bool | None] | None = None,
-    **parameters: Any,
-) -> NoveltyDescriber:
-    """Describe what is new in novel documents, against known ones.
-
-    Parameters
-    ----------
-    known, novel : iterable of str, series, frame or Documents
-        The documents of each side; what `newfound.text.documents.as_documents` takes.
-    mixture : bool, default=False
-        The second pile is a mixture of known and novel documents: those that a
-        `NoveltyDetector` takes for known are left out, and ``mixture_`` of the describer says
-        which these are and which share of the pile is new.
-    callback : callable, optional
-        Called with an `EpochInfo` after each epoch; a true result ends training.
-    **parameters
-        Those of `NoveltyDescriber`.
-
-    Returns
-    -------
-    NoveltyDescriber
-        Fitted.
-
-    Examples
-    --------
-    >>> known = ["A wicket fell", "The wicket and an over", "Out after an over of spin"] * 5
-    >>> novel = ["A scrum and a try", "The try came from a scrum", "A try, no wicket"] * 5
-    >>> describer = describe(known, novel, n_clauses=20, T=5, random_state=1)
-    >>> describer.words_.top(2)["word"].tolist()
-    ['try', 'scrum']
-    """
-    describer = NoveltyDescriber(**parameters)
-    texts, labels = _piles(known, novel)
-    if not mixture:
-        return describer.fit(texts, labels, callback=callback)
-    mixed: NoveltyDescriber = carried_out(
-        "describe.mixture", describer, texts, labels, callback=callback
-    )
-    return mixed
-
-
-def _piles(known: object, novel: object) -> tuple[list[str], list[str]]:
-    texts: list[str] = []
-    labels: list[str] = []
-    for side, documents in (("known", known), ("novel", novel)):
-        try:
-            found = as_documents(documents)
-        except DocumentError as error:
-            raise DocumentError(f"{side}: {error}") from error
-        texts += found.texts
-        labels += [side] * len(found)
-    return texts, labels

@@ -7,11 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from newfound.description.words import WordTable
 from newfound.marks import Mark, MarkedText
 from newfound.rules import Clause, ClauseTable
 from newfound.table import jsonable
+from newfound.text.vectorizer import TextVectorizer
 
-__all__ = ["Explanation", "Mention"]
+__all__ = ["Explanation", "Mention", "explain"]
 
 # The logarithms of the scores from which a word has a colour, and the full colour.
 _FAINT, _FULL = math.log(2), math.log(16)
@@ -107,6 +109,42 @@ class Explanation(MarkedText):
     def marks(self) -> Sequence[Mark]:
         """Return a mark for each word."""
         return [_mark(word) for word in (*self.words, *self.unknown)]
+
+
+def explain(
+    text: str, vectorizer: TextVectorizer, words: WordTable, clauses: ClauseTable
+) -> Explanation:
+    """Explain a text by its words and the rules that it matches.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+    vectorizer : TextVectorizer
+        Splits the text into words.
+    words : WordTable
+        The words with their scores.
+    clauses : ClauseTable
+        The rules; its vocabulary has the order of the vectorizer's.
+
+    Returns
+    -------
+    Explanation
+    """
+    found, unknown, columns = [], [], set()
+    for token in vectorizer.tokens(text):
+        place = (token.start, token.end, token.surface, token.term)
+        if token.index >= 0:
+            columns.add(token.index)
+            row = words.number(token.term)
+            role = words["role"][row] or words["group"][row]
+            found.append(Mention(*place, float(words["score"][row]), str(role)))
+        elif " " not in token.term:
+            unknown.append(Mention(*place, float("nan"), "unknown"))
+    rules = clauses[clauses.matching(sorted(columns))]
+    novel = int(rules.counts[rules.is_novel].sum())
+    votes = {"known": int(rules.counts.sum()) - novel, "novel": novel}
+    return Explanation(text, tuple(found), tuple(unknown), rules, votes)
 
 
 def _mark(word: Mention) -> Mark:

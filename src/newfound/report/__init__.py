@@ -9,15 +9,26 @@ from newfound.report.corpus import gather
 from newfound.report.detection import collect_detection
 from newfound.report.limits import MAX_BYTES, Limits
 from newfound.report.page import render
-from newfound.report.write import write_detection_report, write_report
+from newfound.report.trim import trim
+from newfound.report.write import (
+    detection_page,
+    report_page,
+    write_detection_report,
+    write_page,
+    write_report,
+)
 
 __all__ = [
     "MAX_BYTES",
     "Limits",
     "collect",
     "collect_detection",
+    "detection_page",
     "gather",
     "render",
+    "report_page",
+    "trim",
     "write_detection_report",
+    "write_page",
     "write_report",
 ]

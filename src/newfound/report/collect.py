@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -115,10 +114,9 @@ def _phrases(describer: NoveltyDescriber, limits: Limits) -> dict[str, Any]:
 
 
 def _made(describer: NoveltyDescriber, corpus: Corpus | None) -> dict[str, Any]:
-    chosen: Mapping[str, Any] = describer._chosen
     parameters = {
         "preset": describer.preset or "default",
-        **{name: value for name, value in chosen.items() if name != "stop_words"},
+        **{name: value for name, value in describer.parameters_.items() if name != "stop_words"},
         "stop_words": f"{len(describer.vectorizer_.stop_words_):,} words",
         "random_state": _seed(describer.random_state),
     }

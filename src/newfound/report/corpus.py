@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from newfound.sides import SIDES
 from newfound.text.corpus import Corpus
-from newfound.text.documents import DocumentError, Documents, as_documents
+from newfound.text.documents import Documents, as_sides
 
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
@@ -41,12 +41,7 @@ def gather(
     corpus = describer.corpus_
     if known is None:
         return corpus
-    piles = {}
-    for side, given in zip(SIDES, (known, novel), strict=True):
-        try:
-            piles[side] = as_documents(given)
-        except DocumentError as error:
-            raise DocumentError(f"{side}: {error}") from error
+    piles = as_sides(known, novel)
     texts = [*piles["known"].texts, *piles["novel"].texts]
     more: dict[str, Any] = {"sources": {side: pile_data(pile) for side, pile in piles.items()}}
     if all(map(_has_names, piles.values())):

@@ -1,4 +1,4 @@
-"""Write a report to a file."""
+"""Make a report, and write it to a file."""
 
 from __future__ import annotations
 
@@ -21,29 +21,25 @@ if TYPE_CHECKING:
     from newfound.detection.detection import Detection
     from newfound.text.documents import Documents
 
-__all__ = ["write_detection_report", "write_report"]
+__all__ = ["detection_page", "report_page", "write_detection_report", "write_page", "write_report"]
 
-_TITLE = 120  # characters
+_MAX_TITLE = 120  # characters
 
 
-def write_report(
-    path: str | os.PathLike[str],
+def report_page(
     describer: NoveltyDescriber,
     *,
     known: object = None,
     novel: object = None,
     title: str | None = None,
     seconds: Mapping[str, float] | None = None,
-    force: bool = False,
-) -> None:
-    """Write one self-contained HTML page about a description.
+) -> bytes:
+    """Return one self-contained HTML page about a description.
 
     It works offline and has at most 1.5 MB, for a corpus of any size.
 
     Parameters
     ----------
-    path : path
-        The file.
     describer : NoveltyDescriber
         Fitted.
     known, novel : iterable of str, series, frame or Documents, optional
@@ -52,28 +48,79 @@ def write_report(
     title : str, optional
         The title of the page.
     seconds : mapping of str to float, optional
-        The time that each step took, for the section on how it was made.
-    force : bool, default=False
-        Overwrite an existing file.
+        The time that other steps than learning took, for the section on how it was made.
+
+    Returns
+    -------
+    bytes
+        UTF-8.
     """
-    check_writable(path, force=force)
     began = time.perf_counter()
     data = collect(describer, gather(describer, known, novel), Limits())
-    spent = {**getattr(describer, "_seconds", {}), **(seconds or {})}
-    _write(path, data, title or "What is new", began, spent, force=force)
+    spent = {**(seconds or {}), **describer.seconds_}
+    return _page(data, "What is new" if title is None else title, began, spent)
 
 
-def write_detection_report(
-    path: str | os.PathLike[str],
+def detection_page(
     detection: Detection,
     *,
     known: Documents | None = None,
     incoming: Documents | None = None,
     title: str | None = None,
     seconds: Mapping[str, float] | None = None,
+) -> bytes:
+    """Return one self-contained HTML page about a detection.
+
+    Parameters
+    ----------
+    detection : Detection
+        What a detector found.
+    known, incoming : Documents, optional
+        The documents, for the section on how it was made.
+    title, seconds
+        As in `report_page`.
+
+    Returns
+    -------
+    bytes
+        UTF-8.
+    """
+    began = time.perf_counter()
+    read = {"known": known, "incoming": incoming}
+    piles = {name: pile_data(pile) for name, pile in read.items() if pile is not None}
+    data = collect_detection(detection, Limits(), piles)
+    title = "What is new among incoming documents" if title is None else title
+    return _page(data, title, began, seconds or {})
+
+
+def write_report(
+    path: str | os.PathLike[str],
+    describer: NoveltyDescriber,
+    *,
     force: bool = False,
+    **options: Any,
 ) -> None:
-    """Write one self-contained HTML page about a detection.
+    """Write the page of `report_page` to a file, completely or not at all.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    describer : NoveltyDescriber
+        Fitted.
+    force : bool, default=False
+        Overwrite an existing file.
+    **options
+        Those of `report_page`.
+    """
+    check_writable(path, force=force)
+    write_page(path, report_page(describer, **options), force=force)
+
+
+def write_detection_report(
+    path: str | os.PathLike[str], detection: Detection, *, force: bool = False, **options: Any
+) -> None:
+    """Write the page of `detection_page` to a file, completely or not at all.
 
     Parameters
     ----------
@@ -81,34 +128,23 @@ def write_detection_report(
         The file.
     detection : Detection
         What a detector found.
-    known, incoming : Documents, optional
-        The documents, for the section on how it was made.
-    title : str, optional
-        The title of the page.
-    seconds : mapping of str to float, optional
-        The time that each step took, for the section on how it was made.
     force : bool, default=False
         Overwrite an existing file.
+    **options
+        Those of `detection_page`.
     """
     check_writable(path, force=force)
-    began = time.perf_counter()
-    read = {"known": known, "incoming": incoming}
-    piles = {name: pile_data(pile) for name, pile in read.items() if pile is not None}
-    title = title or "What is new among incoming documents"
-    data = collect_detection(detection, Limits(), piles)
-    _write(path, data, title, began, seconds or {}, force=force)
+    write_page(path, detection_page(detection, **options), force=force)
 
 
-def _write(
-    path: str | os.PathLike[str],
-    data: dict[str, Any],
-    title: str,
-    began: float,
-    seconds: Mapping[str, float],
-    *,
-    force: bool,
-) -> None:
-    """Trim the data until the page fits its size limit, and write it."""
+def write_page(path: str | os.PathLike[str], page: bytes, *, force: bool) -> None:
+    """Write a page to a file, completely or not at all."""
+    with replacing(path, force=force) as temporary:
+        temporary.write_bytes(page)
+
+
+def _page(data: dict[str, Any], title: str, began: float, seconds: Mapping[str, float]) -> bytes:
+    """Render a page; trim its data until it fits its size limit."""
     if not isinstance(title, str):
         raise ValueError(f"title={title!r}: expected a str, got {type(title).__name__}.")
     spent = {**seconds, "making this page": time.perf_counter() - began}
@@ -117,12 +153,11 @@ def _write(
         "seconds": {name: round(value, 2) for name, value in spent.items()},
         "at": datetime.now().astimezone().isoformat(" ", "minutes"),
     }
-    data = {**data, "title": title[:_TITLE], "made": made}
+    data = {**data, "title": title[:_MAX_TITLE], "made": made}
     limits = Limits()
     page = render(data).encode("utf-8", "replace")
     while len(page) > MAX_BYTES and limits != limits.halved():
         limits = limits.halved()
         data = trim(data, limits)
         page = render(data).encode("utf-8", "replace")
-    with replacing(path, force=force) as aside, open(aside, "wb") as stream:
-        stream.write(page)
+    return page

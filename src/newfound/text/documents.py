@@ -18,6 +18,7 @@ from typing import Any
 import narwhals as nw
 from narwhals.exceptions import DuplicateError
 
+from newfound.sides import SIDES
 from newfound.text.readers import (
     MAX_DOCUMENT_BYTES,
     Columns,
@@ -35,6 +36,7 @@ __all__ = [
     "DocumentError",
     "Documents",
     "as_documents",
+    "as_sides",
     "is_frame",
     "read_documents",
     "with_text",
@@ -212,6 +214,28 @@ def as_documents(
     else:
         records = _records(data)
     return _collect(records, f"a {kind}", Counter(), drop_duplicates)
+
+
+def as_sides(known: object, novel: object) -> dict[str, Documents]:
+    """Return the documents of both sides by side; an error names the side.
+
+    Parameters
+    ----------
+    known, novel : iterable of str, frame, series or Documents
+        What `as_documents` takes.
+
+    Examples
+    --------
+    >>> {side: len(documents) for side, documents in as_sides(["a", "b"], ["c"]).items()}
+    {'known': 2, 'novel': 1}
+    """
+    sides = {}
+    for side, documents in zip(SIDES, (known, novel), strict=True):
+        try:
+            sides[side] = as_documents(documents)
+        except DocumentError as error:
+            raise DocumentError(f"{side}: {error}") from error
+    return sides
 
 
 def with_text(texts: Iterable[object]) -> Iterator[tuple[int, str]]:

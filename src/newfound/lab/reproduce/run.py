@@ -15,7 +15,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import newfound
 from newfound.description.describer import NoveltyDescriber
 from newfound.description.presets import resolve
 from newfound.lab.datasets import LabelledDocuments
@@ -287,7 +286,7 @@ def _digest(corpus: LabelledDocuments) -> str:
 @functools.cache
 def _code() -> str:
     """Return a hash of the installed package: Python, compiled core and data files."""
-    return package_hash(Path(newfound.__file__).parent)
+    return package_hash(Path(__file__).parents[2])
 
 
 def package_hash(folder: Path) -> str:

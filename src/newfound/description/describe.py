@@ -1,0 +1,61 @@
+"""`newfound.describe`: from two groups of documents to a fitted describer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from newfound.description.describer import NoveltyDescriber
+from newfound.machine.clauses import EpochInfo
+from newfound.text.documents import as_sides
+from newfound.wiring import carried_out
+
+__all__ = ["describe"]
+
+
+def describe(
+    known: object,
+    novel: object,
+    *,
+    mixture: bool = False,
+    callback: Callable[[EpochInfo], bool | None] | None = None,
+    **parameters: Any,
+) -> NoveltyDescriber:
+    """Describe what is new in novel documents, compared with known ones.
+
+    Parameters
+    ----------
+    known, novel : iterable of str, series, frame or Documents
+        The documents of each side; anything that `newfound.as_documents` accepts.
+    mixture : bool, default=False
+        Whether `novel` is a mixture of known and novel documents. Those that a `NoveltyDetector`
+        takes for known are then left out, and ``mixture_`` of the describer says which these are
+        and which share of the mixture is new.
+    callback : callable, optional
+        Called with an `EpochInfo` after each epoch; a true result ends training.
+    **parameters
+        Those of `NoveltyDescriber`.
+
+    Returns
+    -------
+    NoveltyDescriber
+        Fitted.
+
+    Examples
+    --------
+    >>> known = ["A wicket fell", "The wicket and an over", "Out after an over of spin"] * 5
+    >>> novel = ["A scrum and a try", "The try came from a scrum", "A try, no wicket"] * 5
+    >>> describer = describe(known, novel, n_clauses=20, T=5, random_state=1)
+    >>> describer.words_.top(2)["word"].tolist()
+    ['try', 'scrum']
+    """
+    describer = NoveltyDescriber(**parameters)
+    sides = as_sides(known, novel)
+    texts = [text for documents in sides.values() for text in documents.texts]
+    labels = [side for side, documents in sides.items() for _ in documents.texts]
+    if not mixture:
+        return describer.fit(texts, labels, callback=callback)
+    mixed: NoveltyDescriber = carried_out(
+        "describe.mixture", describer, texts, labels, callback=callback
+    )
+    return mixed

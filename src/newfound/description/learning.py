@@ -1,0 +1,168 @@
+"""What a describer computes from its documents and the clauses of its machines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.description.novelty import Evidence, document_weights, word_evidence
+from newfound.description.phrases import find_phrases
+from newfound.description.scores import stability
+from newfound.description.words import WordTable
+from newfound.machine.classifier import TsetlinMachineClassifier
+from newfound.machine.committee import read, rule_columns
+from newfound.rules import ClauseTable
+from newfound.table import Table
+from newfound.text.corpus import Corpus
+from newfound.text.validation import check_matrix
+from newfound.text.vectorizer import TextVectorizer
+
+__all__ = ["Findings", "Training", "findings", "word_table"]
+
+
+class Training(NamedTuple):
+    """The documents that machines were trained on.
+
+    Attributes
+    ----------
+    texts : list of str
+        The texts.
+    novel : (n_documents,) ndarray of bool
+        Which of them are novel.
+    matrix : (n_documents, n_words) CSR matrix
+        The words of each text.
+    columns : ndarray of int
+        The words that rules may use.
+    narrow : (n_documents, n_columns) CSR matrix
+        These columns of the matrix.
+    """
+
+    texts: list[str]
+    novel: NDArray[np.bool_]
+    matrix: Any
+    columns: NDArray[np.intp]
+    narrow: Any
+
+    @classmethod
+    def of(
+        cls,
+        texts: list[str],
+        novel: NDArray[np.bool_],
+        matrix: Any,
+        vectorizer: TextVectorizer,
+        least: int,
+    ) -> Training:
+        """Check the documents, and choose the words of at least so many documents for rules."""
+        check_matrix(matrix, novel)
+        columns = rule_columns(vectorizer.document_frequencies_, least)
+        return cls(texts, novel, matrix, columns, matrix[:, columns])
+
+
+class Findings(NamedTuple):
+    """What was found.
+
+    Attributes
+    ----------
+    corpus : Corpus
+        The documents, with the votes of the machines that were not trained on them.
+    clauses : ClauseTable
+        The clauses of all machines, one machine after the other.
+    documents : (2, n_words) ndarray of int64
+        The number of known and of novel documents with each word.
+    evidence : Evidence
+        The evidence of the documents for each word.
+    phrases : Table
+        Words that occur together.
+    """
+
+    corpus: Corpus
+    clauses: ClauseTable
+    documents: NDArray[np.int64]
+    evidence: Evidence
+    phrases: Table
+
+
+def findings(
+    machines: Sequence[TsetlinMachineClassifier],
+    rows: Sequence[NDArray[np.intp]],
+    training: Training,
+    vectorizer: TextVectorizer,
+) -> Findings:
+    """Read the clauses of trained machines, and compute the evidence of the documents.
+
+    Parameters
+    ----------
+    machines : sequence of TsetlinMachineClassifier
+        Fitted.
+    rows : sequence of array of int
+        The documents that each machine was trained on.
+    training : Training
+        The documents.
+    vectorizer : TextVectorizer
+        The one that made the matrix.
+
+    Returns
+    -------
+    Findings
+    """
+    matrix, novel = training.matrix, training.novel
+    learned = read(machines, rows, training.narrow, novel)
+    n_novel = int(novel.sum())
+    counts = novel.astype(np.int64)
+    signed = document_weights(matrix, novel)
+    clauses = ClauseTable(
+        learned.clauses.spread(training.columns, matrix.shape[1]),
+        list(vectorizer.vocabulary_),
+        n_documents=(len(novel) - n_novel, n_novel),
+        held_out=learned.held_out,
+    )
+    return Findings(
+        corpus=Corpus(training.texts, novel, matrix, learned.votes),
+        clauses=clauses,
+        documents=np.stack((matrix.T @ (1 - counts), matrix.T @ counts)),
+        evidence=word_evidence(matrix, novel, signed),
+        phrases=find_phrases(clauses, matrix, signed),
+    )
+
+
+def word_table(
+    clauses: ClauseTable,
+    n_machines: int,
+    documents: NDArray[np.int64],
+    evidence: Evidence,
+    forms: Mapping[str, Iterable[str]],
+    parameters: Mapping[str, Any],
+) -> WordTable:
+    """Return the words with their scores, their evidence, and how many machines agree on them.
+
+    Parameters
+    ----------
+    clauses : ClauseTable
+        The clauses of all machines, one machine after the other.
+    n_machines : int
+        The number of machines.
+    documents, evidence
+        As in `Findings`.
+    forms : mapping of str to iterable of str
+        The forms of each word in the texts.
+    parameters : mapping
+        With ``shared_low`` and ``shared_high``, the cut-offs of shared words.
+
+    Returns
+    -------
+    WordTable
+    """
+    n = len(clauses) // n_machines
+    members = (clauses[k * n : (k + 1) * n].bags() for k in range(n_machines))
+    return WordTable.from_clauses(
+        clauses,
+        documents,
+        forms,
+        evidence,
+        stability=stability(members, clauses.bags()),
+        shared_low=parameters["shared_low"],
+        shared_high=parameters["shared_high"],
+    )
