@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import Clauses
-from newfound.rules import Rule, read_rule
-from newfound.rules.matching import class_sums
+from newfound.rules import Rule, class_sums, read_rule
 
 __all__ = ["RuleBank", "learn_rules", "new_machine"]
 

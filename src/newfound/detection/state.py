@@ -21,7 +21,7 @@ from newfound.machine.state import (
     machine_from_state,
     machine_state,
 )
-from newfound.storage.fields import Fields
+from newfound.storage.fields import Fields, is_text
 from newfound.storage.parameters import parameters_from_state, parameters_state
 from newfound.text.state import vectorizer_from_state, vectorizer_state
 from newfound.text.vectorizer import TextVectorizer
@@ -148,7 +148,7 @@ def _parameters(fields: Fields, names: Iterable[str]) -> dict[str, Any]:
 
 def _classes(fields: Fields) -> NDArray[Any]:
     classes = fields.entries("classes")
-    names = [label for label in classes if isinstance(label, str | int | float)]
+    names = [label for label in classes if is_text(label) or isinstance(label, int | float)]
     finite = all(math.isfinite(label) for label in names if isinstance(label, float))
     sound = len(names) == len(classes) == len(set(names)) > 0 and finite
     fields.require(sound, "classes", "strings or finite numbers, each once")

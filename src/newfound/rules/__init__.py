@@ -7,7 +7,7 @@ in the role known and in the role novel.
 """
 
 from newfound.rules.bags import bags, roles
-from newfound.rules.matching import matching, missing
+from newfound.rules.matching import class_sums, matching, missing
 from newfound.rules.rule import Clause, Rule, literal_words, read_rule
 from newfound.rules.table import ClauseTable
 
@@ -16,6 +16,7 @@ __all__ = [
     "ClauseTable",
     "Rule",
     "bags",
+    "class_sums",
     "literal_words",
     "matching",
     "missing",

@@ -101,23 +101,31 @@ def class_sums(
     """
     n, n_features, lengths = len(indptr) - 1, clauses.n_features, clauses.lengths
     negated = clauses.literals >= n_features
-    # One product tells all: a document that has a negated feature falls far below.
-    worth = np.where(negated, -1 - lengths.max(initial=0), 1).astype(np.int32)
+    # A document has 1 point for each plain literal of a clause, and far less than 0 points if it
+    # has a negated one. Only pairs of a document and a clause with points are looked at.
+    points = np.where(negated, -1 - lengths.max(initial=0), 1).astype(np.int64)
     columns = np.where(negated, clauses.literals - n_features, clauses.literals)
-    literals = sparse.csr_array((worth, columns, clauses.indptr), (len(clauses), n_features))
-    literals = literals.T.tocsr()
-    before = np.concatenate(([0], np.cumsum(~negated)))
-    needed = np.where(lengths > 0, np.diff(before[clauses.indptr]), -1).astype(np.int32)
-    places = (np.arange(len(clauses)), clauses.class_index)
-    votes = sparse.csr_array((clauses.polarity.astype(np.int32), places), (len(clauses), n_classes))
-    sums = np.zeros((n, n_classes), np.int32)
+    by_feature = sparse.csr_array((points, columns, clauses.indptr), (len(clauses), n_features))
+    by_feature = by_feature.T.tocsr()
+    plain = np.diff(np.concatenate(([0], np.cumsum(~negated)))[clauses.indptr])
+    # A clause without plain literals matches a document without points: it votes at first, and
+    # its vote is taken back if there are points.
+    always = (plain == 0) & (lengths > 0)
+    change = np.where(always, -clauses.polarity, clauses.polarity)
+    base = -np.bincount(clauses.class_index[always], change[always], n_classes).astype(np.int32)
+    bags = sparse.csr_array((np.ones(len(indices), np.int64), indices, indptr), (n, n_features))
+    sums = np.empty((n, n_classes), np.int32)
     step = max(1, _MAX_CELLS // max(len(clauses), 1))
-    ones = np.ones(len(indices), np.int32)
-    bags = sparse.csr_array((ones, indices, indptr), (n, n_features))
     for start in range(0, n, step):
         rows = slice(start, start + step)
-        matched = (bags[rows] @ literals).toarray() == needed
-        sums[rows] = (sparse.csr_array(matched, dtype=np.int32) @ votes).toarray()
+        found = bags[rows] @ by_feature
+        size, of = found.shape[0], found.indices
+        counted = np.flatnonzero((found.data == plain[of]) | always[of])
+        document = np.searchsorted(found.indptr, counted, side="right") - 1
+        of = of[counted]
+        cells = document * n_classes + clauses.class_index[of]
+        counts = np.bincount(cells, change[of], size * n_classes)
+        sums[rows] = base + counts.astype(np.int32).reshape(size, n_classes)
     return sums
 
 

@@ -65,8 +65,8 @@ def storable(name: str, array: NDArray[Any]) -> NDArray[Any]:
 
     Examples
     --------
-    >>> storable("literals", np.array([3, 500])).dtype
-    dtype('uint16')
+    >>> storable("literals", np.array([3, 500])).dtype.name
+    'uint16'
     """
     if array.dtype.kind in "iu" and array.size:
         least, most = int(array.min()), int(array.max())

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from newfound.storage.fields import MAX_DOCUMENTS, Fields
+from newfound.storage.fields import MAX_DOCUMENTS, Fields, is_text
 from newfound.text.vectorizer import TextVectorizer
 
 __all__ = ["vectorizer_from_state", "vectorizer_state"]
@@ -43,7 +43,7 @@ def vectorizer_from_state(fields: Fields, parameters: Mapping[str, Any]) -> Text
     n = vectorizer.n_documents_ = fields.integer("n_documents", most=MAX_DOCUMENTS)
     forms = fields.entries("forms")
     fields.require(len(forms) == len(terms), "forms", "one entry for each term")
-    sound = all(isinstance(form, dict) and _are_counts(form.values(), n) for form in forms)
+    sound = all(isinstance(form, dict) and _are_counts(form, n) for form in forms)
     fields.require(sound, "forms", f"word forms with counts of documents from 0 to {n:,}")
     vectorizer.forms_ = dict(zip(terms, forms, strict=True))
     vectorizer.stop_words_ = frozenset(fields.texts("stop_words"))
@@ -53,5 +53,7 @@ def vectorizer_from_state(fields: Fields, parameters: Mapping[str, Any]) -> Text
     return vectorizer
 
 
-def _are_counts(values: Any, most: int) -> bool:
-    return all(type(value) is int and 0 <= value <= most for value in values)
+def _are_counts(forms: Mapping[Any, Any], most: int) -> bool:
+    return all(
+        is_text(form) and type(count) is int and 0 <= count <= most for form, count in forms.items()
+    )
