@@ -6,9 +6,11 @@ import hashlib
 import io
 import json
 import os
+import random
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 import tracemalloc
 import zipfile
@@ -43,9 +45,11 @@ from model_files import (
     zipped,
 )
 from newfound.description.describer import NoveltyDescriber
+from newfound.detection.detector import NoveltyDetector
 from newfound.models import ModelFileError, load, save
 from newfound.storage.arrays import ArrayHeader
-from newfound.storage.model_file import FORMAT, _json_price, memory_limit
+from newfound.storage.model_file import FORMAT, _json_price, memory_limit, save_model
+from newfound.text.sample import load_sample
 
 SOUND = json.dumps(document({})).encode()
 JUNK: list[Any] = [None, True, -1, 0, 2**70, 1e308, "", "x", [], [[]], {}, {"x": "y"}, ["x", 1]]
@@ -122,6 +126,40 @@ def refused_or_usable(content: bytes, tmp_path: Path) -> None:
         describer.partial_fit([*KNOWN, *NOVEL], LABELS)
 
 
+def with_other_numbers(raw: bytes, seed: int, folder: Path) -> bytes:
+    """Return a file with up to three bytes of one array changed; lengths and checksums fit."""
+    content, arrays = take_apart(raw)
+    draw = random.Random(seed)
+    name = draw.choice(sorted(name for name in arrays if arrays[name].size))
+    array = np.array(arrays[name], order="C")
+    numbers = array.reshape(-1).view(np.uint8)
+    for _ in range(draw.randint(1, 3)):
+        numbers[draw.randrange(len(numbers))] = draw.randrange(256)
+    arrays[name] = array
+    return assemble(content, arrays, folder)
+
+
+def with_another_value(raw: bytes, seed: int, folder: Path) -> bytes:
+    """Return a file with something else, or nothing, in any place of the JSON."""
+    content, arrays = take_apart(raw)
+    draw = random.Random(seed)
+    at = content["state"]
+    while True:
+        key = draw.choice(range(len(at)) if isinstance(at, list) else sorted(at))
+        if not (isinstance(at[key], dict | list) and at[key]) or draw.random() < 0.3:
+            break
+        at = at[key]
+    if draw.random() < 0.3:
+        del at[key]
+    else:
+        at[key] = draw.choice(JUNK)
+    return assemble(content, arrays, folder)
+
+
+CHANGES = pytest.mark.parametrize("change", [with_other_numbers, with_another_value])
+SEEDS = [pytest.param(range(20)), pytest.param(range(20, 300), marks=pytest.mark.slow)]
+
+
 class TestAlteredFiles:
     @pytest.mark.parametrize("share", [0.0005, 0.01, 0.3, 0.99, 0.9999])
     def test_truncated(self, raw: bytes, tmp_path: Path, share: float) -> None:
@@ -166,39 +204,13 @@ class TestAlteredFiles:
         else:
             assert content == raw or (forged and same_members(content, raw))
 
-    @quick
-    @given(data=st.data())
-    def test_other_numbers_in_sound_arrays_never_crash_later(
-        self, raw_with_automata: bytes, tmp_path: Path, data: st.DataObject
+    @CHANGES
+    @pytest.mark.parametrize("seeds", SEEDS)
+    def test_a_forged_change_is_refused_or_never_crashes_later(
+        self, raw_with_automata: bytes, tmp_path: Path, change: Any, seeds: range
     ) -> None:
-        """Change numbers inside the arrays, and mend every length and checksum."""
-        content, arrays = take_apart(raw_with_automata)
-        name = data.draw(st.sampled_from(sorted(arrays)))
-        array = np.array(arrays[name], order="C")
-        numbers = array.reshape(-1).view(np.uint8)
-        for place in data.draw(st.lists(st.integers(0, len(numbers) - 1), max_size=3)):
-            numbers[place] = data.draw(st.integers(0, 255))
-        arrays[name] = array
-        refused_or_usable(assemble(content, arrays, tmp_path), tmp_path)
-
-    @quick
-    @given(data=st.data())
-    def test_other_values_in_a_sound_state_never_crash_later(
-        self, raw_with_automata: bytes, tmp_path: Path, data: st.DataObject
-    ) -> None:
-        """Put something else, or nothing, in any place of the JSON."""
-        content, arrays = take_apart(raw_with_automata)
-        at = content["state"]
-        while True:
-            key = data.draw(st.sampled_from(range(len(at)) if isinstance(at, list) else sorted(at)))
-            if not (isinstance(at[key], dict | list) and at[key]) or data.draw(st.booleans()):
-                break
-            at = at[key]
-        if data.draw(st.booleans()):
-            del at[key]
-        else:
-            at[key] = data.draw(st.sampled_from(JUNK))
-        refused_or_usable(assemble(content, arrays, tmp_path), tmp_path)
+        for seed in seeds:
+            refused_or_usable(change(raw_with_automata, seed, tmp_path), tmp_path)
 
     @pytest.mark.parametrize(
         "name",
@@ -230,6 +242,83 @@ class TestAlteredFiles:
         refused(assemble(content, arrays, tmp_path), tmp_path, "in the field clauses.lengths")
         arrays["clauses.lengths"] = np.full(4, 5)
         refused_or_usable(assemble(content, arrays, tmp_path), tmp_path)
+
+
+class TestDetectors:
+    """The same for the file of a detector."""
+
+    @pytest.fixture(scope="class")
+    @staticmethod
+    def detector() -> bytes:
+        """Return the bytes of a sound file of a small detector, with its automata."""
+        known, _ = load_sample()
+        made = NoveltyDetector(random_state=1, n_clauses=6, epochs=2, alpha=0.2)
+        made.fit(known.texts[::16], known.labels[::16])
+        with tempfile.TemporaryDirectory() as folder:
+            made.save(Path(folder) / "model", with_automata=True)
+            return (Path(folder) / "model").read_bytes()
+
+    def refused_or_usable(self, content: bytes, tmp_path: Path) -> None:
+        path = tmp_path / "changed"
+        path.write_bytes(content)
+        try:
+            detector = load(path)
+        except ModelFileError as error:
+            is_a_plain_line(str(error), path)
+            return
+        with np.errstate(all="ignore"):
+            detector.predict(TEXTS)
+            detector.explain("pay my bill to the bank").to_dict()
+            detector.partial_fit(["pay the bill", "what is my balance"], [detector.classes_[0]] * 2)
+
+    @CHANGES
+    @pytest.mark.parametrize("seeds", SEEDS)
+    def test_a_forged_change_is_refused_or_never_crashes_later(
+        self, detector: bytes, tmp_path: Path, change: Any, seeds: range
+    ) -> None:
+        for seed in seeds:
+            self.refused_or_usable(change(detector, seed, tmp_path), tmp_path)
+
+    def test_rules_without_automata_that_declare_many_automata(
+        self, detector: bytes, tmp_path: Path
+    ) -> None:
+        """Take a small file whose stand-ins for automata would need 4 GB."""
+        content, arrays = take_apart(detector)
+        n, terms = 2000, [f"w{i:x}" for i in range(20_000)]
+        state = content["state"]
+        state["vectorizer"] |= {"vocabulary": terms, "forms": [{} for _ in terms]}
+        state["classes"] = ["a", "b"]
+        for name in list(arrays):
+            if name.startswith("rules.0.machine") or name.startswith("rules.0.clauses"):
+                del arrays[name]
+        state["rules"] = [{"clauses": {"n_features": len(terms)}}]
+        arrays |= {
+            "vectorizer.document_frequencies": np.ones(len(terms), np.uint8),
+            "documents.indices": np.zeros(4, np.uint8),
+            "documents.indptr": np.arange(5, dtype=np.uint8),
+            "documents.codes": np.array([0, 1, 0, 1], np.uint8),
+            "weights": np.zeros((2, len(terms) + 1), np.float32),
+            "held_back.nearest": np.zeros_like(arrays["held_back.nearest"]),
+            "rules.0.columns": np.arange(len(terms), dtype=np.uint16),
+            "rules.0.classes": np.array([0, 1], np.uint8),
+            "rules.0.clauses.class_index": np.repeat([0, 1], n).astype(np.uint8),
+            "rules.0.clauses.polarity": np.ones(2 * n, np.int8),
+            "rules.0.clauses.lengths": np.ones(2 * n, np.uint8),
+            "rules.0.clauses.literals": np.zeros(2 * n, np.uint8),
+            "rules.0.clauses.matches": np.zeros(2 * n, np.uint8),
+            "rules.0.clauses.agrees": np.zeros(2 * n, np.uint8),
+        }
+        path = tmp_path / "model"
+        path.write_bytes(assemble(content, arrays, tmp_path))
+        assert path.stat().st_size < 200_000
+        tracemalloc.start()
+        try:
+            loaded = load(path)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert peak < 50e6
+        assert loaded.rule_votes(["w0", "w1"]).tolist() == [[n, n], [0, 0]]
 
 
 def same_members(one: bytes, other: bytes) -> bool:
@@ -686,6 +775,7 @@ def price(content: bytes) -> int:
     return _json_price(text) + sum(ArrayHeader(a.dtype, a.shape, 0).price for a in arrays)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 class TestMemory:
     """A file that is estimated just below the limit takes no more memory than the limit."""
@@ -766,6 +856,39 @@ class TestMemory:
 
         start = 60_000_000 // (32 * (words_a_clause + 7))
         self.check(near_the_limit(content, start), tmp_path, sound=True)
+
+    @pytest.mark.parametrize("n_classes", [1, 300])
+    def test_detectors(self, tmp_path: Path, n_classes: int) -> None:
+        """Take sound detectors of many terms, or of many classes, which compress to nothing."""
+        known, _ = load_sample()
+        made = NoveltyDetector(random_state=1, alpha=0.2).fit(known.texts[::16])
+        template = made.to_state()
+
+        def content(n: int) -> bytes:
+            terms = [f"{i:05x}" for i in range(n)]
+            texts = template["held_back"]["texts"]
+            documents = {
+                "indices": np.tile(np.arange(n), 3),
+                "indptr": np.arange(4) * n,
+                "codes": np.zeros(3, np.uint8),
+            }
+            state = {
+                **template,
+                "classes": [f"class {i}" for i in range(n_classes)],
+                "vectorizer": {
+                    **template["vectorizer"],
+                    "vocabulary": terms,
+                    "forms": [{term: 1} for term in terms],
+                    "document_frequencies": np.ones(n, np.uint8),
+                },
+                "documents": documents,
+                "weights": np.zeros((n_classes, n + 1), np.float32),
+                "held_back": {**template["held_back"], "nearest": np.zeros(len(texts), np.uint8)},
+            }
+            save_model(tmp_path / "saved", "detector", lambda: state, force=True)
+            return (tmp_path / "saved").read_bytes()
+
+        self.check(near_the_limit(content, 50_000 // n_classes + 5000), tmp_path, sound=True)
 
     def test_many_machines(self, describer: NoveltyDescriber, tmp_path: Path) -> None:
         """Take 1,000 machines of 4 clauses each, over many words."""

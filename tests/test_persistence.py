@@ -210,6 +210,29 @@ class TestOtherTools:
                 assert info.date_time == (1980, 1, 1, 0, 0, 0)
                 assert info.external_attr >> 16 == 0o100644
 
+    @pytest.mark.parametrize("kind", ["describer", "detector"])
+    def test_the_page_names_every_field(self, kind: str) -> None:
+        page = (Path(__file__).parent.parent / "docs" / "model-file.md").read_text("utf-8")
+        if kind == "describer":
+            state = fitted(n_machines=2).to_state(with_automata=True)
+        else:
+            known, _ = newfound.load_sample()
+            detector = newfound.NoveltyDetector(random_state=1, n_clauses=6, epochs=1, alpha=0.2)
+            detector.fit(known.texts[::16], known.labels[::16])
+            state = detector.to_state(with_automata=True)
+        missing = {name for name in field_names(state) if f"`{name}`" not in page}
+        assert not missing
+
+
+def field_names(state: dict[str, Any]) -> set[str]:
+    """Return the names of all fields but those of parameters and word forms."""
+    names = set(state)
+    for name, value in state.items():
+        parts = value if isinstance(value, list) else [value]
+        for part in parts if name not in ("parameters", "chosen", "forms") else ():
+            names |= field_names(part) if isinstance(part, dict) else set()
+    return names
+
 
 class TestSizes:
     def test_20000_clauses_over_8000_words_take_at_most_10_mb(
