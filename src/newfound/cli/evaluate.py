@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from newfound.lab.evaluation.suites import Results
     from newfound.table import Table
 
-__all__ = ["DOCUMENT_SUITES", "WORD_SUITES", "app"]
+__all__ = ["DOCUMENT_SUITES", "THEME_SUITES", "WORD_SUITES", "app"]
 
 app = typer.Typer(
     help="Measure the quality of newfound and of baselines on the public data sets.",
@@ -37,6 +37,7 @@ DOCUMENT_SUITES = (
     "clinc150", "clinc150-unlabelled", "20newsgroups", "20newsgroups-each", "bbcsport",
     "false-alarms", "deletion", "speed",
 )  # fmt: skip
+THEME_SUITES = ("shift", "stability")
 
 
 def _suite_names(names: Sequence[str]) -> Any:
@@ -107,6 +108,30 @@ def documents(
         found = run_suites(SUITES, setting, suites or DOCUMENT_SUITES)
         results = _about("All methods are trained on known documents only.")
         page = _page("The quality of detection", results, found, SUITES)
+        _publish(page, results, found, paths, force=force, json=json)
+
+
+@app.command()
+def themes(
+    suites: Annotated[list[str] | None, _suite_names(THEME_SUITES)] = None,
+    data: Data = None,
+    seeds: Annotated[int, typer.Option(min=1, max=100, help="Number of draws of topics.")] = 5,
+    output: Measurements = None,
+    force: Force = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure themes: topics that grew, beside k-means, NMF and LDA; stability."""
+    with outcome():
+        from newfound.lab.evaluation.suites import run_suites
+        from newfound.lab.evaluation.themes import SUITES, Setting
+
+        paths = _output_paths(output, force=force)
+        setting = Setting(data=data, say=_messages(quiet), seeds=seeds)
+        found = run_suites(SUITES, setting, suites or THEME_SUITES)
+        about = f"{seeds} draws of topics: means and, after ±, standard deviations."
+        results = {**_about(about), "seeds": seeds}
+        page = _page("The quality of themes", results, found, SUITES)
         _publish(page, results, found, paths, force=force, json=json)
 
 

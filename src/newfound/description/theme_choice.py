@@ -1,0 +1,242 @@
+"""The choice of themes among groups of documents, and figures from documents left out of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.description.theme_model import (
+    MIN_DOCUMENTS,
+    MIN_EVIDENCE,
+    Group,
+    deviance_root,
+    find_groups,
+    marginal_evidence,
+)
+from newfound.description.theme_rules import choose_rules, found_rows, matching_rows
+
+__all__ = ["Draft", "HeldOut", "choose_themes", "held_out_figures"]
+
+SEARCH = 6.0  # deviance that the best of many groups reaches by chance
+RULE_SEARCH = 2.0  # the same for each further rule
+STRONG = 3.0  # evidence of a word that is a theme of its own
+MIN_FRESH = 0.5  # share of a theme's novel documents that no earlier theme has
+MIN_GROWTH = 1.5  # how many times as frequent a theme is on the novel side, at least
+MIN_SHARE = 0.0025  # of the novel documents, for a theme
+MIN_OVERLAP = 0.25  # Jaccard, of a theme and its counterpart from half of the documents
+N_PARTS = 2
+PSEUDO_DOCUMENTS = 8.0  # with the expected share of novel ones, so that few documents are no proof
+
+Matrix = Any
+Bools = NDArray[np.bool_]
+Rows = NDArray[np.intp]
+Rule = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A theme in columns and rows: its group, its rules, the documents that they find."""
+
+    group: Group
+    rules: list[Rule]
+    rows: Rows
+    evidence: float
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Figures from documents that took no part in the choice.
+
+    Attributes
+    ----------
+    rules : dict
+        For rules that a part of the documents gives: how many known and novel documents of the
+        other parts they find.
+    shares : ndarray of shape (n_themes, 2)
+        For each theme, the share of known and of novel documents found; nan if unknown.
+    """
+
+    rules: dict[Rule, NDArray[np.intp]]
+    shares: NDArray[np.float64]
+
+
+def choose_themes(
+    matrix: Matrix,
+    novel: Bools,
+    evidence: NDArray[np.float64],
+    given: list[Rule],
+    n_themes: int,
+) -> list[Draft]:
+    """Find groups of documents and their rules, and choose the themes among them.
+
+    Parameters
+    ----------
+    matrix : CSR matrix
+        The words of all documents.
+    novel : ndarray of bool
+        Which documents are novel.
+    evidence : ndarray of float64
+        The evidence of each word.
+    given : list of tuple of int
+        Further ANDs of columns that rules may be chosen from.
+    n_themes : int
+        The largest number of themes.
+    """
+    if novel.all() or not novel.any():
+        return []
+    columns = matrix.tocsc()
+    candidates = []
+    for group in find_groups(matrix, novel, evidence):
+        if _evidence(group.rows, novel) < MIN_EVIDENCE:
+            continue
+        wanted = np.zeros(len(novel), dtype=bool)
+        wanted[group.rows] = True
+        rules = choose_rules(columns, wanted, novel, group.words, given)
+        if rules:
+            rows = found_rows(columns, rules)
+            candidates.append(Draft(group, rules, rows, _evidence(rows, novel, len(rules))))
+    chosen = _best_first(candidates, novel, n_themes)
+    chosen += _single_words(matrix, columns, novel, evidence, chosen)
+    return sorted(chosen, key=lambda draft: -draft.evidence)[:n_themes]
+
+
+def held_out_figures(
+    drafts: list[Draft],
+    matrix: Matrix,
+    novel: Bools,
+    given: list[Rule],
+    random_state: int,
+) -> HeldOut:
+    """Search each half of the documents by the rules that the other half gives."""
+    columns = matrix.tocsc()
+    parts = _parts(novel, random_state)
+    rules: dict[Rule, NDArray[np.intp]] = {}
+    found = np.zeros((len(drafts), 2))
+    total = np.zeros((len(drafts), 2))
+    for part in range(N_PARTS):
+        learned, rest = np.flatnonzero(parts != part), parts == part
+        narrow, side = matrix[learned], novel[learned]
+        scores = marginal_evidence(narrow, side)
+        others = choose_themes(narrow, side, scores, given, 2 * len(drafts))
+        for rule in {rule for other in others for rule in other.rules}:
+            counts = _sides(matching_rows(columns, rule), rest, novel)
+            rules[rule] = rules.get(rule, np.zeros(2, dtype=np.intp)) + counts
+        for number, draft in enumerate(drafts):
+            own = draft.rows[~rest[draft.rows]]
+            twin = _counterpart(own, [(learned[other.rows], other) for other in others])
+            if twin is not None:
+                found[number] += _sides(found_rows(columns, twin.rules), rest, novel)
+                total[number] += _sides(np.arange(len(novel)), rest, novel)
+    shares = np.full_like(found, np.nan)
+    np.divide(found, total, out=shares, where=total > 0)
+    return HeldOut(rules, shares)
+
+
+def _evidence(rows: Rows, novel: Bools, n_rules: int = 1) -> float:
+    """Return the deviance root of documents, less what the search reaches by chance."""
+    count = float(novel[rows].sum())
+    root = float(deviance_root(count, len(rows), float(novel.mean()), PSEUDO_DOCUMENTS))
+    by_chance = SEARCH + RULE_SEARCH * (n_rules - 1)
+    return float(np.sign(root) * np.sqrt(max(root**2 - by_chance, 0.0)))
+
+
+def _growth(rows: Rows, novel: Bools) -> float:
+    """Return how many times as frequent documents are on the novel side, shrunk a little."""
+    count, base = float(novel[rows].sum()), float(novel.mean())
+    return (count + 1) / (len(rows) - count + 1) * (1 - base) / base
+
+
+def _best_first(candidates: list[Draft], novel: Bools, n_themes: int) -> list[Draft]:
+    """Choose again and again the draft with the most evidence in the documents that are left."""
+    left = np.ones(len(novel), dtype=bool)
+    few = max(MIN_DOCUMENTS, MIN_SHARE * novel.sum())
+    chosen: list[Draft] = []
+    while candidates and len(chosen) < n_themes:
+        fresh = [draft.rows[left[draft.rows]] for draft in candidates]
+        gains = [
+            _evidence(rows, novel, len(draft.rules))
+            for rows, draft in zip(fresh, candidates, strict=True)
+        ]
+        best = int(np.argmax(gains))
+        draft = candidates.pop(best)
+        if gains[best] < MIN_EVIDENCE:
+            break
+        if draft.evidence < MIN_EVIDENCE or _growth(draft.rows, novel) < MIN_GROWTH:
+            continue
+        n_novel, n_fresh = int(novel[draft.rows].sum()), int(novel[fresh[best]].sum())
+        if n_novel >= few and n_fresh >= MIN_FRESH * n_novel:
+            left[draft.rows] = False
+            chosen.append(draft)
+    return chosen
+
+
+def _single_words(
+    matrix: Matrix, columns: Matrix, novel: Bools, evidence: NDArray[np.float64], have: list[Draft]
+) -> list[Draft]:
+    """Return themes of one word, for strong words that no theme has yet.
+
+    A word that occurs in many contexts, such as the name of a holiday, does not make a topic.
+    """
+    left = np.ones(len(novel), dtype=bool)
+    for draft in have:
+        left[draft.rows] = False
+    by_chance = 2 * np.log(max(matrix.shape[1], 2))
+    found: list[Draft] = []
+    strong = np.flatnonzero(evidence >= STRONG)
+    for word in strong[np.argsort(-evidence[strong], kind="stable")]:
+        rows = matching_rows(columns, (int(word),))
+        fresh = rows[left[rows]]
+        count, few = int(novel[fresh].sum()), max(MIN_DOCUMENTS, MIN_SHARE * novel.sum())
+        if count < few or count < MIN_FRESH * novel[rows].sum():
+            continue
+        root = deviance_root(float(count), len(fresh), float(novel.mean()), PSEUDO_DOCUMENTS)
+        if root**2 - by_chance < STRONG**2 or root < 0:
+            continue
+        words, weights = _company(matrix, rows, int(word))
+        group = Group(rows, np.ones(len(rows)), words, weights, (), float(root))
+        found.append(Draft(group, [(int(word),)], rows, _evidence(rows, novel)))
+        left[rows] = False
+    return found
+
+
+def _company(matrix: Matrix, rows: Rows, word: int) -> tuple[Rows, NDArray[np.float64]]:
+    """Return a word and the words that are significantly more frequent in its documents."""
+    inside = np.asarray(matrix[rows].sum(axis=0)).ravel()
+    expected = np.asarray(matrix.sum(axis=0)).ravel() * len(rows) / matrix.shape[0]
+    strength = (inside - expected) / np.sqrt(expected + 1)
+    strength[word] = np.inf
+    order = np.argsort(-strength, kind="stable")[:20]
+    order = order[(strength[order] > STRONG) & (inside[order] >= 2)]
+    weights = strength[order]
+    weights[0] = 2 * weights[1] if len(weights) > 1 else 1.0
+    return order.astype(np.intp), weights
+
+
+def _parts(novel: Bools, random_state: int) -> Rows:
+    """Return the part of each document; the parts have equal shares of both sides."""
+    rng = np.random.default_rng(random_state)
+    parts = np.zeros(len(novel), dtype=np.intp)
+    for side in (novel, ~novel):
+        rows = rng.permutation(np.flatnonzero(side))
+        parts[rows] = np.arange(len(rows)) % N_PARTS
+    return parts
+
+
+def _sides(rows: Rows, rest: Bools, novel: Bools) -> NDArray[np.intp]:
+    """Count known and novel documents among those of the rest."""
+    side = novel[rows[rest[rows]]]
+    return np.array([(~side).sum(), side.sum()], dtype=np.intp)
+
+
+def _counterpart(own: Rows, others: list[tuple[Rows, Draft]]) -> Draft | None:
+    """Return the theme of a part that has most documents in common with given ones."""
+    best, found = MIN_OVERLAP, None
+    for rows, other in others:
+        common = len(np.intersect1d(own, rows, assume_unique=True))
+        overlap = common / max(len(own) + len(rows) - common, 1)
+        if overlap > best:
+            best, found = overlap, other
+    return found

@@ -1,0 +1,301 @@
+"""Themes: what is new, as a few groups of words, rules and documents.
+
+A theme starts as a topic of a mixture (`newfound.description.theme_model`). Rules that find its
+documents are chosen (`newfound.description.theme_rules`), and the documents of the theme are those
+that the rules find. Themes are then taken one by one: always the one that explains most of what the
+themes before have left. The *evidence* of a theme is the root of the deviance of its documents from
+the share of novel documents in the corpus, less what the best of many groups reaches by chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from newfound.description.theme_choice import Draft, HeldOut, choose_themes, held_out_figures
+from newfound.description.theme_model import MIN_EVIDENCE, Group, marginal_evidence
+from newfound.description.theme_rules import ThemeRule, matching_rows
+
+__all__ = ["Theme", "find_themes", "unexplained_share"]
+
+N_WORDS = 20
+N_TYPICAL = 3
+NAME_STRENGTH = 0.45  # of a word in a name, relative to the strongest word
+
+Matrix = Any
+Bools = NDArray[np.bool_]
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Theme:
+    """A group of novel documents, with the words and rules that find it.
+
+    Attributes
+    ----------
+    name : str
+        Its two to four most telling words.
+    words : tuple of (str, float)
+        Its words and their weights, the strongest first.
+    rules : tuple of ThemeRule
+        A document belongs to the theme if it matches any of them.
+    novel_documents, known_documents : ndarray of int
+        The rows of the documents that the rules find.
+    share_novel, share_known : float
+        Their shares of all novel and of all known documents.
+    evidence : float
+        How sure it is that the theme is novel, in standard deviations, after a correction for the
+        search; chance rarely exceeds 2.
+    typical : tuple of int
+        The rows of up to three typical novel documents.
+    joined : tuple of (str, str, float)
+        How its first words were joined: pairs of words and their normalised pointwise mutual
+        information in novel documents, from -1 to 1.
+    held_out_share_novel, held_out_share_known : float
+        The shares that rules reach on documents that took no part in their choice: each half of
+        the documents is searched by the rules that the other half gives. nan if a half alone does
+        not give the theme.
+    """
+
+    name: str
+    words: tuple[tuple[str, float], ...]
+    rules: tuple[ThemeRule, ...]
+    novel_documents: Rows
+    known_documents: Rows
+    share_novel: float
+    share_known: float
+    evidence: float
+    typical: tuple[int, ...]
+    joined: tuple[tuple[str, str, float], ...]
+    held_out_share_novel: float = float("nan")
+    held_out_share_known: float = float("nan")
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def find_themes(
+    matrix: Matrix,
+    novel: ArrayLike,
+    terms: Sequence[str],
+    *,
+    evidence: ArrayLike | None = None,
+    rules: Iterable[Any] | None = None,
+    texts: Sequence[str] | None = None,
+    n_themes: int = 12,
+    held_out: bool = True,
+    random_state: int = 0,
+) -> list[Theme]:
+    """Return the themes of the novel documents.
+
+    Parameters
+    ----------
+    matrix : sparse matrix of bool of shape (n_documents, n_terms)
+        The bags of words of all documents, known and novel.
+    novel : array of bool
+        Which documents are novel.
+    terms : sequence of str
+        The word of each column.
+    evidence : array of float, optional
+        How sure each word is novel, in standard deviations, below 0 for known; by default computed
+        from the counts.
+    rules : iterable of Rule, optional
+        Rules of a machine. Their ANDs of plain words are candidates for the rules of themes.
+    texts : sequence of str, optional
+        The documents. With them, typical documents with the same text are shown once.
+    n_themes : int, default=12
+        The largest number of themes.
+    held_out : bool, default=True
+        Measure the rules also on documents that took no part in their choice. Takes about twice
+        the time.
+    random_state : int, default=0
+        Seed for the halves that the held-out figures are measured on. Themes do not depend on it.
+
+    Returns
+    -------
+    list of Theme
+        The one that explains most of the novelty first. Empty if nothing is surely novel.
+
+    Examples
+    --------
+    >>> from newfound.text.sample import load_sample
+    >>> from newfound.text.vectorizer import TextVectorizer
+    >>> banking, travel = load_sample()
+    >>> vectorizer = TextVectorizer(min_df=2)
+    >>> matrix = vectorizer.fit_transform([*banking, *travel])
+    >>> terms = list(vectorizer.get_feature_names_out())
+    >>> novel = [False] * len(banking) + [True] * len(travel)
+    >>> for theme in find_themes(matrix, novel, terms)[3:6]:
+    ...     print(theme.name, "|", *theme.rules, "|", f"{theme.share_novel:.1%}")
+    timezone vegas | timezone vegas | 6.5%
+    luggage flight | luggage | 6.4%
+    exchange dollar yen | exchange yen euro dollar AND pound | 4.9%
+    """
+    novel = np.asarray(novel, dtype=bool)
+    matrix = sparse.csr_matrix(matrix, dtype=np.float64)
+    if matrix.shape != (len(novel), len(terms)):
+        raise ValueError(
+            f"matrix has shape {matrix.shape}, but there are {len(novel)} values of novel and "
+            f"{len(terms)} terms."
+        )
+    given = _plain_rules(rules, terms)
+    scores = marginal_evidence(matrix, novel) if evidence is None else np.asarray(evidence, float)
+    drafts = choose_themes(matrix, novel, scores, given, n_themes)
+    figures = HeldOut({}, np.full((len(drafts), 2), np.nan))
+    if held_out and drafts:
+        figures = held_out_figures(drafts, matrix, novel, given, random_state)
+    documents = _Documents(matrix, novel, terms, scores, texts)
+    return [
+        _theme(draft, documents, figures.rules, share)
+        for draft, share in zip(drafts, figures.shares, strict=True)
+    ]
+
+
+def unexplained_share(
+    themes: Sequence[Theme], matrix: Matrix, novel: ArrayLike, evidence: ArrayLike | None = None
+) -> float:
+    """Return the share of the novelty that no theme explains.
+
+    The novelty is the excess of the novel words: how much more often novel documents have them
+    than the known documents let expect. A theme explains the part that is in its documents.
+
+    Parameters
+    ----------
+    themes : sequence of Theme
+        The themes of these documents.
+    matrix, novel, evidence
+        As for `find_themes`.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; nan if no word is novel.
+    """
+    novel = np.asarray(novel, dtype=bool)
+    matrix = sparse.csr_matrix(matrix, dtype=np.float64)
+    scores = marginal_evidence(matrix, novel) if evidence is None else np.asarray(evidence, float)
+    words = np.flatnonzero(scores >= MIN_EVIDENCE)
+    if not len(words) or novel.all() or not novel.any():
+        return float("nan")
+    counts = np.asarray(matrix[:, words].sum(axis=1)).ravel()
+    counts = np.where(novel, counts, -counts * novel.sum() / (~novel).sum())
+    rows = [row for theme in themes for row in (theme.novel_documents, theme.known_documents)]
+    explained = np.zeros(len(novel), dtype=bool)
+    explained[np.concatenate([*rows, np.empty(0, dtype=np.intp)])] = True
+    return float(np.clip(1 - counts[explained].sum() / counts.sum(), 0.0, 1.0))
+
+
+def _plain_rules(rules: Iterable[Any] | None, terms: Sequence[str]) -> list[tuple[int, ...]]:
+    """Return the columns of rules of two or three plain words for novel."""
+    place = {term: number for number, term in enumerate(terms)}
+    found = {}
+    for rule in rules or ():
+        words = tuple(sorted(rule.plain))
+        if rule.side == "novel" and not rule.negated and 2 <= len(words) <= 3:
+            found[words] = tuple(place[word] for word in words if word in place)
+    return [columns for words, columns in found.items() if len(columns) == len(words)]
+
+
+class _Documents:
+    """What themes are described with."""
+
+    def __init__(
+        self,
+        matrix: Matrix,
+        novel: Bools,
+        terms: Sequence[str],
+        scores: NDArray[np.float64],
+        texts: Sequence[str] | None,
+    ) -> None:
+        self.matrix, self.columns = matrix, matrix.tocsc()
+        self.novel, self.terms, self.scores, self.texts = novel, terms, scores, texts
+
+
+def _theme(
+    draft: Draft,
+    documents: _Documents,
+    held_out: Mapping[tuple[int, ...], NDArray[np.intp]],
+    shares: NDArray[np.float64],
+) -> Theme:
+    """Collect the figures of a theme."""
+    group, rows, novel, terms = draft.group, draft.rows, documents.novel, documents.terms
+    new = rows[novel[rows]]
+    # A word is telling if it marks both the group and the novel side.
+    weights = group.weights * np.maximum(documents.scores[group.words], 0.1)
+    order = np.argsort(-weights, kind="stable")
+    words = tuple((str(terms[group.words[i]]), float(weights[i])) for i in order[:N_WORDS])
+    rank = {int(group.words[i]): place for place, i in enumerate(order)}
+    rules = [_rule(rule, rank, documents, held_out.get(rule, (0, 0))) for rule in draft.rules]
+    known_share, novel_share = shares.tolist()
+    return Theme(
+        name=_name(words),
+        words=words,
+        rules=tuple(sorted(rules, key=lambda rule: -rule.novel)),
+        novel_documents=new,
+        known_documents=rows[~novel[rows]],
+        share_novel=len(new) / int(novel.sum()),
+        share_known=(len(rows) - len(new)) / int((~novel).sum()),
+        evidence=draft.evidence,
+        typical=_typical(group, new, documents),
+        joined=tuple((terms[a], terms[b], strength) for a, b, strength in group.links[:N_WORDS]),
+        held_out_share_novel=novel_share,
+        held_out_share_known=known_share,
+    )
+
+
+def _rule(
+    rule: tuple[int, ...], rank: Mapping[int, int], documents: _Documents, held_out: Any
+) -> ThemeRule:
+    """Return a rule in words, the strongest word first."""
+    side = documents.novel[matching_rows(documents.columns, rule)]
+    words = tuple(documents.terms[word] for word in sorted(rule, key=lambda word: rank[word]))
+    known, novel = (int(count) for count in held_out)
+    return ThemeRule(words, int((~side).sum()), int(side.sum()), known, novel)
+
+
+def _name(words: Sequence[tuple[str, float]]) -> str:
+    """Return two to four words: strong ones, at most one of several forms of a word."""
+    chosen: list[str] = []
+    for word, weight in words:
+        strong = weight >= NAME_STRENGTH * words[0][1] or len(chosen) < 2
+        if strong and not any(_akin(word, other) for other in chosen):
+            chosen.append(word)
+        if len(chosen) == 4:
+            break
+    return " ".join(chosen)
+
+
+def _akin(one: str, other: str) -> bool:
+    """Return whether two words are probably forms of one, such as iraq and iraqi."""
+    shared = min(len(one), len(other))
+    return one[: max(4, shared - 1)] == other[: max(4, shared - 1)]
+
+
+def _typical(group: Group, new: Rows, documents: _Documents) -> tuple[int, ...]:
+    """Return the novel documents that the rules find and that fit the group best."""
+    strength = np.zeros(documents.matrix.shape[1])
+    strength[group.words[:N_WORDS]] = group.weights[:N_WORDS]
+    part = documents.matrix[new]
+    lengths = np.diff(part.indptr)
+    score = (part @ strength) / np.sqrt(lengths + np.median(lengths))
+    chosen: list[int] = []
+    seen: set[Any] = set()
+    for place in np.argsort(-score, kind="stable"):
+        row = int(new[place])
+        bag = part.indices[part.indptr[place] : part.indptr[place + 1]]
+        key = _text_key(documents.texts, row) or frozenset(bag.tolist())
+        if key not in seen:
+            seen.add(key)
+            chosen.append(row)
+        if len(chosen) == N_TYPICAL:
+            break
+    return tuple(chosen)
+
+
+def _text_key(texts: Sequence[str] | None, row: int) -> str:
+    return "" if texts is None else " ".join(texts[row].lower().split())
