@@ -15,7 +15,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
-from sklearn.utils.validation import validate_data
 
 from newfound import EpochInfo, TsetlinMachineClassifier
 from newfound.machine.clauses import Clauses
@@ -41,13 +40,29 @@ def machine(**parameters: object) -> TsetlinMachineClassifier:
 # scikit-learn's contract
 
 
+def signs(X):  # type: ignore[no-untyped-def]
+    """Return which numbers are positive; what is not made of numbers, as it is."""
+    values = X.tocsr().data if sp.issparse(X) else np.asarray(X)
+    if values.dtype.kind == "O":
+        values = values.astype(float)
+    if values.dtype.kind not in "biuf" or not np.isfinite(values).all():
+        return X
+    if sp.issparse(X):
+        return X.tocsr() > 0
+    return X > 0 if hasattr(X, "columns") else values > 0
+
+
 class Signs(TsetlinMachineClassifier):
     """Takes any numbers and sees their signs, as scikit-learn's checks need it."""
 
-    def _read(self, X, *, y="no_validation", reset):  # type: ignore[no-untyped-def]
-        checked = validate_data(self, X, y, accept_sparse="csr", reset=reset)
-        checked = checked if isinstance(y, str) else checked[0]
-        return super()._read(checked > 0, reset=reset)
+    def fit(self, X, y, **options):  # type: ignore[no-untyped-def]
+        return super().fit(signs(X), y, **options)
+
+    def partial_fit(self, X, y, classes=None, **options):  # type: ignore[no-untyped-def]
+        return super().partial_fit(signs(X), y, classes, **options)
+
+    def class_sums(self, X):  # type: ignore[no-untyped-def]
+        return super().class_sums(signs(X))
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -276,7 +291,7 @@ def test_clauses_can_be_taken_and_joined() -> None:
             np.testing.assert_array_equal(getattr(taken, name), getattr(one, name)[chosen])
         np.testing.assert_array_equal(taken.plain.toarray(), one.plain.toarray()[chosen])
         np.testing.assert_array_equal(taken.negated.toarray(), one.negated.toarray()[chosen])
-    joined = Clauses.joined([one, other, one.take(rows[:0]), one.take(rows)])
+    joined = Clauses.concatenate([one, other, one.take(rows[:0]), one.take(rows)])
     assert len(joined) == 120 + 120 + 50
     parts = [joined.take(np.arange(120)), joined.take(np.arange(120, 240))]
     parts.append(joined.take(np.arange(240, 290)))
@@ -284,7 +299,7 @@ def test_clauses_can_be_taken_and_joined() -> None:
         for name in (*names, "indptr", "literals"):
             np.testing.assert_array_equal(getattr(part, name), getattr(expected, name))
             assert getattr(part, name).dtype == getattr(expected, name).dtype
-    assert Clauses.joined([one]).literals.tolist() == one.literals.tolist()
+    assert Clauses.concatenate([one]).literals.tolist() == one.literals.tolist()
 
 
 def test_clauses_of_nothing_can_be_taken_and_joined() -> None:
@@ -292,7 +307,7 @@ def test_clauses_of_nothing_can_be_taken_and_joined() -> None:
     short = machine(max_literals=1, epochs=1, n_clauses=200).fit(X, y).clauses_
     empty = np.flatnonzero(short.lengths == 0)
     assert len(empty) > 0
-    joined = Clauses.joined([short.take(empty), short, short.take(empty)])
+    joined = Clauses.concatenate([short.take(empty), short, short.take(empty)])
     assert joined.lengths.tolist() == [0] * len(empty) + short.lengths.tolist() + [0] * len(empty)
 
 

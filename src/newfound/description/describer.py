@@ -27,7 +27,7 @@ from newfound.description.words import WordTable
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import EpochInfo
 from newfound.machine.committee import new_machines, rule_min_df, train
-from newfound.machine.validation import whole
+from newfound.machine.validation import check_whole_number
 from newfound.rules import ClauseTable
 from newfound.sides import SIDES
 from newfound.storage.fields import Fields
@@ -435,7 +435,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         parameters = resolve(self.preset, self.get_params(deep=False))
         if parameters["max_literals"] == 0:
             parameters["max_literals"] = None
-        whole("rule_min_df", parameters["rule_min_df"], 0)
+        check_whole_number("rule_min_df", parameters["rule_min_df"], 0)
         shared_role([], parameters["shared_low"], parameters["shared_high"])
         return parameters
 

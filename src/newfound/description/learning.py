@@ -114,7 +114,7 @@ def findings(
     counts = novel.astype(np.int64)
     signed = document_weights(matrix, novel)
     clauses = ClauseTable(
-        learned.clauses.spread(training.columns, matrix.shape[1]),
+        learned.clauses.widened(training.columns, matrix.shape[1]),
         list(vectorizer.vocabulary_),
         n_documents=(len(novel) - n_novel, n_novel),
         held_out=learned.held_out,

@@ -21,7 +21,7 @@ from newfound.machine.state import (
     machine_from_state,
     machine_state,
 )
-from newfound.machine.validation import whole
+from newfound.machine.validation import check_whole_number
 from newfound.rules import ClauseTable
 from newfound.sides import SIDES
 from newfound.storage.fields import MAX_DOCUMENTS, Fields
@@ -160,8 +160,8 @@ def _chosen(fields: Fields, parameters: Mapping[str, Any]) -> dict[str, Any]:
         if name in fields:
             fields.number(name, least=0)
     shared_role([], chosen["shared_low"], chosen["shared_high"])
-    whole("rule_min_df", chosen["rule_min_df"], 1)
-    whole("n_machines", chosen["n_machines"], 1)
+    check_whole_number("rule_min_df", chosen["rule_min_df"], 1)
+    check_whole_number("n_machines", chosen["n_machines"], 1)
     return chosen
 
 

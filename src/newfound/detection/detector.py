@@ -33,7 +33,7 @@ from newfound.detection.split import (
 from newfound.detection.state import DetectorParts, detector_from_state, detector_state
 from newfound.detection.verdict import Verdict
 from newfound.machine.classifier import TsetlinMachineClassifier
-from newfound.machine.validation import whole
+from newfound.machine.validation import check_whole_number
 from newfound.storage.fields import Fields
 from newfound.storage.model_file import load_model, save_model
 from newfound.text.vectorizer import TextVectorizer
@@ -249,7 +249,7 @@ class NoveltyDetector(BaseEstimator):
         """
         if not hasattr(self, "calibration_"):
             return self.fit(X, y)
-        whole("epochs", epochs, 1)
+        check_whole_number("epochs", epochs, 1)
         texts, labels = known_texts(X, y)
         if not texts:
             raise ValueError("There is no known document with text to learn from; pass at least 1.")

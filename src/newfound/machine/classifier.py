@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
-from collections.abc import Callable
-from numbers import Integral, Real
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -16,42 +16,49 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from newfound import _core
 from newfound.machine.clauses import Clauses, EpochInfo, TrainedState
-from newfound.machine.validation import boolean_csr, encode, refuse, whole
+from newfound.machine.native import HISTORY_COLUMNS, MachineParameters, NativeMachine
+from newfound.machine.validation import (
+    boolean_csr,
+    check_machine_parameters,
+    check_whole_number,
+    encode_known_labels,
+    encode_labels,
+    reject_keywords,
+    thread_count,
+)
 
 __all__ = ["HISTORY_COLUMNS", "Clauses", "EpochInfo", "TsetlinMachineClassifier"]
-
-HISTORY_COLUMNS = _core.HISTORY_COLUMNS
 
 
 class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
     """Tsetlin Machine classifier over Boolean features.
 
-    It learns AND-rules (clauses) of plain and negated features; each class has clauses that vote
-    for it and as many that vote against it. Exact: the law of the vanilla machine, with 128 states
-    for each action and an empty clause matching in training only. Reproducible: the same
-    ``random_state`` gives the same machine on any number of threads and any processor.
+    The machine learns clauses: ANDs of features and negated features. Each class has clauses that
+    vote for it and as many that vote against it. Training follows the law of the vanilla Tsetlin
+    Machine exactly, with 128 states for each action; an empty clause matches during training only.
+    The same ``random_state`` gives the same machine on any number of threads and any processor.
 
     Parameters
     ----------
     n_clauses : int, default=400
-        Clauses for each class, half of each polarity; even.
+        Number of clauses for each class, half of each polarity. Must be even.
     T : int, default=20
-        The number of votes at which a document is learned well enough.
+        Voting target: a document whose votes have reached T gives no more feedback.
     s : float, default=5.0
-        How specific clauses become: 1/s is the probability of forgetting. From 1 to 8000.
+        Specificity, from 1 to 8000: an automaton is lowered with probability 1/s, so a larger s
+        gives longer clauses.
     epochs : int, default=30
-        Passes over the documents. Training ends earlier when every vote has reached T.
+        Number of passes over the documents. Training ends early when every vote has reached T.
     boost_true_positive : bool, default=False
-        Strengthen true literals of a matching clause with probability 1 instead of (s - 1)/s.
+        Raise the true literals of a matching clause with probability 1 instead of (s - 1)/s.
     max_literals : int or None, default=None
-        A budget: a matching clause with more literals than this is weakened instead of
-        strengthened. Gives short, readable rules.
+        Literal budget: a matching clause with more literals than this gets Type Ib instead of
+        Type Ia feedback. It keeps rules short and readable.
     n_jobs : int or None, default=None
-        Threads; None is 1, -1 all cores.
+        Number of threads; None means 1, -1 all cores.
     random_state : int, RandomState or None, default=None
-        The seed.
+        Seed of the machine.
     verbose : int, default=0
         1 prints a line for each epoch on standard error.
 
@@ -62,15 +69,16 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
     n_features_in_ : int
         The number of features.
     clauses_ : Clauses
-        What was learned. ``matches`` and ``agrees`` refer to the documents of the last call.
+        The clauses. ``matches`` and ``agrees`` count documents of the last call to `fit` or
+        `partial_fit`.
     history_ : dict of str to ndarray
         For each epoch the number of ``type_ia``, ``type_ib`` and ``type_ii`` events and of
-        ``documents_at_target``.
+        ``documents_at_target``, whose votes had all reached T.
     n_epochs_ : int
-        Epochs done, over all calls.
+        Number of epochs done, over all calls.
     stop_reason_ : str
-        Why training ended: ``"epochs"`` (all done), ``"converged"`` (every vote has reached T: no
-        clause can change any more), ``"callback"`` or ``"interrupted"``.
+        Why training ended: ``"epochs"`` (all done), ``"converged"`` (every vote has reached T, so
+        no clause can change), ``"callback"`` or ``"interrupted"``.
 
     Examples
     --------
@@ -85,13 +93,9 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
     'converged'
     """
 
-    # Asked now and then by a fit outside the main thread, which no signal reaches.
+    # Asked several times a second during a fit: signals reach the main thread only.
     _cancelled: Callable[[], bool] | None = None
-    _machine: _core.Machine
-    _seed: int
-    _clauses: Clauses | None
-    _learned_from: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]] | None
-    _fitted: dict[str, Any]  # the parameters that the machine was started with
+    _machine: NativeMachine
 
     def __init__(
         self,
@@ -124,27 +128,27 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         callback: Callable[[EpochInfo], bool | None] | None = None,
         **unsupported: Any,
     ) -> Self:
-        """Learn from scratch.
+        """Train a new machine.
 
         Parameters
         ----------
         X : (n_documents, n_features) array or sparse matrix
-            Boolean or 0/1; CSR is read as it is.
+            Boolean or 0/1. Boolean CSR is used without a copy.
         y : (n_documents,) array
             Class labels, at least two different ones.
         callback : callable, optional
             Called with an `EpochInfo` after each epoch; a true result ends training.
         **unsupported
-            Nothing else is accepted; ``sample_weight`` is refused with an explanation.
+            Raises an error: no other keyword is accepted, ``sample_weight`` included.
 
         Returns
         -------
         self
         """
-        refuse(unsupported)
+        reject_keywords(unsupported)
         self.check_parameters()
         indptr, indices = self._read(X, y=y, reset=True)
-        classes, codes = encode(y, len(indptr) - 1)
+        classes, codes = encode_labels(y, len(indptr) - 1)
         self._start(classes)
         return self._learn(indptr, indices, codes, self.epochs, callback)
 
@@ -158,19 +162,19 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         callback: Callable[[EpochInfo], bool | None] | None = None,
         **unsupported: Any,
     ) -> Self:
-        """Go on from where the machine is; the first call starts it.
+        """Continue training; the first call starts a new machine.
 
-        A call costs at least a pass over all automata: give it many documents at a time. The
-        parameters of a machine are those it was started with.
+        A call costs at least a pass over all automata, so pass many documents at a time. The
+        machine keeps the parameters that it was started with.
 
         Parameters
         ----------
         X, y
             As in `fit`.
         classes : array, optional
-            All classes that will ever occur; without it, those of the first call.
+            All classes that may occur in later calls. Default: those in the y of the first call.
         epochs : int, default=1
-            Passes over these documents.
+            Number of passes over these documents.
         callback : callable, optional
             As in `fit`.
         **unsupported
@@ -180,9 +184,9 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        refuse(unsupported)
+        reject_keywords(unsupported)
         self.check_parameters()
-        whole("epochs", epochs, 1)
+        check_whole_number("epochs", epochs, 1)
         first = not hasattr(self, "_machine")
         indptr, indices = self._read(X, y=y, reset=first)
         if not first:
@@ -194,14 +198,14 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
                 )
         else:
             labels = y if classes is None else classes
-            known, _ = encode(labels, len(np.asarray(labels)))
-        codes = _codes(y, len(indptr) - 1, known)
+            known, _ = encode_labels(labels, len(np.asarray(labels)))
+        codes = encode_known_labels(y, len(indptr) - 1, known)
         if first:
             self._start(known)
         return self._learn(indptr, indices, codes, epochs, callback)
 
     def class_sums(self, X: ArrayLike | sp.spmatrix | sp.sparray) -> NDArray[np.int32]:
-        """Votes for each class: matching positive minus matching negative clauses.
+        """Return the votes for each class: matching positive minus matching negative clauses.
 
         Parameters
         ----------
@@ -245,10 +249,10 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         True
         """
         check_is_fitted(self, "_machine")
-        return self._machine.votes(indptr, indices, self._threads())
+        return self._machine.class_sums((indptr, indices), thread_count(self.n_jobs))
 
     def decision_function(self, X: ArrayLike | sp.spmatrix | sp.sparray) -> NDArray[np.int32]:
-        """Class sums; with two classes, the second one's minus the first one's.
+        """Return the class sums; for two classes, the second one's minus the first one's.
 
         Parameters
         ----------
@@ -263,7 +267,7 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         return sums[:, 1] - sums[:, 0] if len(self.classes_) == 2 else sums
 
     def predict(self, X: ArrayLike | sp.spmatrix | sp.sparray) -> NDArray[Any]:
-        """Class with the most votes; the first of them if there are several.
+        """Return the class with the most votes, the first of several with as many.
 
         Parameters
         ----------
@@ -279,7 +283,7 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         return labels
 
     def matching_clauses(self, X: ArrayLike | sp.spmatrix | sp.sparray) -> sp.csr_array:
-        """Which clauses each document matches; empty clauses match nothing.
+        """Return which clauses match each document. Empty clauses match none.
 
         Parameters
         ----------
@@ -291,21 +295,22 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         Boolean (n_documents, n_classes * n_clauses) CSR array, its columns as in ``clauses_``
         """
         check_is_fitted(self, "_machine")
-        indptr, clauses = self._machine.matching(*self._read(X, reset=False), self._threads())
+        documents = self._read(X, reset=False)
+        indptr, clauses = self._machine.matching(documents, thread_count(self.n_jobs))
+        n_clauses = self._machine.n_classes * self._machine.parameters.n_clauses
         return sp.csr_array(
-            (np.ones(len(clauses), bool), clauses, indptr),
-            shape=(len(indptr) - 1, len(self.classes_) * self._fitted["n_clauses"]),
+            (np.ones(len(clauses), bool), clauses, indptr), shape=(len(indptr) - 1, n_clauses)
         )
 
     def support(
         self, X: ArrayLike | sp.spmatrix | sp.sparray, y: ArrayLike
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Count for each clause the documents that it matches, and those of its side among them.
+        """Count for each clause the documents it matches, and those on its side among them.
 
         Parameters
         ----------
         X : (n_documents, n_features) array or sparse matrix
-            Documents, not necessarily those of the training.
+            Documents; they need not be those of the training.
         y : (n_documents,) array
             Their classes.
 
@@ -315,47 +320,22 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
             As in `Clauses`.
         """
         check_is_fitted(self, "_machine")
-        indptr, indices = self._read(X, reset=False)
-        codes = _codes(y, len(indptr) - 1, self.classes_)
-        return self._support(indptr, indices, codes)
-
-    def _support(
-        self, indptr: NDArray[np.int64], indices: NDArray[np.int32], codes: NDArray[np.int32]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        matches, own = self._machine.support(indptr, indices, codes, self._threads())
-        return matches, np.where(self._polarity() > 0, own, matches - own)
-
-    def _polarity(self) -> NDArray[np.int8]:
-        half = self._fitted["n_clauses"] // 2
-        return np.tile(np.repeat(np.array([1, -1], np.int8), half), len(self.classes_))
+        documents = self._read(X, reset=False)
+        codes = encode_known_labels(y, len(documents[0]) - 1, self.classes_)
+        return self._machine.support(documents, codes, thread_count(self.n_jobs))
 
     @property
     def clauses_(self) -> Clauses:
-        """What was learned, read from the automata when first asked for."""
+        """The clauses, read from the automata at the first access."""
         check_is_fitted(self, "_machine")
-        learned_from = self._learned_from  # another thread may be faster and take it away
-        if self._clauses is None:
-            assert learned_from is not None
-            threads, n, per_class = self._threads(), len(self.classes_), self._fitted["n_clauses"]
-            indptr, literals = self._machine.clauses(threads)
-            matches, agrees = self._support(*learned_from)
-            self._clauses = Clauses(
-                class_index=np.repeat(np.arange(n, dtype=np.int32), per_class),
-                polarity=self._polarity(),
-                indptr=indptr,
-                literals=literals,
-                matches=matches,
-                agrees=agrees,
-                n_features=self.n_features_in_,
-            )
-            self._learned_from = None
-        return self._clauses
+        return self._machine.clauses(thread_count(self.n_jobs))
 
     @property
     def states_(self) -> NDArray[np.uint8]:
-        """States of the automata, a copy: (n_classes, n_clauses, 2, n_features).
+        """The states of the automata, as a copy: (n_classes, n_clauses, 2, n_features).
 
-        Plain features, then negated ones; from 128 on, a literal is included.
+        ``[..., 0, :]`` are plain features, ``[..., 1, :]`` negated ones. A literal is included
+        from state 128 on.
         """
         check_is_fitted(self, "_machine")
         return self._machine.states()
@@ -368,19 +348,22 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
+    @contextmanager
+    def cancellable(self, cancelled: Callable[[], bool]) -> Iterator[None]:
+        """Let another thread end the fits within the context: when `cancelled` returns true.
+
+        A cancelled fit may stop in the middle of an epoch.
+        """
+        self._cancelled = cancelled
+        try:
+            yield
+        finally:
+            del self._cancelled
+
     def trained_state(self) -> TrainedState:
         """Return what the machine needs to continue training, for storage; see `restore`."""
         check_is_fitted(self, "_machine")
-        position, draws, epochs_drawn = self._machine.counters()
-        return TrainedState(
-            seed=self._seed,
-            states=self._machine.states(),
-            position=position,
-            draws=draws,
-            epochs_drawn=epochs_drawn,
-            history=self._history,
-            stop_reason=self.stop_reason_,
-        )
+        return self._machine.trained_state()
 
     def restore(self, state: TrainedState, classes: NDArray[Any], clauses: Clauses) -> Self:
         """Make this the trained machine that `trained_state` was called on.
@@ -400,104 +383,37 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         """
         self.check_parameters()
         self.classes_, self.n_features_in_ = classes, clauses.n_features
-        self._fitted = self._core_parameters()
-        self._clauses, self._learned_from = clauses, None
-        self._resume(state)
+        self._machine = NativeMachine.restore(self._parameters(), len(classes), clauses, state)
+        self._publish_history()
         return self
-
-    def _resume(self, state: TrainedState) -> None:
-        self._seed = state.seed
-        self._machine = self._new_machine()
-        self._machine.set_counters(state.position, state.draws, state.epochs_drawn)
-        self._machine.set_states(state.states)
-        self.n_epochs_, self.stop_reason_ = len(state.history), state.stop_reason
-        self._keep_history(state.history)
-
-    def __getstate__(self) -> dict[str, Any]:
-        fitted = hasattr(self, "_machine")
-        if fitted:
-            _ = self.clauses_  # so that the documents need not be kept
-        state: dict[str, Any] = dict(super().__getstate__())
-        if fitted:
-            del state["_machine"]
-            state["_trained"] = self.trained_state()
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        trained = state.pop("_trained", None)
-        super().__setstate__(state)
-        if trained is not None:
-            self._resume(trained)
 
     def check_parameters(self) -> None:
         """Raise a ValueError that names the first parameter with an impossible value."""
-        whole("n_clauses", self.n_clauses, 2)
-        if self.n_clauses % 2:
-            raise ValueError(
-                f"n_clauses={self.n_clauses} must be even: half vote for a class, half against it."
-            )
-        whole("T", self.T, 1)
-        whole("epochs", self.epochs, 1)
-        if not isinstance(self.s, Real) or not 1.0 <= self.s <= 8000.0:
-            raise ValueError(
-                f"s={self.s!r} must be a number from 1 to 8000; beyond, 1/s would not be exact."
-            )
-        if self.max_literals is not None:
-            whole("max_literals", self.max_literals, 1)
-        jobs = self.n_jobs
-        if jobs is not None and (not isinstance(jobs, Integral) or jobs == 0 or jobs > 1024):
-            raise ValueError(
-                f"n_jobs={jobs!r} must be None, a number of threads up to 1024, or -1 for all."
-            )
-
-    def _threads(self) -> int:
-        if self.n_jobs is None:
-            return 1
-        cores = (
-            len(os.sched_getaffinity(0))
-            if hasattr(os, "sched_getaffinity")
-            else os.cpu_count() or 1
-        )
-        return int(self.n_jobs) if self.n_jobs > 0 else max(1, cores + 1 + int(self.n_jobs))
+        check_machine_parameters(**self.get_params(deep=False))
 
     def _start(self, classes: NDArray[Any]) -> None:
         if isinstance(self.random_state, Integral):
-            self._seed = int(self.random_state) & (2**64 - 1)
+            seed = int(self.random_state) & (2**64 - 1)
         else:
             draw = check_random_state(self.random_state).randint(0, 2**32, 2, dtype=np.uint64)
-            self._seed = int(draw[0]) << 32 | int(draw[1])
+            seed = int(draw[0]) << 32 | int(draw[1])
         self.classes_ = classes
-        self._fitted = self._core_parameters()
-        self._machine = self._new_machine()
-        self.n_epochs_ = 0
-        self.stop_reason_ = "epochs"
-        self._keep_history(np.empty((0, len(HISTORY_COLUMNS)), np.int64))
-        nothing = np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int32)
-        self._learned_from, self._clauses = nothing, None
+        self._machine = NativeMachine(self._parameters(), len(classes), self.n_features_in_, seed)
+        self._publish_history()
 
-    def _core_parameters(self) -> dict[str, Any]:
-        return {
-            "n_clauses": int(self.n_clauses),
-            "T": int(self.T),
-            "s": float(self.s),
-            "boost_true_positive": bool(self.boost_true_positive),
-            "max_literals": int(self.max_literals or 0),
-        }
+    def _parameters(self) -> MachineParameters:
+        return MachineParameters(
+            n_clauses=int(self.n_clauses),
+            T=int(self.T),
+            s=float(self.s),
+            boost_true_positive=bool(self.boost_true_positive),
+            max_literals=int(self.max_literals or 0),
+        )
 
-    def _new_machine(self) -> _core.Machine:
-        n_classes, n_features = len(self.classes_), self.n_features_in_
-        try:
-            return _core.Machine(n_classes, n_features, seed=self._seed, **self._fitted)
-        except MemoryError:
-            automata = 2 * n_features * n_classes * self._fitted["n_clauses"]
-            raise MemoryError(
-                f"The machine needs {automata / 2**30:.1f} GiB for {automata:,} automata; use "
-                "fewer clauses or features."
-            ) from None
-
-    def _keep_history(self, history: NDArray[np.int64]) -> None:
-        self._history = history
+    def _publish_history(self) -> None:
+        history = self._machine.history
         self.history_ = dict(zip(HISTORY_COLUMNS, history.T, strict=True))
+        self.n_epochs_, self.stop_reason_ = len(history), self._machine.stop_reason
 
     def _learn(
         self,
@@ -521,16 +437,12 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
                 )
             return bool(callback(info)) if callback is not None else False
 
-        watch = after_epoch if callback is not None or self.verbose else None
-        history, reason, cut, raised = self._machine.fit(
-            indptr, indices, codes, epochs, self._threads(), watch, self._cancelled
+        after = after_epoch if callback is not None or self.verbose else None
+        cut, raised = self._machine.fit(
+            (indptr, indices), codes, epochs, thread_count(self.n_jobs), after, self._cancelled
         )
-        self._keep_history(np.concatenate((self._history, history)))
-        self.n_epochs_ = done + len(history)
-        self.stop_reason_ = "interrupted" if isinstance(raised, KeyboardInterrupt) else reason
-        # Copied, because the caller may change X before somebody asks for the clauses.
-        self._learned_from, self._clauses = (indptr, indices.copy(), codes), None
-        # A committee that is cancelled is given up as a whole, and nobody sees its machines.
+        self._publish_history()
+        # Who cancels a fit discards the machine, and needs no warning.
         if cut and self._cancelled is None:
             warnings.warn(
                 f"Interrupted in epoch {self.n_epochs_ + 1}, which was too long to finish; the "
@@ -545,15 +457,3 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         self, X: Any, *, y: Any = "no_validation", reset: bool
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         return boolean_csr(self, X, y=y, reset=reset)
-
-
-def _codes(y: ArrayLike, n_documents: int, classes: NDArray[Any]) -> NDArray[np.int32]:
-    labels, codes = encode(y, n_documents, at_least=1)
-    unknown = ~np.isin(labels, classes)
-    if unknown.any():
-        raise ValueError(
-            f"y has the label {labels[unknown].tolist()[0]!r}, which is not among the classes "
-            f"{classes.tolist()}; name all classes on the first call to partial_fit."
-        )
-    found: NDArray[np.int32] = np.searchsorted(classes, labels).astype(np.int32)[codes]
-    return found

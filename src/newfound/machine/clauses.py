@@ -1,4 +1,4 @@
-"""What a machine tells of itself: its epochs, and its clauses as arrays."""
+"""Records of a machine: the counts of an epoch, its clauses as arrays, its trained state."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["Clauses", "EpochInfo", "TrainedState"]
 
 @dataclass(frozen=True)
 class EpochInfo:
-    """What a callback is told after each epoch.
+    """The counts of one epoch, as passed to a callback.
 
     Attributes
     ----------
     epoch, epochs
-        The epochs done and the epochs asked for.
+        The number of epochs done and the number requested.
     type_ia, type_ib, type_ii
-        Feedback events of each type; Type II only where it had an effect.
+        Feedback events of each type; Type II events without effect are not counted.
     documents_at_target, documents
         How many documents had all their votes at T, and how many documents there are.
     """
@@ -100,7 +100,7 @@ class Clauses:
         return len(self.class_index)
 
     def take(self, rows: NDArray[np.intp]) -> Clauses:
-        """Give the clauses with these numbers, in their order."""
+        """Return the clauses with these numbers, in this order."""
         lengths = self.lengths[rows]
         indptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
         shift = np.repeat(self.indptr[rows] - indptr[:-1], lengths)
@@ -114,8 +114,8 @@ class Clauses:
             n_features=self.n_features,
         )
 
-    def spread(self, columns: NDArray[np.intp], n_features: int) -> Clauses:
-        """Give clauses over some columns of a larger table as clauses over all of it.
+    def widened(self, columns: NDArray[np.intp], n_features: int) -> Clauses:
+        """Return clauses over some columns of a larger table as clauses over the whole table.
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ class Clauses:
         return replace(self, literals=both[self.literals], n_features=n_features)
 
     def narrowed(self, columns: NDArray[np.intp]) -> Clauses:
-        """Take back `spread`; a feature that is not among the columns is a ValueError."""
+        """Undo `widened`. Raise a ValueError if a clause uses a feature of another column."""
         both = np.concatenate((columns, columns + self.n_features))
         places = np.searchsorted(both, self.literals)
         if (both.take(places, mode="clip") != self.literals).any():
@@ -140,8 +140,8 @@ class Clauses:
         return replace(self, literals=places.astype(np.int32), n_features=len(columns))
 
     @staticmethod
-    def joined(parts: Sequence[Clauses]) -> Clauses:
-        """Put the clauses of several machines over the same features into one table."""
+    def concatenate(parts: Sequence[Clauses]) -> Clauses:
+        """Return the clauses of several machines over the same features as one table."""
         starts = np.cumsum([0, *(len(part.literals) for part in parts)])
         ends = [part.indptr[1:] + start for part, start in zip(parts, starts, strict=False)]
         return Clauses(

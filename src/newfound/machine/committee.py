@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state  # type: ignore[import-untyped,unus
 
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import Clauses, EpochInfo
-from newfound.machine.validation import whole
+from newfound.machine.validation import check_whole_number, thread_count
 from newfound.sides import SIDES
 
 __all__ = [
@@ -134,7 +134,7 @@ def new_machines(
     list of TsetlinMachineClassifier
     """
     n = parameters["n_machines"]
-    whole("n_machines", n, 1)
+    check_whole_number("n_machines", n, 1)
     if n > MOST_MACHINES:
         raise ValueError(f"n_machines={n}: more than {MOST_MACHINES:,} have no use.")
     machines = [
@@ -198,7 +198,7 @@ def train(
             machine.partial_fit(matrix[mine], labels[mine], epochs=epochs, callback=after_epoch)
 
     machines[0].n_jobs = n_jobs
-    begun = learn(machines, work, epochs=epochs, threads=machines[0]._threads(), callback=callback)
+    begun = learn(machines, work, epochs=epochs, threads=thread_count(n_jobs), callback=callback)
     return [mine if number in begun else mine[:0] for number, mine in enumerate(rows)]
 
 
@@ -276,11 +276,8 @@ def learn(
                         raise
             return stop.is_set()
 
-        machines[number]._cancelled = cancelled.is_set
-        try:
+        with machines[number].cancellable(cancelled.is_set):
             work(machines[number], number, after_epoch)
-        finally:
-            del machines[number]._cancelled
         with lock:
             done[number] = epochs  # a machine that has nothing left to learn stops before
 
@@ -353,4 +350,4 @@ def read(
         held_out.append(np.stack(more))
     votes = np.full(len(novel), np.nan)
     np.divide(total, voters, out=votes, where=voters > 0)
-    return Learned(Clauses.joined(parts), np.concatenate(held_out, axis=1), votes)
+    return Learned(Clauses.concatenate(parts), np.concatenate(held_out, axis=1), votes)

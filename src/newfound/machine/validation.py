@@ -1,9 +1,10 @@
-"""Checks of what the classifier is given, each with an error that says what to do."""
+"""Checks of the classifier's input and parameters, with errors that say what to do."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 def boolean_csr(
     estimator: BaseEstimator, X: Any, *, y: Any = "no_validation", reset: bool
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Read X as the rows of a Boolean CSR matrix: indptr and sorted indices."""
+    """Return X as the rows of a Boolean CSR matrix: indptr and sorted indices."""
     if y is None:
         raise ValueError(
             "This TsetlinMachineClassifier requires y to be passed, but the target y is None."
@@ -48,19 +49,19 @@ def boolean_csr(
     )
 
 
-def refuse(unsupported: dict[str, Any]) -> None:
-    """Say that sample_weight, or any other keyword, is not taken."""
+def reject_keywords(unsupported: dict[str, Any]) -> None:
+    """Raise an error for sample_weight or any other keyword that `fit` does not accept."""
     if unsupported.pop("sample_weight", None) is not None:
         raise ValueError(
-            "TsetlinMachineClassifier takes no sample_weight: its feedback is given by whole "
-            "documents. Repeat documents to give them weight."
+            "TsetlinMachineClassifier takes no sample_weight: every document gives the same "
+            "feedback. Repeat documents to give them weight."
         )
     if unsupported:
         raise TypeError(f"unexpected keyword argument '{next(iter(unsupported))}'")
 
 
-def whole(name: str, value: Any, least: int) -> None:
-    """Demand a whole number of at least `least`."""
+def check_whole_number(name: str, value: Any, least: int) -> None:
+    """Raise a ValueError unless the value is a whole number of at least `least`."""
     if (
         isinstance(value, bool)
         or not isinstance(value, Integral)
@@ -102,10 +103,10 @@ def _place(matrix: Any, at: int) -> tuple[int, int]:
     return int(np.searchsorted(matrix.indptr, at, side="right")) - 1, int(matrix.indices[at])
 
 
-def encode(
+def encode_labels(
     y: ArrayLike, n_documents: int, at_least: int = 2
 ) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """Give the sorted classes of y, and for each document the index of its class."""
+    """Return the sorted classes of y, and for each document the index of its class."""
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = column_or_1d(labels, warn=True)
@@ -122,3 +123,56 @@ def encode(
             "class is present: give documents of at least two."
         )
     return classes, codes.astype(np.int32)
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """Return the number of threads that n_jobs asks for: None is 1, -1 all available cores.
+
+    Examples
+    --------
+    >>> thread_count(None), thread_count(3), thread_count(-1) >= 1
+    (1, 3, True)
+    """
+    if n_jobs is None:
+        return 1
+    if n_jobs > 0:
+        return int(n_jobs)
+    affinity = getattr(os, "sched_getaffinity", None)
+    cores = len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+    return max(1, cores + 1 + int(n_jobs))
+
+
+def encode_known_labels(y: ArrayLike, n_documents: int, classes: NDArray[Any]) -> NDArray[np.int32]:
+    """Return for each document the index of its class among known classes."""
+    labels, codes = encode_labels(y, n_documents, at_least=1)
+    unknown = ~np.isin(labels, classes)
+    if unknown.any():
+        raise ValueError(
+            f"y has the label {labels[unknown].tolist()[0]!r}, which is not among the classes "
+            f"{classes.tolist()}; name all classes on the first call to partial_fit."
+        )
+    found: NDArray[np.int32] = np.searchsorted(classes, labels).astype(np.int32)[codes]
+    return found
+
+
+def check_machine_parameters(
+    *, n_clauses: Any, T: Any, s: Any, epochs: Any, max_literals: Any, n_jobs: Any, **_: Any
+) -> None:
+    """Raise a ValueError that names the first parameter with an impossible value."""
+    check_whole_number("n_clauses", n_clauses, 2)
+    if n_clauses % 2:
+        raise ValueError(
+            f"n_clauses={n_clauses} must be even: half vote for a class, half against it."
+        )
+    check_whole_number("T", T, 1)
+    check_whole_number("epochs", epochs, 1)
+    if not isinstance(s, Real) or not 1.0 <= float(s) <= 8000.0:
+        raise ValueError(f"s={s!r} must be a number from 1 to 8000.")
+    if max_literals is not None:
+        check_whole_number("max_literals", max_literals, 1)
+    if n_jobs is not None and (
+        not isinstance(n_jobs, Integral) or n_jobs == 0 or int(n_jobs) > 1024
+    ):
+        raise ValueError(
+            f"n_jobs={n_jobs!r} must be None, a number of threads up to 1024, or -1 for all."
+        )

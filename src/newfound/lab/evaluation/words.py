@@ -131,7 +131,7 @@ def learned_rules(
     narrow = matrix[:, columns]
     rows = train(machines, narrow, novel, chosen["epochs"], n_jobs=setting.n_jobs)
     learned = read(machines, rows, narrow, novel)
-    return learned._replace(clauses=learned.clauses.spread(columns, matrix.shape[1]))
+    return learned._replace(clauses=learned.clauses.widened(columns, matrix.shape[1]))
 
 
 def fitted_words(
@@ -351,7 +351,7 @@ def _add(rows: Rows, scorer: str, column: str, value: float) -> None:
 
 
 def _means(rows: Rows, *, spread: bool = True) -> Table:
-    """Return a table of means, with standard deviations if `spread`."""
+    """Return a table of means, with standard deviations if `widened`."""
     made = []
     for scorer, columns in rows.items():
         row: dict[str, Any] = {"scorer": scorer}

@@ -1,0 +1,189 @@
+"""The native machine with what belongs to it: its seed, its history and its clauses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound import _core
+from newfound.machine.clauses import Clauses, TrainedState
+
+__all__ = ["HISTORY_COLUMNS", "MachineParameters", "NativeMachine"]
+
+HISTORY_COLUMNS = _core.HISTORY_COLUMNS
+_Csr = tuple[NDArray[np.int64], NDArray[np.int32]]
+
+
+class MachineParameters(NamedTuple):
+    """The parameters of a machine, fixed when it is started; a budget of 0 means none."""
+
+    n_clauses: int
+    T: int
+    s: float
+    boost_true_positive: bool
+    max_literals: int
+
+
+class NativeMachine:
+    """A machine of the core, for documents as CSR arrays and classes as numbers.
+
+    Parameters
+    ----------
+    parameters : MachineParameters
+        Parameters of the machine.
+    n_classes, n_features : int
+        Its size.
+    seed : int
+        Its seed, below 2**64.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> parameters = MachineParameters(4, 2, 3.0, False, 0)
+    >>> machine = NativeMachine(parameters, n_classes=2, n_features=2, seed=1)
+    >>> documents = np.array([0, 1, 2]), np.array([0, 1], dtype=np.int32)
+    >>> machine.fit(documents, np.array([0, 1], dtype=np.int32), epochs=50)
+    (False, None)
+    >>> machine.class_sums(documents).argmax(axis=1).tolist()
+    [0, 1]
+    """
+
+    def __init__(
+        self, parameters: MachineParameters, n_classes: int, n_features: int, seed: int
+    ) -> None:
+        self.parameters, self.seed = parameters, seed
+        self.n_classes, self.n_features = n_classes, n_features
+        self.history = np.empty((0, len(HISTORY_COLUMNS)), np.int64)
+        self.stop_reason = "epochs"
+        self._clauses: Clauses | None = None
+        self._documents: tuple[_Csr, NDArray[np.int32]] | None = (
+            (np.zeros(1, np.int64), np.zeros(0, np.int32)),
+            np.zeros(0, np.int32),
+        )
+        try:
+            self._core = _core.Machine(n_classes, n_features, seed=seed, **parameters._asdict())
+        except MemoryError:
+            automata = 2 * n_features * n_classes * parameters.n_clauses
+            raise MemoryError(
+                f"The machine needs {automata / 2**30:.1f} GiB for {automata:,} automata; use "
+                "fewer clauses or features."
+            ) from None
+
+    def fit(
+        self,
+        documents: _Csr,
+        codes: NDArray[np.int32],
+        epochs: int,
+        n_threads: int = 1,
+        after_epoch: Callable[[int, NDArray[np.int64]], bool] | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> tuple[bool, BaseException | None]:
+        """Train for some epochs.
+
+        Parameters
+        ----------
+        documents : tuple of indptr and indices
+            Rows of a CSR matrix.
+        codes : (n_documents,) array of int32
+            The class of each.
+        epochs : int
+            Number of passes.
+        n_threads : int, default=1
+            Number of threads.
+        after_epoch : callable, optional
+            Called with the number of the epoch, from 0, and its counts; true ends training.
+        cancelled : callable, optional
+            Asked several times a second; true ends training.
+
+        Returns
+        -------
+        cut : bool
+            Whether training ended in the middle of an epoch.
+        raised : BaseException or None
+            What a callback or a signal handler raised, for the caller to raise again.
+        """
+        history, reason, cut, raised = self._core.fit(
+            *documents, codes, epochs, n_threads, after_epoch, cancelled
+        )
+        self.history = np.concatenate((self.history, history))
+        self.stop_reason = "interrupted" if isinstance(raised, KeyboardInterrupt) else reason
+        # A copy, because the caller may change the documents before the clauses are read.
+        indptr, indices = documents
+        self._documents, self._clauses = ((indptr, indices.copy()), codes), None
+        return cut, raised
+
+    def class_sums(self, documents: _Csr, n_threads: int = 1) -> NDArray[np.int32]:
+        """Return for each document and class the positive minus the negative clauses that match."""
+        return self._core.votes(*documents, n_threads)
+
+    def matching(self, documents: _Csr, n_threads: int = 1) -> _Csr:
+        """Return the numbers of the clauses that match each document, as rows of a CSR matrix."""
+        return self._core.matching(*documents, n_threads)
+
+    def support(
+        self, documents: _Csr, codes: NDArray[np.int32], n_threads: int = 1
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return for each clause how many documents match, and how many of those agree with it."""
+        matches, own = self._core.support(*documents, codes, n_threads)
+        return matches, np.where(self._polarity() > 0, own, matches - own)
+
+    def clauses(self, n_threads: int = 1) -> Clauses:
+        """Return the clauses, counted on the documents of the last fit; read once after a fit."""
+        documents = self._documents  # another thread may set it to None meanwhile
+        if self._clauses is None:
+            assert documents is not None
+            indptr, literals = self._core.clauses(n_threads)
+            matches, agrees = self.support(*documents, n_threads)
+            per_class = self.parameters.n_clauses
+            self._clauses = Clauses(
+                class_index=np.repeat(np.arange(self.n_classes, dtype=np.int32), per_class),
+                polarity=self._polarity(),
+                indptr=indptr,
+                literals=literals,
+                matches=matches,
+                agrees=agrees,
+                n_features=self.n_features,
+            )
+            self._documents = None
+        return self._clauses
+
+    def states(self) -> NDArray[np.uint8]:
+        """Return a copy of the states of the automata."""
+        return self._core.states()
+
+    def trained_state(self) -> TrainedState:
+        """Return what the machine needs to continue training."""
+        position, draws, epochs_drawn = self._core.counters()
+        return TrainedState(
+            seed=self.seed,
+            states=self._core.states(),
+            position=position,
+            draws=draws,
+            epochs_drawn=epochs_drawn,
+            history=self.history,
+            stop_reason=self.stop_reason,
+        )
+
+    @classmethod
+    def restore(
+        cls, parameters: MachineParameters, n_classes: int, clauses: Clauses, state: TrainedState
+    ) -> NativeMachine:
+        """Return the machine that `trained_state` was called on."""
+        machine = cls(parameters, n_classes, clauses.n_features, state.seed)
+        machine._core.set_counters(state.position, state.draws, state.epochs_drawn)
+        machine._core.set_states(state.states)
+        machine.history, machine.stop_reason = state.history, state.stop_reason
+        machine._clauses, machine._documents = clauses, None
+        return machine
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # With the clauses, so that the documents need not be kept.
+        arguments = (self.parameters, self.n_classes, self.clauses(), self.trained_state())
+        return NativeMachine.restore, arguments
+
+    def _polarity(self) -> NDArray[np.int8]:
+        half = self.parameters.n_clauses // 2
+        return np.tile(np.repeat(np.array([1, -1], np.int8), half), self.n_classes)
