@@ -8,8 +8,8 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,8 @@ from sklearn.exceptions import NotFittedError
 from newfound.description.describer import NoveltyDescriber
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import EpochInfo
-from newfound.machine.committee import member_rows, member_seeds
+from newfound.machine.committee import member_rows, member_seeds, train
+from newfound.text.vectorizer import TextVectorizer
 
 
 def made_texts(n: int = 60, seed: int = 0) -> tuple[list[str], list[str]]:
@@ -308,39 +309,41 @@ class TestCallback:
             assert matches.max() <= 20
         NoveltyDescriber.from_state(describer.to_state(with_automata=True))
 
-    def test_a_machine_that_comes_too_late_is_not_mistaken_for_another(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """Let the third machine begin, then the first end training, then the second look."""
-        third_began = threading.Event()
+    def test_a_machine_that_comes_too_late_is_not_mistaken_for_another(self) -> None:
+        """The third machine begins, then training ends, and only then the second is due."""
+        third_began, ended = threading.Event(), threading.Event()
 
-        class Stop(threading.Event):
-            def is_set(self) -> bool:
-                asking = sys._getframe(1)
-                if asking.f_code.co_name != "member":
-                    return super().is_set()
-                if asking.f_locals["number"] == 1:
-                    assert self.wait(20)
-                answer = super().is_set()
-                if asking.f_locals["number"] == 2:
-                    third_began.set()
-                return answer
+        class SecondComesLate(ThreadPoolExecutor):
+            def submit(self, call: Any, /, number: Any) -> Any:
+                def run() -> Any:
+                    assert number != 1 or ended.wait(20)
+                    return call(number)
+
+                return super().submit(run)
+
+        class Third(TsetlinMachineClassifier):
+            def fit(self, *arguments: Any, **options: Any) -> Any:
+                third_began.set()
+                return super().fit(*arguments, **options)
 
         def stop(info: EpochInfo) -> bool:
-            return third_began.wait(20)
+            assert third_began.wait(20)
+            ended.set()
+            return True
 
-        ours = SimpleNamespace(Event=Stop, Lock=threading.Lock)
-        monkeypatch.setattr("newfound.machine.committee.threading", ours)
-        describer = NoveltyDescriber(**SMALL | {"T": 200}, n_machines=3, n_jobs=3)
-        describer.fit(TEXTS, LABELS, callback=stop)
         seeds = member_seeds(3, 3)
-        assert [machine.random_state for machine in describer.machines_] == [seeds[0], seeds[2]]
-        matrix = describer.vectorizer_.transform(TEXTS)
-        for number, machine in enumerate(describer.machines_):
-            rest = np.setdiff1d(np.arange(60), member_rows(NOVEL, seeds[2 * number], 3))
-            matches, _ = machine.support(matrix[rest], np.array(LABELS)[rest])
-            part = describer.all_clauses_.held_out[0, 60 * number : 60 * (number + 1)]
-            np.testing.assert_array_equal(part, matches)
+        machines = [
+            kind(n_clauses=30, T=200, epochs=4, random_state=seed)
+            for kind, seed in zip(
+                (TsetlinMachineClassifier, TsetlinMachineClassifier, Third), seeds, strict=True
+            )
+        ]
+        matrix = TextVectorizer().fit_transform(TEXTS)
+        rows = train(machines, matrix, NOVEL, 4, n_jobs=3, callback=stop, executor=SecondComesLate)
+        assert rows[0].tolist() == member_rows(NOVEL, seeds[0], 3).tolist()
+        assert rows[1].tolist() == []
+        assert rows[2].tolist() == member_rows(NOVEL, seeds[2], 3).tolist()
+        assert [hasattr(machine, "classes_") for machine in machines] == [True, False, True]
 
     @pytest.mark.parametrize("n_jobs", [1, 2, 5])
     @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, SystemExit])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Executor, ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
@@ -159,6 +159,7 @@ def train(
     n_jobs: int | None = None,
     callback: Callback | None = None,
     first: bool = True,
+    executor: Callable[[int], Executor] = ThreadPoolExecutor,
 ) -> list[NDArray[np.intp]]:
     """Let each machine of a committee learn from its own documents.
 
@@ -178,6 +179,8 @@ def train(
         As in `learn`.
     first : bool, default=True
         Start anew; else go on.
+    executor : callable, default=ThreadPoolExecutor
+        As in `learn`.
 
     Returns
     -------
@@ -198,7 +201,14 @@ def train(
             machine.partial_fit(matrix[mine], labels[mine], epochs=epochs, callback=after_epoch)
 
     machines[0].n_jobs = n_jobs
-    begun = learn(machines, work, epochs=epochs, threads=thread_count(n_jobs), callback=callback)
+    begun = learn(
+        machines,
+        work,
+        epochs=epochs,
+        threads=thread_count(n_jobs),
+        callback=callback,
+        executor=executor,
+    )
     return [mine if number in begun else mine[:0] for number, mine in enumerate(rows)]
 
 
@@ -232,6 +242,7 @@ def learn(
     epochs: int,
     threads: int,
     callback: Callback | None,
+    executor: Callable[[int], Executor] = ThreadPoolExecutor,
 ) -> list[int]:
     """Let machines learn, as many at a time as there are threads.
 
@@ -248,6 +259,8 @@ def learn(
     callback : callable, optional
         Called after each epoch of any machine, by one at a time, with an `EpochInfo` that counts
         the epochs of all; a true result ends training.
+    executor : callable, default=ThreadPoolExecutor
+        Makes the executor, from the number of machines that learn at the same time.
 
     Returns
     -------
@@ -288,7 +301,7 @@ def learn(
         for number in range(len(machines)):
             member(number)
     else:
-        with ThreadPoolExecutor(at_once) as pool:
+        with executor(at_once) as pool:
             futures = [pool.submit(member, number) for number in range(len(machines))]
             try:
                 wait(futures, return_when=FIRST_EXCEPTION)
