@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group, RenderableType
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from newfound.rules import Clause
 
 __all__ = [
+    "epochs_of",
     "headline",
     "outcome",
     "phrases_table",
@@ -33,6 +34,7 @@ __all__ = [
     "show",
     "training",
     "words_table",
+    "working",
 ]
 
 _WIDTH_OF_A_PIPE = 120
@@ -126,23 +128,44 @@ def print_json(data: object, *, indent: int | None = 2) -> None:
 
 
 @contextmanager
-def training(*, quiet: bool) -> Iterator[Callable[[EpochInfo], None] | None]:
-    """Yield a callback that draws a progress bar on a terminal; print warnings at the end."""
+def working(*, quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
+    """Return a callback that draws a progress bar, only on a terminal; show warnings at the end.
+
+    The callback takes the name of the step, how much of it is done, and how much there is.
+    """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         if quiet or not sys.stderr.isatty():
             yield None
         else:
             with _progress() as progress:
-                task = progress.add_task("Learning rules", total=None)
+                tasks: dict[str, TaskID] = {}
 
-                def update(info: EpochInfo) -> None:
-                    progress.update(task, completed=info.epoch, total=info.epochs)
+                def update(step: str, done: int, total: int) -> None:
+                    if step not in tasks:
+                        tasks[step] = progress.add_task(step)
+                    progress.update(tasks[step], completed=done, total=total)
 
                 yield update
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         if not quiet:
             say(f"warning: {message}")
+
+
+@contextmanager
+def training(*, quiet: bool) -> Iterator[Callable[[EpochInfo], None] | None]:
+    """Return a callback for epochs that draws a progress bar; see `working`."""
+    with working(quiet=quiet) as update:
+        yield None if update is None else epochs_of("Learning rules", update)
+
+
+def epochs_of(step: str, update: Callable[[str, int, int], None]) -> Callable[[EpochInfo], None]:
+    """Return a callback for epochs that reports the progress of a step."""
+
+    def after_epoch(info: EpochInfo) -> None:
+        update(step, info.epoch, info.epochs)
+
+    return after_epoch
 
 
 def _progress() -> Progress:

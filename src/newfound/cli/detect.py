@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from newfound.cli.console import outcome, print_json, say, show, training, words_table
+from newfound.cli.console import epochs_of, outcome, print_json, say, show, words_table, working
 from newfound.cli.options import (
     PATH_HELP,
     Encoding,
@@ -31,7 +31,7 @@ from newfound.cli.outputs import refuse_ending, write
 from newfound.marks import visible
 
 if TYPE_CHECKING:
-    from newfound.detection.detection import Detection
+    from newfound.detection.detection import Detection, Progress
     from newfound.detection.detector import NoveltyDetector
     from newfound.text.documents import Documents
 
@@ -40,7 +40,9 @@ __all__ = ["detect"]
 
 def _rate(value: float | None) -> float | None:
     if value is not None and not 0 < value < 1:
-        raise typer.BadParameter(f"{value} is no rate; use one between 0 and 1, such as 0.05.")
+        raise typer.BadParameter(
+            f"{value} is not a rate; use a number between 0 and 1, such as 0.05."
+        )
     return value
 
 
@@ -59,58 +61,54 @@ def _was_given(context: typer.Context, name: str) -> bool:
     return source is not None and source.name != "DEFAULT"
 
 
-def _refuse_learning(context: typer.Context) -> None:
-    """Refuse what a model that is there cannot heed."""
-    for name, why in _OF_LEARNING.items():
-        if _was_given(context, name):
-            option = "--" + name.replace("_", "-")
-            raise typer.BadParameter(f"{option} {why}; leave it out, or detect anew with --known.")
-
-
 def detect(
     context: typer.Context,
-    incoming: Annotated[str, typer.Option(help=f"The documents to look at: {PATH_HELP}.")],
-    known: Annotated[
-        str | None, typer.Option(help="The documents that are known; or give --model.")
-    ] = None,
+    incoming: Annotated[str, typer.Option(help=f"Documents to examine: {PATH_HELP}.")],
+    known: Annotated[str | None, typer.Option(help="Known documents; or use --model.")] = None,
     *,
     model: Annotated[
-        Path | None, typer.Option(help="A detector that --save wrote, instead of --known.")
+        Path | None, typer.Option(help="Detector written by --save, instead of --known.")
     ] = None,
     labels_column: Annotated[
         str | None,
         typer.Option(
-            help="The column with the classes of the known documents; in a folder the subfolders "
-            "are the classes; without any, all are one class."
+            help="Column with the classes of the known documents. In a folder, the subfolders are "
+            "the classes. Without classes, all documents are one class, which has no rules."
         ),
     ] = None,
     groups: Annotated[
-        int, typer.Option(min=1, help="Without classes: make so many groups of known documents.")
+        int,
+        typer.Option(min=1, help="Without classes: number of groups of known documents to form."),
     ] = 1,
     alpha: Annotated[
         float | None,
-        typer.Option(callback=_rate, help="The rate of false alarms.  [default: 0.05]"),
+        typer.Option(callback=_rate, help="False-alarm rate.  [default: 0.05]"),
     ] = None,
     text_column: TextColumn = None,
     known_column: KnownColumn = None,
     incoming_column: Annotated[
-        str | None, typer.Option(help="The column of the incoming side, where the two differ.")
+        str | None, typer.Option(help="Text column of the incoming documents, if it differs.")
     ] = None,
     format: FormatOf = None,
     encoding: Encoding = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write a row a document to .csv, .json or .parquet."),
+        typer.Option(
+            "--output", "-o", help="Write one row for each document to .csv, .json or .parquet."
+        ),
     ] = None,
     save: Annotated[
         Path | None, typer.Option(help="Write the detector to a file, for --model and explain.")
     ] = None,
     report: Report = None,
     force: Force = False,
-    top: Annotated[int, typer.Option(min=1, help="How many documents and words to print.")] = 20,
+    top: Annotated[int, typer.Option(min=1, help="Number of documents and words to print.")] = 20,
     language: Language = None,
     no_description: Annotated[
-        bool, typer.Option("--no-description", help="Only say which are novel, not what is new.")
+        bool,
+        typer.Option(
+            "--no-description", help="Do not describe what is new in the novel documents."
+        ),
     ] = False,
     seed: Seed = 0,
     jobs: Jobs = -1,
@@ -120,46 +118,30 @@ def detect(
     """Find the incoming documents that are new, learning from known ones only.
 
     Prints the novel documents with their p-values and reasons, the groups among them, and the
-    words that are new. Known documents that were held back set the threshold, so that on average a
-    share of alpha of known documents is called novel, and no more; where many
-    classes have a single document or two it is more.
+    words that are new. Known documents that are held back set the threshold, so that on average a
+    share of alpha of the known documents, and no more, is called novel. The share is higher if many
+    classes have only one or two documents. Without classes there are no rules: all known documents
+    are one class.
     """
-    if (known is None) == (model is None):
-        raise typer.BadParameter("give either --known or --model, one of the two.")
-    if known is not None and known == incoming:
-        what = "standard input" if known == "-" else known
-        raise typer.BadParameter(f"--known and --incoming are the same: {what}.")
-    if model is not None:
-        _refuse_learning(context)
-    if labels_column is not None and _was_given(context, "groups"):
-        raise typer.BadParameter("--groups is for documents without classes; or --labels-column.")
+    _check_options(context, known, incoming, model, labels_column)
     paths_out = {"--output": output, "--save": save, "--report": report}
     refuse_same(paths_out)
     refuse_ending(output)
     paths = [incoming] if known is None else [known, incoming]
     columns = [incoming_column] if known is None else [known_column, incoming_column]
     ways = ways_to_read(paths, columns, text_column, format)
+    if known is not None:
+        ways[0]["label_column"] = labels_column
     with outcome():
-        from newfound.text.documents import read_documents
-
         refuse_paths(*paths_out.values(), force=force)
         began = perf_counter()
-        if known is not None:
-            ways[0]["label_column"] = labels_column
-        read = [
-            read_documents(path, **way, encoding=encoding)
-            for path, way in zip(paths, ways, strict=True)
-        ]
-        if not quiet:
-            for documents in read:
-                say(documents.summary())
+        read = _read(paths, ways, encoding, quiet=quiet)
         seconds = {"reading": perf_counter() - began}
-        with training(quiet=quiet):
+        with working(quiet=quiet) as progress:
             began = perf_counter()
-            if known is not None:
-                given: dict[str, Any] = {"alpha": alpha, "language": language, "n_groups": groups}
-                given = {name: value for name, value in given.items() if value is not None}
-                detector = _fit(read[0], given, seed, jobs)
+            if model is None:
+                given = {"alpha": alpha, "language": language, "n_groups": groups}
+                detector = _fit(read[0], given, seed, jobs, progress)
             else:
                 detector = _load(model, jobs)
             seconds["learning"] = perf_counter() - began
@@ -168,6 +150,7 @@ def detect(
                 read[-1],
                 known=None if known is None else read[0].texts,
                 describe=not no_description,
+                progress=progress,
             )
             seconds["detecting and describing"] = perf_counter() - began
         tables, models = ("documents", detection, output), ("detector", detector, save)
@@ -186,17 +169,58 @@ def detect(
             _show(detection, read[-1], top)
 
 
-def _fit(known: Documents, given: dict[str, Any], seed: int, jobs: int) -> NoveltyDetector:
+def _check_options(
+    context: typer.Context,
+    known: str | None,
+    incoming: str,
+    model: Path | None,
+    labels_column: str | None,
+) -> None:
+    if (known is None) == (model is None):
+        raise typer.BadParameter("give either --known or --model, one of the two.")
+    if known is not None and known == incoming:
+        what = "standard input" if known == "-" else known
+        raise typer.BadParameter(f"--known and --incoming are the same: {what}.")
+    if labels_column is not None and _was_given(context, "groups"):
+        raise typer.BadParameter("--groups is for documents without classes; or --labels-column.")
+    if model is not None:
+        for name, why in _OF_LEARNING.items():
+            if _was_given(context, name):
+                option = "--" + name.replace("_", "-")
+                raise typer.BadParameter(
+                    f"{option} {why}; leave it out, or learn again with --known."
+                )
+
+
+def _read(
+    paths: list[str], ways: list[dict[str, Any]], encoding: str | None, *, quiet: bool
+) -> list[Documents]:
+    from newfound.text.documents import read_documents
+
+    read = [
+        read_documents(path, **way, encoding=encoding)
+        for path, way in zip(paths, ways, strict=True)
+    ]
+    if not quiet:
+        for documents in read:
+            say(documents.summary())
+    return read
+
+
+def _fit(
+    known: Documents, given: dict[str, Any], seed: int, jobs: int, progress: Progress | None
+) -> NoveltyDetector:
     from newfound.detection.detector import NoveltyDetector
 
+    given = {name: value for name, value in given.items() if value is not None}
     detector = NoveltyDetector(random_state=seed, n_jobs=jobs, **given)
-    return detector.fit(known.texts, known.labels)
+    callback = None if progress is None else epochs_of("Learning rules", progress)
+    return detector.fit(known.texts, known.labels, callback=callback)
 
 
-def _load(model: Path | None, jobs: int) -> NoveltyDetector:
+def _load(model: Path, jobs: int) -> NoveltyDetector:
     from newfound.detection.detector import NoveltyDetector
 
-    assert model is not None
     detector = NoveltyDetector.load(model)
     detector.n_jobs = jobs
     return detector
@@ -238,7 +262,7 @@ def _show(detection: Detection, incoming: Documents, top: int) -> None:
         f"an estimated {share.share:.0%} of all are new ({share.low:.0%} to {share.high:.0%}).\n"
     )
     table = Table(
-        title="The newest documents", title_justify="left", title_style="bold", box=SIMPLE_HEAD
+        title="The most novel documents", title_justify="left", title_style="bold", box=SIMPLE_HEAD
     )
     table.add_column("p", justify="right", no_wrap=True)
     table.add_column("novelty", justify="right", no_wrap=True)

@@ -49,7 +49,7 @@ class Training(NamedTuple):
     @classmethod
     def of(
         cls,
-        texts: list[str],
+        texts: Sequence[str],
         novel: NDArray[np.bool_],
         matrix: Any,
         vectorizer: TextVectorizer,
@@ -58,7 +58,7 @@ class Training(NamedTuple):
         """Check the documents, and choose the words of at least so many documents for rules."""
         check_matrix(matrix, novel)
         columns = rule_columns(vectorizer.document_frequencies_, least)
-        return cls(texts, novel, matrix, columns, matrix[:, columns])
+        return cls(list(texts), novel, matrix, columns, matrix[:, columns])
 
 
 class Findings(NamedTuple):

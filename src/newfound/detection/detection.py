@@ -5,21 +5,21 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.description.describe import describe
 from newfound.description.describer import NoveltyDescriber
 from newfound.detection.calibration import ShareOfNew, share_of_new
 from newfound.detection.explanation import MAX_EXPLAINED, JudgedTexts, judge
 from newfound.detection.groups import Group, find_groups
 from newfound.detection.verdict import Verdict
+from newfound.machine.clauses import EpochInfo
 from newfound.table import Table
-from newfound.text.documents import Documents, as_documents
+from newfound.text.documents import Documents, as_documents, with_text
+from newfound.text.tokenized import TokenizedTexts
 from newfound.text.vectorizer import TextVectorizer
 from newfound.wiring import carried_out
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Detection", "Group", "detect"]
 
+Item = TypeVar("Item")
 Progress = Callable[[str, int, int], None]
 
 _MIN_DESCRIBED = 5
@@ -175,11 +176,12 @@ def detect(
         "nearest": nearest.astype(object),
         "reasons": explanations.reasons(nearest, progress),
     }
-    new = [text for text, novel in zip(documents.texts, judged.novel, strict=True) if novel]
-    groups = _groups(detector, new, np.flatnonzero(judged.novel)) if group and new else ()
+    rows = np.flatnonzero(judged.novel)
+    new = judged.texts.take(rows)
+    groups = _groups(detector, new, rows) if group and len(new) else ()
     described = None
     if describe and len(new) >= _MIN_DESCRIBED:
-        described = _describe(detector, known, new, description)
+        described = _describe(detector, known, new, description, progress)
     return Detection(
         columns,
         detector=detector,
@@ -234,41 +236,58 @@ def _warn_if_unlike(judged: JudgedTexts) -> None:
 
 
 def _describe(
-    detector: NoveltyDetector, known: Sequence[str] | None, new: list[str], parameters: Any
+    detector: NoveltyDetector,
+    known: Sequence[str] | None,
+    new: TokenizedTexts,
+    parameters: Mapping[str, Any],
+    progress: Progress | None,
 ) -> NoveltyDescriber | None:
-    only_words = known is None
-    if known is None:
-        known = _known_words(detector)
-    if len(known) > _MAX_KNOWN_DESCRIBED:
-        chosen = np.random.RandomState(0).permutation(len(known))[:_MAX_KNOWN_DESCRIBED]
-        known = [known[i] for i in np.sort(chosen).tolist()]
+    """Describe novel documents against known ones; the novel ones are not split into words again.
+
+    Returns None, with a warning, if nothing can be learned from them.
+    """
+
+    def trained(info: EpochInfo) -> None:
+        if progress is not None:
+            progress("Describing", info.epoch, info.epochs)
+
+    old = _known_bags(detector) if known is None else _known_texts(known)
     settings = {"language": detector.language, "n_jobs": detector.n_jobs, **parameters}
     settings.setdefault("random_state", detector.seed_)
+    labels = ["known"] * len(old) + ["novel"] * len(new)
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "(?s).*have no words left")
-            described = describe(list(known), new, **settings)
+            texts = TokenizedTexts.concatenate((old, new))
+            return NoveltyDescriber(**settings).fit(texts, labels, callback=trained)
     except ValueError as error:
         warnings.warn(f"The novel documents could not be described: {error}", stacklevel=3)
         return None
-    if only_words and described.corpus_ is not None:
-        # Words without their order are no sentences to show.
-        corpus = described.corpus_
-        texts = [text if new else "" for text, new in zip(corpus.texts, corpus.novel, strict=True)]
-        described.corpus_ = replace(corpus, texts=texts)
-    return described
 
 
-def _known_words(detector: NoveltyDetector) -> list[str]:
-    """Return the words of each document that the detector has learned from."""
-    statistics, terms = detector.scorer_.statistics, detector.scorer_.terms
-    matrix, single = statistics.matrix, ~statistics.is_pair
-    rows = (matrix.indices[a:b] for a, b in zip(matrix.indptr, matrix.indptr[1:], strict=False))
-    return [". ".join(terms[j] for j in row.tolist() if single[j]) for row in rows]
+def _sample(known: Sequence[Item]) -> list[Item]:
+    """Return known documents, or as many of them at random as are enough for a description."""
+    if len(known) <= _MAX_KNOWN_DESCRIBED:
+        return list(known)
+    chosen = np.random.RandomState(0).permutation(len(known))[:_MAX_KNOWN_DESCRIBED]
+    return [known[i] for i in np.sort(chosen).tolist()]
+
+
+def _known_texts(known: Sequence[str]) -> TokenizedTexts:
+    return TokenizedTexts.of(text for _, text in with_text(_sample(known)))
+
+
+def _known_bags(detector: NoveltyDetector) -> TokenizedTexts:
+    """Return the words of documents that the detector has learned from; their order is not kept."""
+    scorer = detector.scorer_
+    single = np.flatnonzero(~scorer.statistics.is_pair)
+    matrix = scorer.statistics.matrix[_sample(range(scorer.statistics.n_documents))][:, single]
+    matrix = matrix[np.diff(matrix.indptr) > 0]
+    return TokenizedTexts.from_bags(matrix, [scorer.terms[j] for j in single.tolist()])
 
 
 def _groups(
-    detector: NoveltyDetector, texts: list[str], rows: NDArray[np.int64]
+    detector: NoveltyDetector, texts: TokenizedTexts, rows: NDArray[np.int64]
 ) -> tuple[Group, ...]:
     vectorizer = TextVectorizer(
         language=detector.language, lemmatize=detector.lemmatize, min_df=2 if len(texts) > 4 else 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -33,12 +33,15 @@ from newfound.detection.split import (
 from newfound.detection.state import DetectorParts, detector_from_state, detector_state
 from newfound.detection.verdict import Verdict
 from newfound.machine.classifier import TsetlinMachineClassifier
+from newfound.machine.clauses import EpochInfo
 from newfound.machine.validation import check_whole_number
 from newfound.storage.fields import Fields
 from newfound.storage.model_file import load_model, save_model
 from newfound.text.vectorizer import TextVectorizer
 
 __all__ = ["NOVEL", "NoveltyDetector"]
+
+Callback = Callable[[EpochInfo], bool | None]
 
 _SHORT = 20  # if documents have a median of fewer words, function words are kept
 
@@ -153,6 +156,7 @@ class NoveltyDetector(BaseEstimator):
         y: ArrayLike | None = None,
         *,
         held_back: Iterable[str] | None = None,
+        callback: Callback | None = None,
     ) -> Self:
         """Learn from known documents.
 
@@ -167,17 +171,26 @@ class NoveltyDetector(BaseEstimator):
             (k-means on TF-IDF after a singular value decomposition).
         held_back : iterable of str, optional
             Known documents to hold back for p-values, instead of a share of `X`.
+        callback : callable, optional
+            Called with an `EpochInfo` after each epoch of a machine. Two machines are trained: one
+            to measure how the parts of the score vary, and then the one that is kept.
 
         Returns
         -------
         self
         """
         fitted = copy.copy(self)
-        fitted._fit(X, y, held_back)
+        fitted._fit(X, y, held_back, callback)
         self.__dict__.update(fitted.__dict__)
         return self
 
-    def _fit(self, X: Iterable[str], y: ArrayLike | None, held_back: Iterable[str] | None) -> None:
+    def _fit(
+        self,
+        X: Iterable[str],
+        y: ArrayLike | None,
+        held_back: Iterable[str] | None,
+        callback: Callback | None,
+    ) -> None:
         alpha = check_alpha(self.alpha)
         self._new_machine(0).check_parameters()
         self.seed_ = self._draw_seed()
@@ -198,10 +211,12 @@ class NoveltyDetector(BaseEstimator):
             given = [texts[i] for i in aside.tolist()]
             texts, codes = [texts[i] for i in train.tolist()], codes[train]
         self.held_back_texts_ = given
-        self.scorer_ = self._learn(texts, codes)
+        self.scorer_ = self._learn(texts, codes, callback)
         self._calibrate()
 
-    def _learn(self, texts: list[str], codes: NDArray[np.int64]) -> Scorer:
+    def _learn(
+        self, texts: list[str], codes: NDArray[np.int64], callback: Callback | None
+    ) -> Scorer:
         """Learn a scorer from known documents.
 
         How the parts vary is measured on a sample, by a scorer that learned from the others only:
@@ -221,6 +236,7 @@ class NoveltyDetector(BaseEstimator):
                 machine=self._new_machine(self.seed_),
                 seed=self.seed_,
                 scales=scales,
+                callback=callback,
             )
             if scales is None:
                 scales = scorer.measure_scales([texts[i] for i in sample.tolist()])

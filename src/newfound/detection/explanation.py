@@ -12,7 +12,9 @@ from newfound.detection.calibration import Calibration
 from newfound.detection.scoring import PARTS, Scorer, Scores
 from newfound.detection.verdict import NearMiss, Verdict, WordReason
 from newfound.rules import Rule
+from newfound.text.tokenized import TokenizedTexts
 from newfound.text.tokens import Token
+from newfound.text.validation import check_texts
 
 __all__ = ["MAX_EXPLAINED", "JudgedTexts", "explain", "judge"]
 
@@ -26,8 +28,8 @@ class JudgedTexts:
 
     Attributes
     ----------
-    texts : list of str
-        The texts.
+    texts : TokenizedTexts
+        The texts, with the positions of their words.
     scores : Scores
         Their words, novelty and nearest classes.
     p_values : ndarray of float
@@ -38,7 +40,7 @@ class JudgedTexts:
         Those that were used.
     """
 
-    texts: list[str]
+    texts: TokenizedTexts
     scores: Scores
     p_values: NDArray[np.float64]
     novel: NDArray[np.bool_]
@@ -59,7 +61,7 @@ class JudgedTexts:
         """
         text, scorer = self.texts[i], self.scorer
         _check_length(text)
-        terms = _Terms(scorer.vectorizer.tokens(text))
+        terms = _Terms(scorer.vectorizer.tokens_of(text, self.texts.words(i)))
         novelty, nearest = float(self.scores.novelty[i]), int(self.scores.nearest[i])
         adds = _contributions(scorer, terms, nearest)
         fired, nearly = _rules(scorer, nearest, terms, adds)
@@ -117,10 +119,12 @@ def judge(
     -------
     JudgedTexts
     """
-    texts = list(texts)
-    scores = scorer.score(scorer.read(texts), progress)
+    tokenized = TokenizedTexts.of(check_texts(texts))
+    scores = scorer.score(scorer.read(tokenized), progress)
     p_values = calibration.p_values(scores.novelty, scores.nearest, scores.has_words)
-    return JudgedTexts(texts, scores, p_values, calibration.is_novel(p_values), scorer, calibration)
+    return JudgedTexts(
+        tokenized, scores, p_values, calibration.is_novel(p_values), scorer, calibration
+    )
 
 
 def explain(scorer: Scorer, calibration: Calibration, text: str) -> Verdict:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.machine.classifier import TsetlinMachineClassifier
-from newfound.machine.clauses import Clauses
+from newfound.machine.clauses import Clauses, EpochInfo
 from newfound.rules import Rule, class_sums, read_rule
 
 __all__ = ["RuleBank", "learn_rules", "new_machine"]
@@ -95,6 +95,7 @@ def learn_rules(
     codes: NDArray[np.int64],
     usable: NDArray[np.bool_],
     wanted: NDArray[np.int64] | None = None,
+    callback: Callable[[EpochInfo], bool | None] | None = None,
 ) -> RuleBank | None:
     """Learn rules for classes; return None if there is only one class or no usable word.
 
@@ -110,6 +111,8 @@ def learn_rules(
         The terms that rules may use.
     wanted : ndarray of int, optional
         The classes to learn rules for, against all others together; by default all.
+    callback : callable, optional
+        Called with an `EpochInfo` after each epoch.
     """
     columns = np.flatnonzero(usable)
     labels = codes if wanted is None else np.where(np.isin(codes, wanted), codes, _OTHERS)
@@ -118,5 +121,5 @@ def learn_rules(
     with warnings.catch_warnings():
         # Many small classes are classes, not a regression target as scikit-learn supposes.
         warnings.filterwarnings("ignore", "The number of unique classes")
-        machine.fit(matrix[:, columns], labels)
+        machine.fit(matrix[:, columns], labels, callback=callback)
     return RuleBank(machine, columns, np.asarray(machine.classes_, dtype=np.int64))

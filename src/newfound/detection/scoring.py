@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from newfound.detection.class_statistics import ClassStatistics
 from newfound.detection.rulebank import RuleBank, learn_rules
 from newfound.machine.classifier import TsetlinMachineClassifier
+from newfound.machine.clauses import EpochInfo
 from newfound.rules import Rule
 from newfound.text.bags import BagReader, Bags
 from newfound.text.vectorizer import TextVectorizer
@@ -167,6 +168,7 @@ class Scorer:
         machine: TsetlinMachineClassifier,
         seed: int,
         scales: Scales | None = None,
+        callback: Callable[[EpochInfo], bool | None] | None = None,
     ) -> Scorer:
         """Learn words, statistics and rules from known documents.
 
@@ -186,6 +188,8 @@ class Scorer:
             Seed of the linear classifier.
         scales : Scales, optional
             How the parts are scaled.
+        callback : callable, optional
+            Called with an `EpochInfo` after each epoch of the machine.
 
         Returns
         -------
@@ -194,7 +198,7 @@ class Scorer:
         matrix = vectorizer.fit_transform(texts)
         pairs = pair_columns(vectorizer)
         statistics = ClassStatistics(matrix, codes, len(classes), pairs, seed=seed)
-        bank = learn_rules(machine, matrix, codes, usable_terms(statistics))
+        bank = learn_rules(machine, matrix, codes, usable_terms(statistics), callback=callback)
         return cls(classes, vectorizer, statistics, () if bank is None else (bank,), scales)
 
     @cached_property

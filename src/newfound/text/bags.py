@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from newfound.text.encoding import STOP, Encoder, Occurrences, TermIndex
+from newfound.text.tokenized import encode
 from newfound.text.validation import check_texts
 from newfound.text.vectorizer import TextVectorizer
 
@@ -87,7 +88,7 @@ class BagReader:
         """Return the bags of texts."""
         if len(self._encoder) > _MAX_CACHED:
             self._encoder = self._new_encoder()
-        found = Occurrences(self._encoder.encode(check_texts(texts), ordered=True), pairs=True)
+        found = Occurrences(encode(self._encoder, check_texts(texts), ordered=True), pairs=True)
         n = found.n_texts
         word_rows, words = _distinct(found.word_rows, found.words.astype(np.int64))
         key_rows, keys = _distinct(found.key_rows, found.keys)

@@ -14,6 +14,7 @@ import importlib
 import re
 import unicodedata
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -30,6 +31,7 @@ __all__ = [
     "read_data",
     "stop_words",
     "tokenize",
+    "words_and_breaks",
     "words_in",
 ]
 
@@ -78,6 +80,21 @@ def tokenize(text: str) -> list[Token]:
         for chunk in CHUNK.finditer(fold(text))
         for start, end, form in words_in(chunk[0], chunk.start())
     ]
+
+
+def words_and_breaks(text: str) -> Iterator[tuple[int, int, str]]:
+    """Iterate over start, end and normal form of the words of a text.
+
+    Punctuation and blank lines, which separate the words of a pair, have the form "".
+
+    Examples
+    --------
+    >>> list(words_and_breaks("Yes, we can"))
+    [(0, 3, 'yes'), (3, 4, ''), (5, 7, 'we'), (8, 11, 'can')]
+    """
+    for chunk in CHUNK_OR_BREAK.finditer(fold(text)):
+        words = words_in(chunk[0], chunk.start())
+        yield from words or ((chunk.start(), chunk.end(), ""),)
 
 
 def stop_words(language: str = "en") -> frozenset[str]:

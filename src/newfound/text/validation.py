@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -12,12 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from newfound.sides import SIDES
 from newfound.text.documents import DocumentError, is_frame, with_text
+from newfound.text.tokenized import TokenizedTexts
 
 __all__ = ["check_matrix", "check_texts", "is_count", "labelled_texts"]
 
 
-def check_texts(texts: Iterable[str]) -> Iterator[str]:
-    """Iterate over texts, and raise a `DocumentError` for anything that is not a text.
+def check_texts(texts: Iterable[str]) -> Iterable[str]:
+    """Return an iterable of texts that raises a `DocumentError` for anything that is not a text.
 
     Examples
     --------
@@ -34,6 +35,10 @@ def check_texts(texts: Iterable[str]) -> Iterator[str]:
         raise DocumentError(
             f"Expected an iterable of texts, got {_kind(texts)}; pass a list of str, or one column."
         )
+    return texts if isinstance(texts, TokenizedTexts) else _each_checked(texts)
+
+
+def _each_checked(texts: Iterable[str]) -> Iterator[str]:
     for position, text in enumerate(texts):
         if not isinstance(text, str):
             hint = "decode it" if isinstance(text, bytes) else "convert it to str or leave it out"
@@ -41,7 +46,7 @@ def check_texts(texts: Iterable[str]) -> Iterator[str]:
         yield text
 
 
-def labelled_texts(X: Iterable[str], y: ArrayLike) -> tuple[list[str], NDArray[np.bool_]]:
+def labelled_texts(X: Iterable[str], y: ArrayLike) -> tuple[Sequence[str], NDArray[np.bool_]]:
     """Return the texts that are not blank, and which of them are novel.
 
     Parameters
@@ -53,7 +58,8 @@ def labelled_texts(X: Iterable[str], y: ArrayLike) -> tuple[list[str], NDArray[n
 
     Returns
     -------
-    texts : list of str
+    texts : sequence of str
+        All of them if they are `TokenizedTexts`, which may have words without a text.
     novel : ndarray of bool
 
     Examples
@@ -68,7 +74,8 @@ def labelled_texts(X: Iterable[str], y: ArrayLike) -> tuple[list[str], NDArray[n
         raise ValueError(f"X is a single {type(X).__name__}; pass several texts in a list.")
     if y is None:
         raise ValueError("y is missing; pass 'known' or 'novel' for each text.")
-    texts, labels = list(X), np.asarray(y)
+    texts: Sequence[str] = X if isinstance(X, TokenizedTexts) else list(X)
+    labels = np.asarray(y)
     if labels.shape != (len(texts),):
         raise ValueError(
             f"y has the shape {labels.shape} for {len(texts)} texts; pass one label for each."
@@ -76,15 +83,16 @@ def labelled_texts(X: Iterable[str], y: ArrayLike) -> tuple[list[str], NDArray[n
     if not texts:
         raise ValueError("There are no texts; pass known and novel ones.")
     novel = np.array([_is_novel(label) for label in labels.tolist()])
-    kept = dict(with_text(texts))
-    novel = novel[list(kept)]
+    if not isinstance(texts, TokenizedTexts):
+        kept = dict(with_text(texts))
+        texts, novel = list(kept.values()), novel[list(kept)]
     for side, n in zip(SIDES, (int((~novel).sum()), int(novel.sum())), strict=True):
         if n < 2:
             raise ValueError(
                 f"{side} has {n} document{'s' if n != 1 else ''} with text; pass at least 2 for "
                 "each side."
             )
-    return list(kept.values()), novel
+    return texts, novel
 
 
 def check_matrix(matrix: Any, novel: NDArray[np.bool_]) -> None:

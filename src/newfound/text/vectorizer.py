@@ -28,14 +28,13 @@ from newfound.text.encoding import (
 )
 from newfound.text.filters import compile_ignore
 from newfound.text.lemmas import check_language, lemma_of, without_clitics
+from newfound.text.tokenized import encode
 from newfound.text.tokens import (
-    CHUNK,
-    CHUNK_OR_BREAK,
     Token,
     fold,
     normal,
     stop_words,
-    words_in,
+    words_and_breaks,
 )
 from newfound.text.validation import check_texts, is_count
 
@@ -198,26 +197,40 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
         Stop words are left out. A term that is not in the vocabulary has the index -1. A pair
         spans everything from its first word to its second.
         """
-        check_is_fitted(self, "vocabulary_")
         (text,) = check_texts([text])
+        return self.tokens_of(text, words_and_breaks(text))
+
+    def tokens_of(self, text: str, words: Iterable[tuple[int, int, str]]) -> list[Token]:
+        """Return the same as `tokens`, for a text that was split into words.
+
+        Parameters
+        ----------
+        text : str
+            The text.
+        words : iterable of (int, int, str)
+            Start, end and form of its words; the form of a break between two words is empty.
+
+        Returns
+        -------
+        list of Token
+        """
+        check_is_fitted(self, "vocabulary_")
         first, last = self.ngram_range
         found: list[Token] = []
         previous: Token | None = None
-        for chunk in (CHUNK_OR_BREAK if last == 2 else CHUNK).finditer(fold(text)):
-            words = words_in(chunk[0], chunk.start())
-            if not words:
+        for start, end, form in words:
+            term = self.term(form) if form else None
+            if not form:
                 previous = None
-            for start, end, form in words:
-                term = self.term(form)
-                if term is None:
-                    continue
-                token = self._token(text, term, start, end)
-                if first == 1:
-                    found.append(token)
-                if last == 2 and previous is not None:
-                    pair = f"{previous.term} {term}"
-                    found.append(self._token(text, pair, previous.start, end))
-                previous = token
+            if term is None:
+                continue
+            token = self._token(text, term, start, end)
+            if first == 1:
+                found.append(token)
+            if last == 2 and previous is not None:
+                pair = f"{previous.term} {term}"
+                found.append(self._token(text, pair, previous.start, end))
+            previous = token
         return sorted(found, key=lambda token: (token.start, token.end))
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
@@ -249,7 +262,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
 
     def _occurrences(self, encoder: Encoder, texts: Iterable[str]) -> Occurrences:
         pairs = self.ngram_range[1] == 2
-        return Occurrences(encoder.encode(check_texts(texts), ordered=pairs), pairs=pairs)
+        return Occurrences(encode(encoder, check_texts(texts), ordered=pairs), pairs=pairs)
 
     def _new_cache(self) -> tuple[TermIndex, Encoder]:
         index = TermIndex(self.vocabulary_)

@@ -1,0 +1,193 @@
+"""Texts that are split into words once, and then read by any vectorizer.
+
+A detector and a describer have different vocabularies, stop words and pairs, but what counts as a
+word is the same for both. `TokenizedTexts` keeps the words of each text with their positions, so
+that no text is split again for the next step.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.text.encoding import BREAK, END, Encoder
+from newfound.text.tokens import CHUNK_OR_BREAK, fold, words_in
+
+__all__ = ["TokenizedTexts", "encode"]
+
+
+class TokenizedTexts(Sequence[str]):
+    """A sequence of texts with the words of each.
+
+    Use it wherever `TextVectorizer` takes texts.
+
+    Parameters
+    ----------
+    texts : list of str
+        The texts.
+    forms : list of str
+        The distinct words, in lower case, not lemmatised.
+    codes : ndarray of int32
+        For all texts, one after the other: the number of each word in `forms`, `BREAK` where words
+        are separated by more than a space, and `END` after each text.
+    starts, ends : ndarray of int64
+        Where in its text each word is; of the length of `codes`.
+
+    Examples
+    --------
+    >>> from newfound.text.vectorizer import TextVectorizer
+    >>> texts = TokenizedTexts.of(["Pay my bill.", "A new card, please"])
+    >>> list(texts.words(0))
+    [(0, 3, 'pay'), (4, 6, 'my'), (7, 11, 'bill'), (11, 12, '')]
+    >>> TextVectorizer().fit(texts).get_feature_names_out().tolist()
+    ['bill', 'card', 'new', 'pay', 'please']
+    """
+
+    def __init__(
+        self,
+        texts: list[str],
+        forms: list[str],
+        codes: NDArray[np.int32],
+        starts: NDArray[np.int64],
+        ends: NDArray[np.int64],
+    ) -> None:
+        self.texts, self.forms, self.codes = texts, forms, codes
+        self.starts, self.ends = starts, ends
+        closes = np.flatnonzero(codes == END)
+        self._bounds = np.concatenate(([0], closes + 1))
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> TokenizedTexts:
+        """Split texts into words."""
+        kept: list[str] = []
+        chunks = _Chunks()
+        codes, starts, ends = array("i"), array("q"), array("q")
+        for text in texts:
+            kept.append(text)
+            for match in CHUNK_OR_BREAK.finditer(fold(text)):
+                at = match.start()
+                for code, start, end in chunks[match[0]]:
+                    codes.append(code)
+                    starts.append(at + start)
+                    ends.append(at + end)
+            codes.append(END)
+            starts.append(0)
+            ends.append(0)
+        arrays = np.array(codes, np.int32), np.array(starts, np.int64), np.array(ends, np.int64)
+        return cls(kept, list(chunks.numbers), *arrays)
+
+    @classmethod
+    def from_bags(cls, matrix: Any, words: Sequence[str]) -> TokenizedTexts:
+        """Return texts of which only the words are known, not their order; the texts are empty.
+
+        Parameters
+        ----------
+        matrix : Boolean CSR matrix
+            One row for each text, one column for each word.
+        words : sequence of str
+            The word of each column.
+
+        Examples
+        --------
+        >>> from scipy.sparse import csr_matrix
+        >>> texts = TokenizedTexts.from_bags(csr_matrix([[1, 0, 1]]), ["bill", "card", "pay"])
+        >>> list(texts), [form for _, _, form in texts.words(0) if form]
+        ([''], ['bill', 'pay'])
+        """
+        n, lengths = matrix.shape[0], np.diff(matrix.indptr)
+        # Each word is followed by a break, so that no two words are a pair.
+        codes = np.full(2 * len(matrix.indices) + n, BREAK, np.int32)
+        closes = np.cumsum(2 * lengths + 1) - 1
+        codes[closes] = END
+        rows = np.repeat(np.arange(n), lengths)
+        codes[2 * np.arange(len(matrix.indices)) + rows] = matrix.indices
+        nowhere = np.zeros(len(codes), np.int64)
+        return cls([""] * n, list(words), codes, nowhere, nowhere)._compact()
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[TokenizedTexts]) -> TokenizedTexts:
+        """Return the texts of several sequences as one."""
+        numbers: dict[str, int] = {}
+        codes = []
+        for part in parts:
+            codes.append(part.encode(lambda form: numbers.setdefault(form, len(numbers))))
+        return cls(
+            [text for part in parts for text in part.texts],
+            list(numbers),
+            np.concatenate(codes),
+            np.concatenate([part.starts for part in parts]),
+            np.concatenate([part.ends for part in parts]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @overload
+    def __getitem__(self, i: int) -> str: ...
+    @overload
+    def __getitem__(self, i: slice) -> list[str]: ...
+    def __getitem__(self, i: int | slice) -> str | list[str]:
+        return self.texts[i]
+
+    def take(self, rows: NDArray[Any]) -> TokenizedTexts:
+        """Return some of the texts."""
+        spans = [np.arange(self._bounds[i], self._bounds[i + 1]) for i in rows.tolist()]
+        places = np.concatenate(spans) if spans else np.zeros(0, np.int64)
+        return TokenizedTexts(
+            [self.texts[i] for i in rows.tolist()],
+            self.forms,
+            self.codes[places],
+            self.starts[places],
+            self.ends[places],
+        )._compact()
+
+    def _compact(self) -> TokenizedTexts:
+        """Leave out the words that no text has."""
+        is_word = self.codes >= 0
+        used, numbers = np.unique(self.codes[is_word], return_inverse=True)
+        codes = self.codes.copy()
+        codes[is_word] = numbers
+        forms = [self.forms[j] for j in used.tolist()]
+        return TokenizedTexts(self.texts, forms, codes, self.starts, self.ends)
+
+    def words(self, row: int) -> Iterator[tuple[int, int, str]]:
+        """Iterate over start, end and form of the words of a text; the form of a break is empty."""
+        span = slice(self._bounds[row], self._bounds[row + 1] - 1)
+        arrays = (self.starts[span], self.ends[span], self.codes[span])
+        for start, end, code in zip(*(a.tolist() for a in arrays), strict=True):
+            yield start, end, self.forms[code] if code >= 0 else ""
+
+    def encode(self, code_of: Callable[[str], int]) -> NDArray[np.int32]:
+        """Return the codes with other numbers for words, as `Encoder.encode` does."""
+        numbers = np.array([code_of(form) for form in self.forms], np.int32)
+        codes, is_word = self.codes.copy(), self.codes >= 0
+        codes[is_word] = numbers[codes[is_word]]
+        return codes
+
+
+class _Chunks(dict[str, tuple[tuple[int, int, int], ...]]):
+    """The number, start and end of the words of every chunk of text met so far."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.numbers: dict[str, int] = {}
+
+    def __missing__(self, chunk: str) -> tuple[tuple[int, int, int], ...]:
+        numbers = self.numbers
+        words = tuple(
+            (numbers.setdefault(form, len(numbers)), start, end)
+            for start, end, form in words_in(chunk)
+        )
+        self[chunk] = words = words or ((BREAK, 0, len(chunk)),)
+        return words
+
+
+def encode(encoder: Encoder, texts: Iterable[str], *, ordered: bool) -> NDArray[np.int32]:
+    """Return the codes of texts; those of `TokenizedTexts` without splitting them again."""
+    if isinstance(texts, TokenizedTexts):
+        return texts.encode(encoder.code_of)
+    return encoder.encode(texts, ordered=ordered)
