@@ -27,6 +27,10 @@ def check_texts(texts: Iterable[str]) -> Iterable[str]:
     ...
     newfound.text.readers.DocumentError: Document 1 is bytes, not a str; decode it.
     """
+    if isinstance(texts, TokenizedTexts):
+        return texts
+    if isinstance(texts, list | tuple):  # asking what else it is takes longer than a short text
+        return _each_checked(texts)
     if isinstance(texts, str | bytes):
         raise DocumentError(
             f"Expected several texts, got a single {_kind(texts)}; wrap it in a list."
@@ -35,7 +39,7 @@ def check_texts(texts: Iterable[str]) -> Iterable[str]:
         raise DocumentError(
             f"Expected an iterable of texts, got {_kind(texts)}; pass a list of str, or one column."
         )
-    return texts if isinstance(texts, TokenizedTexts) else _each_checked(texts)
+    return _each_checked(texts)
 
 
 def _each_checked(texts: Iterable[str]) -> Iterator[str]:
