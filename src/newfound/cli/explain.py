@@ -1,4 +1,4 @@
-"""``newfound explain``: what a saved model sees in a text."""
+"""``newfound explain``: why a text is known or novel, according to a saved model."""
 
 from __future__ import annotations
 
@@ -17,21 +17,22 @@ __all__ = ["explain"]
 
 
 def explain(
-    model: Annotated[Path, typer.Argument(help="A file that describe or detect --save wrote.")],
-    texts: Annotated[
-        list[str], typer.Argument(metavar="TEXT...", help="Texts, or - for lines from a pipe.")
+    model: Annotated[
+        Path, typer.Argument(help="File written by describe --save or detect --save.")
     ],
-    top: Annotated[
-        int, typer.Option(min=1, help="How many of the rules of each text to print as JSON.")
-    ] = 20,
+    texts: Annotated[
+        list[str],
+        typer.Argument(metavar="TEXT...", help="Texts, or - for the lines of standard input."),
+    ],
+    top: Annotated[int, typer.Option(min=1, help="Number of rules of each text in the JSON.")] = 20,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Show what a saved model sees in a text: its words, the rules it matches, the votes."""
+    """Explain why a text is known or novel: its words, the rules it matches, the verdict."""
     with outcome():
         from newfound.models import load
 
-        describer = load(model)
+        explainer = load(model)
         for text in texts:
             if not quiet and text != "-" and os.path.isfile(text):
                 command = shlex.join(["newfound", "explain", str(model), "-"])
@@ -43,15 +44,15 @@ def explain(
         for text in _lines(texts):
             found = True
             if json:
-                print_json(describer.explain(text).to_dict(max_rules=top), indent=None)
+                print_json(explainer.explain(text).to_dict(max_rules=top), indent=None)
             else:
-                show(describer.explain(text), "")
+                show(explainer.explain(text), "")
         if not found:
             raise ValueError("There is no text to explain; standard input is empty.")
 
 
 def _lines(texts: Iterable[str]) -> Iterable[str]:
-    """Give the texts; - stands for the lines of standard input, but for blank ones."""
+    """Iterate over the texts; - stands for the lines of standard input that are not blank."""
     from newfound.text.readers import piped_lines
 
     for text in texts:

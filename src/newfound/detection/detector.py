@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +17,7 @@ from newfound.detection.calibration import Calibration, check_alpha
 from newfound.detection.detection import Detection, detect
 from newfound.detection.explanation import explain
 from newfound.detection.growing import extended_classes, grow
+from newfound.detection.learning import learn_scorer, new_vectorizer
 from newfound.detection.rulebank import new_machine
 from newfound.detection.scoring import Scorer, Scores
 from newfound.detection.split import (
@@ -26,7 +27,6 @@ from newfound.detection.split import (
     hold_back,
     known_texts,
     made_classes,
-    sample_for_scales,
     size_aside,
     warn_of_single,
 )
@@ -42,8 +42,6 @@ from newfound.text.vectorizer import TextVectorizer
 __all__ = ["NOVEL", "NoveltyDetector"]
 
 Callback = Callable[[EpochInfo], bool | None]
-
-_SHORT = 20  # if documents have a median of fewer words, function words are kept
 
 
 class NoveltyDetector(BaseEstimator):
@@ -203,7 +201,8 @@ class NoveltyDetector(BaseEstimator):
         if labels is not None:
             warn_of_single(labels)
         else:
-            labels = made_classes(texts, self.n_groups, self._new_vectorizer(texts), self.seed_)
+            vectorizer = new_vectorizer(self.get_params(deep=False), texts)
+            labels = made_classes(texts, self.n_groups, vectorizer, self.seed_)
         self.classes_, every = np.unique(labels, return_inverse=True)
         codes = every.astype(np.int64)
         if given is None:
@@ -211,36 +210,10 @@ class NoveltyDetector(BaseEstimator):
             given = [texts[i] for i in aside.tolist()]
             texts, codes = [texts[i] for i in train.tolist()], codes[train]
         self.held_back_texts_ = given
-        self.scorer_ = self._learn(texts, codes, callback)
+        self.scorer_ = learn_scorer(
+            texts, codes, self.classes_, self.get_params(deep=False), self.seed_, callback
+        )
         self._calibrate()
-
-    def _learn(
-        self, texts: list[str], codes: NDArray[np.int64], callback: Callback | None
-    ) -> Scorer:
-        """Learn a scorer from known documents.
-
-        How the parts vary is measured on a sample, by a scorer that learned from the others only:
-        the scales have to be fixed before held-back documents are scored, or p-values would not be
-        exact.
-        """
-        sample = sample_for_scales(codes, self.seed_)
-        others = np.setdiff1d(np.arange(len(texts)), sample)
-        scales = None
-        for rows in (others, np.arange(len(texts))):
-            some = [texts[i] for i in rows.tolist()]
-            scorer = Scorer.learn(
-                some,
-                codes[rows],
-                self.classes_,
-                vectorizer=self._new_vectorizer(some),
-                machine=self._new_machine(self.seed_),
-                seed=self.seed_,
-                scales=scales,
-                callback=callback,
-            )
-            if scales is None:
-                scales = scorer.measure_scales([texts[i] for i in sample.tolist()])
-        return scorer
 
     def partial_fit(self, X: Iterable[str], y: ArrayLike | None = None, *, epochs: int = 1) -> Self:
         """Learn more known documents, of known classes or new ones; the first call is a `fit`.
@@ -407,19 +380,6 @@ class NoveltyDetector(BaseEstimator):
 
     def _new_machine(self, seed: int) -> TsetlinMachineClassifier:
         return new_machine(self.get_params(deep=False), seed)
-
-    def _new_vectorizer(self, texts: Sequence[str]) -> TextVectorizer:
-        stop_words = self.stop_words
-        if isinstance(stop_words, str) and stop_words == "auto":
-            lengths = [text.count(" ") + 1 for text in texts[:1000]]
-            stop_words = None if np.median(lengths or [0]) < _SHORT else "default"
-        return TextVectorizer(
-            language=self.language,
-            stop_words=stop_words,
-            lemmatize=self.lemmatize,
-            max_features=self.max_features,
-            ngram_range=(1, 2),
-        )
 
     def to_state(self, *, with_automata: bool = False) -> dict[str, Any]:
         """Return what a model file keeps: nested plain values and arrays."""

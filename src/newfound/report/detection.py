@@ -1,4 +1,4 @@
-"""The page about a detection: which incoming documents are new, how sure that is, and why."""
+"""The page about a detection: which incoming documents are new, with p-values and reasons."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["collect_detection"]
 
 _REASONS = 6
-_FAINT = 0.05  # of the strongest contribution; less is not marked
-_COUNTERFACTUALS = 12  # each takes many scorings
+_FAINT = 0.05  # share of the strongest contribution below which a word is not marked
+_COUNTERFACTUALS = 12  # documents that have one; each scores many shorter texts
 _BINS = 20
 _GROUP_WORDS = 10
 
@@ -32,45 +32,25 @@ _GROUP_WORDS = 10
 def collect_detection(
     detection: Detection, limits: Limits, piles: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Give everything that a page about a detection shows.
+    """Return everything that a page about a detection shows.
 
     Parameters
     ----------
     detection : Detection
-        What a detector found.
+        The examined texts.
     limits : Limits
-        How much of everything.
+        The maximum number of each thing on the page.
     piles : mapping, optional
         Where the known and the incoming documents came from.
 
     Returns
     -------
     dict
-        As of `newfound.report.collect`, and ``detection`` and ``groups``; what describes the novel
-        documents is None where there are too few.
+        The fields of `newfound.report.collect`, and ``detection`` and ``groups``. The fields that
+        describe the novel documents are None if there are too few.
     """
     described = detection.description
-    if described is not None:
-        data = collect(described, gather(described), limits)
-    else:
-        data = dict.fromkeys(
-            (
-                "words",
-                "cards",
-                "examples",
-                "rules",
-                "phrases",
-                "senses",
-                "context",
-                "pairs",
-                "curves",
-            )
-        )
-        data |= {
-            "notes": [],
-            "n_documents": None,
-            "made": {"parameters": {}, "versions": versions()},
-        }
+    data = _undescribed() if described is None else collect(described, gather(described), limits)
     share, alpha = detection.share, detection.detector.calibration_.alpha
     names = [] if data["words"] is None else data["words"]["columns"]["word"]
     data["detection"] = {
@@ -94,6 +74,15 @@ def collect_detection(
     data["made"]["detector"] = _made(detection)
     data["made"]["piles"] = jsonable(piles or {})
     return data
+
+
+def _undescribed() -> dict[str, Any]:
+    """Return the fields of `newfound.report.collect` for a page without a description."""
+    described = (
+        "words", "cards", "examples", "rules", "phrases", "senses", "context", "pairs", "curves",
+    )  # fmt: skip
+    made = {"parameters": {}, "versions": versions()}
+    return {**dict.fromkeys(described), "notes": [], "n_documents": None, "made": made}
 
 
 def _documents(detection: Detection, numbers: Mapping[str, int], limits: Limits) -> dict[str, Any]:
@@ -132,12 +121,12 @@ def _documents(detection: Detection, numbers: Mapping[str, int], limits: Limits)
 
 
 def _name(name: str) -> str:
-    """Count from 1 where a document has no name but its place."""
+    """Return the name of a document; one that is only a position is counted from 1."""
     return f"no. {int(name) + 1:,}" if name.isdecimal() and name.isascii() else name[:80]
 
 
 def _choose(novel: NDArray[np.bool_], most: int) -> NDArray[np.intp]:
-    """Take the newest ones, then those that nearly were; some known ones if there is room."""
+    """Choose the most novel documents, and then the known ones that were nearly novel."""
     if len(novel) <= most:
         return np.arange(len(novel))
     n_novel = min(int(novel.sum()), most - most // 6)
@@ -149,7 +138,7 @@ def _choose(novel: NDArray[np.bool_], most: int) -> NDArray[np.intp]:
 def _marked(
     text: str, words: Sequence[WordReason], numbers: Mapping[str, int], most: int
 ) -> dict[str, Any]:
-    """Cut the beginning of a text into pieces, words marked by what they contribute."""
+    """Cut the beginning of a text into pieces, with the contributions of its words."""
     end = len(text)
     if end > most:
         space = text.rfind(" ", most // 2, most)

@@ -1,0 +1,85 @@
+"""Learn a scorer from known documents, with the parameters of a detector."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.detection.rulebank import new_machine
+from newfound.detection.scoring import Scorer
+from newfound.detection.split import sample_for_scales
+from newfound.machine.clauses import EpochInfo
+from newfound.text.vectorizer import TextVectorizer
+
+__all__ = ["learn_scorer", "new_vectorizer"]
+
+_SHORT = 20  # if documents have a median of fewer words, function words are kept
+
+
+def learn_scorer(
+    texts: list[str],
+    codes: NDArray[np.int64],
+    classes: NDArray[Any],
+    parameters: Mapping[str, Any],
+    seed: int,
+    callback: Callable[[EpochInfo], bool | None] | None = None,
+) -> Scorer:
+    """Learn a scorer from known documents.
+
+    The spread of the parts is measured on a sample, by a scorer that learned from the other
+    documents only. It has to be known before held-back documents are scored, or p-values would not
+    be exact.
+
+    Parameters
+    ----------
+    texts : list of str
+        The known documents.
+    codes : ndarray of int
+        The index of the class of each.
+    classes : ndarray
+        The names of the classes.
+    parameters : mapping
+        The parameters of a detector.
+    seed : int
+        The seed.
+    callback : callable, optional
+        Called with an `EpochInfo` after each epoch of the two machines.
+
+    Returns
+    -------
+    Scorer
+    """
+    sample = sample_for_scales(codes, seed)
+    others = np.setdiff1d(np.arange(len(texts)), sample)
+    scales = None
+    for rows in (others, np.arange(len(texts))):
+        some = [texts[i] for i in rows.tolist()]
+        scorer = Scorer.learn(
+            some,
+            codes[rows],
+            classes,
+            vectorizer=new_vectorizer(parameters, some),
+            machine=new_machine(parameters, seed),
+            seed=seed,
+            scales=scales,
+            callback=callback,
+        )
+        if scales is None:
+            scales = scorer.measure_scales([texts[i] for i in sample.tolist()])
+    return scorer
+
+
+def new_vectorizer(parameters: Mapping[str, Any], texts: Sequence[str]) -> TextVectorizer:
+    """Return an unfitted vectorizer with the parameters of a detector.
+
+    Stop words that are "auto" depend on how long the texts are.
+    """
+    names = ("language", "stop_words", "lemmatize", "max_features")
+    chosen = {name: parameters[name] for name in names}
+    if isinstance(chosen["stop_words"], str) and chosen["stop_words"] == "auto":
+        lengths = [text.count(" ") + 1 for text in texts[:1000]]
+        chosen["stop_words"] = None if np.median(lengths or [0]) < _SHORT else "default"
+    return TextVectorizer(**chosen, ngram_range=(1, 2))
