@@ -64,7 +64,7 @@ class ReferenceMachine:
     # -- answers ---------------------------------------------------------------------------
 
     def evaluate(self, cls: int, x: Bools, training: bool) -> Bools:
-        """Tell which clauses of a class match a document; empty ones only in training."""
+        """Return which clauses of a class match a document; empty ones only in training."""
         included = self.states[cls] >= INCLUDED
         violated = included & ~literals(x)
         matches: Bools = ~violated.reshape(len(violated), -1).any(axis=1)
@@ -73,17 +73,17 @@ class ReferenceMachine:
         return matches
 
     def class_sum(self, matches: Bools) -> int:
-        """Matching clauses that vote for the class minus those that vote against it."""
+        """Return the matching clauses that vote for the class minus those that vote against it."""
         against = np.count_nonzero(matches & ~self.votes_for)
         return int(np.count_nonzero(matches & self.votes_for) - against)
 
     def feedback_probability(self, matches: Bools, positive: bool) -> float:
-        """Probability that a clause of the class gets feedback, given which ones match."""
+        """Return the probability that a clause of the class gets feedback, given which ones match."""
         v = min(max(self.class_sum(matches), -self.T), self.T)
         return (self.T - v if positive else self.T + v) / (2 * self.T)
 
     def votes(self, X: Bools) -> NDArray[np.int32]:
-        """Class sums of each document, not clipped, shape (n_documents, n_classes)."""
+        """Return the class sums of each document, not clipped, shape (n_documents, n_classes)."""
         sums = [
             [self.class_sum(self.evaluate(c, x, training=False)) for c in range(self.n_classes)]
             for x in X
@@ -91,7 +91,7 @@ class ReferenceMachine:
         return np.array(sums, dtype=np.int32).reshape(len(X), self.n_classes)
 
     def predict(self, X: Bools) -> NDArray[np.intp]:
-        """Class with the largest sum."""
+        """Return the class with the largest sum."""
         winners: NDArray[np.intp] = self.votes(X).argmax(axis=1)
         return winners
 
@@ -144,7 +144,7 @@ class ReferenceMachine:
         return np.array([np.count_nonzero(kind) for kind in (ia, ib, ii, idle)], dtype=np.int64)
 
     def at_target(self, X: Bools, y: NDArray[Any]) -> bool:
-        """Tell whether no document can give feedback to any class any more."""
+        """Return whether no document can give feedback to any class any more."""
         return all(
             self.feedback_probability(self.evaluate(c, x, training=True), c == label) == 0.0
             for x, label in zip(X, y, strict=True)
@@ -167,5 +167,5 @@ class ReferenceMachine:
 
 
 def literals(x: Bools) -> Bools:
-    """Truth of the plain and of the negated literals, shape (2, n_features)."""
+    """Return the truth of the plain and of the negated literals, shape (2, n_features)."""
     return np.array([x, ~x])
