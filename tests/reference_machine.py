@@ -78,7 +78,7 @@ class ReferenceMachine:
         return int(np.count_nonzero(matches & self.votes_for) - against)
 
     def feedback_probability(self, matches: Bools, positive: bool) -> float:
-        """Return the probability that a clause of the class gets feedback, given which ones match."""
+        """Return the probability of feedback to a clause of the class, given which ones match."""
         v = min(max(self.class_sum(matches), -self.T), self.T)
         return (self.T - v if positive else self.T + v) / (2 * self.T)
 
