@@ -20,8 +20,8 @@ from newfound.description.theme_rules import choose_rules, found_rows, matching_
 
 __all__ = ["Draft", "HeldOut", "choose_themes", "held_out_figures"]
 
-SEARCH = 6.0  # deviance that the best of many groups reaches by chance
-RULE_SEARCH = 2.0  # the same for each further rule
+SEARCH = 5.0  # deviance that the best of many groups reaches by chance
+RULE_SEARCH = 1.5  # the same for each further rule
 STRONG = 3.0  # evidence of a word that is a theme of its own
 MIN_FRESH = 0.5  # share of a theme's novel documents that no earlier theme has
 MIN_GROWTH = 1.5  # how many times as frequent a theme is on the novel side, at least
@@ -99,7 +99,9 @@ def choose_themes(
             rows = found_rows(columns, rules)
             candidates.append(Draft(group, rules, rows, _evidence(rows, novel, len(rules))))
     chosen = _best_first(candidates, novel, n_themes)
-    chosen += _single_words(matrix, columns, novel, evidence, chosen)
+    words = _single_words(matrix, columns, novel, evidence, chosen)
+    chosen = [draft for draft in chosen if not any(_covers(word, draft, novel) for word in words)]
+    chosen += words
     return sorted(chosen, key=lambda draft: -draft.evidence)[:n_themes]
 
 
@@ -200,6 +202,12 @@ def _single_words(
         found.append(Draft(group, [(int(word),)], rows, _evidence(rows, novel)))
         left[rows] = False
     return found
+
+
+def _covers(word: Draft, draft: Draft, novel: Bools) -> bool:
+    """Return whether the theme of a word has most of the novel documents of another theme."""
+    new = draft.rows[novel[draft.rows]]
+    return len(np.intersect1d(word.rows, new, assume_unique=True)) > MIN_FRESH * len(new)
 
 
 def _company(matrix: Matrix, rows: Rows, word: int) -> tuple[Rows, NDArray[np.float64]]:
