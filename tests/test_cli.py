@@ -469,8 +469,8 @@ class TestBadInput:
     def test_nothing_left_after_cleaning(self, piles: Piles) -> None:
         refused(
             call(*piles.write(["the of and"] * 5, ["... !!!"] * 5).arguments),
-            "Nothing is left after cleaning: the 10 documents hold no words but stop words and too "
-            "short ones; pass other texts, or stop_words=None.",
+            "Nothing is left after cleaning: the 10 documents hold no words other than stop "
+            "words and too short words; pass other texts, or stop_words=None.",
         )
 
     def test_nothing_left_on_one_side(self, piles: Piles) -> None:

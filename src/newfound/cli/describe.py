@@ -35,13 +35,13 @@ from newfound.cli.options import (
     Seed,
     TextColumn,
     Top,
+    check_distinct,
+    check_outputs,
     even,
     number,
-    refuse_paths,
-    refuse_same,
-    ways_to_read,
+    reading_options,
 )
-from newfound.cli.outputs import refuse_ending, write
+from newfound.cli.outputs import check_table_format, write
 
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
@@ -121,14 +121,14 @@ def describe(
         what = "standard input" if known == "-" else known
         raise typer.BadParameter(f"--known and --novel are the same: {what}.")
     paths_out = {"--output": output, "--save": save, "--report": report}
-    refuse_same(paths_out)
-    refuse_ending(output)
+    check_distinct(paths_out)
+    check_table_format(output)
     paths, columns = (known, novel), (known_column, novel_column)
-    ways = ways_to_read(paths, columns, text_column, format)
+    ways = reading_options(paths, columns, text_column, format)
     with outcome():
         from newfound.text.documents import read_documents
 
-        refuse_paths(*paths_out.values(), force=force)
+        check_outputs(*paths_out.values(), force=force)
         began = perf_counter()
         old, new = (
             read_documents(path, **way, encoding=encoding)
@@ -169,7 +169,7 @@ def demo(
     with outcome():
         from newfound.lab.datasets import load_sample
 
-        refuse_paths(report, force=force)
+        check_outputs(report, force=force)
         known, novel = load_sample()
         parameters = {"preset": "default", "random_state": seed, "n_jobs": jobs}
         describer = _fit(known, novel, parameters, quiet=quiet)

@@ -23,11 +23,11 @@ from newfound.cli.options import (
     Report,
     Seed,
     TextColumn,
-    refuse_paths,
-    refuse_same,
-    ways_to_read,
+    check_distinct,
+    check_outputs,
+    reading_options,
 )
-from newfound.cli.outputs import refuse_ending, write
+from newfound.cli.outputs import check_table_format, write
 from newfound.marks import visible
 
 if TYPE_CHECKING:
@@ -125,15 +125,15 @@ def detect(
     """
     _check_options(context, known, incoming, model, labels_column)
     paths_out = {"--output": output, "--save": save, "--report": report}
-    refuse_same(paths_out)
-    refuse_ending(output)
+    check_distinct(paths_out)
+    check_table_format(output)
     paths = [incoming] if known is None else [known, incoming]
     columns = [incoming_column] if known is None else [known_column, incoming_column]
-    ways = ways_to_read(paths, columns, text_column, format)
+    ways = reading_options(paths, columns, text_column, format)
     if known is not None:
         ways[0]["label_column"] = labels_column
     with outcome():
-        refuse_paths(*paths_out.values(), force=force)
+        check_outputs(*paths_out.values(), force=force)
         began = perf_counter()
         read = _read(paths, ways, encoding, quiet=quiet)
         seconds = {"reading": perf_counter() - began}

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from newfound.cli.console import outcome, print_json, say
-from newfound.cli.options import Data, Force, Jobs, Json, Measurements, Quiet, refuse_paths
+from newfound.cli.options import Data, Force, Jobs, Json, Measurements, Quiet, check_outputs
 
 if TYPE_CHECKING:
     from newfound.lab.evaluation.suites import Results
@@ -143,7 +143,7 @@ def _output_paths(output: Path | None, *, force: bool) -> list[Path]:
     """Return the paths of the page and of the JSON file; fail now if they cannot be written."""
     paths = [Path(f"{output}{ending}") for ending in (".md", ".json")] if output else []
     for path in paths:
-        refuse_paths(path, force=force)
+        check_outputs(path, force=force)
     return paths
 
 

@@ -28,11 +28,11 @@ __all__ = [
     "Seed",
     "TextColumn",
     "Top",
+    "check_distinct",
+    "check_outputs",
     "even",
     "number",
-    "refuse_paths",
-    "refuse_same",
-    "ways_to_read",
+    "reading_options",
 ]
 
 PATH_HELP = (
@@ -135,7 +135,7 @@ Measurements = Annotated[
 ]
 
 
-def refuse_same(paths: Mapping[str, Path | None]) -> None:
+def check_distinct(paths: Mapping[str, Path | None]) -> None:
     """Reject two options that name the same file."""
     taken: dict[Path, str] = {}
     for option, path in paths.items():
@@ -143,7 +143,7 @@ def refuse_same(paths: Mapping[str, Path | None]) -> None:
             raise typer.BadParameter(f"{taken[path]} and {option} are the same: {path}.")
 
 
-def ways_to_read(
+def reading_options(
     paths: Sequence[str],
     columns: Sequence[str | None],
     column: str | None,
@@ -171,7 +171,7 @@ def ways_to_read(
     ]
 
 
-def refuse_paths(output: Path | None, *others: Path | None, force: bool) -> None:
+def check_outputs(output: Path | None, *others: Path | None, force: bool) -> None:
     """Check before the work that the outputs can be written."""
     from newfound.storage.files import check_writable
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
     from newfound.detection.detector import NoveltyDetector
 
-__all__ = ["refuse_ending", "write"]
+__all__ = ["check_table_format", "write"]
 
 
 class _Rows(Protocol):
@@ -23,7 +23,7 @@ class _Rows(Protocol):
     def to_records(self) -> list[dict[str, Any]]: ...
 
 
-def refuse_ending(output: Path | None) -> None:
+def check_table_format(output: Path | None) -> None:
     """Reject a table format that cannot be written."""
     if output is not None and output.suffix.lower() not in (".csv", ".json", ".parquet"):
         raise typer.BadParameter(f"--output {output} must end in .csv, .json or .parquet.")
