@@ -29,7 +29,7 @@ Array = np.ndarray[Any, Any]
 def fitted(**parameters: Any) -> NoveltyDescriber:
     """Return a small describer."""
     settings = {"n_machines": 5, "n_clauses": 20, "T": 8, "s": 3.0, "epochs": 10}
-    settings |= {"random_state": 7, **parameters}
+    settings |= {"random_state": 7, "fold_copies": False, **parameters}
     return NoveltyDescriber(**settings).fit([*KNOWN, *NOVEL], LABELS)
 
 

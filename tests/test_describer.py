@@ -46,7 +46,7 @@ NOVEL = [
     "England lost the scrum and the rugby match.",
     "A try, a conversion, and rugby fans were happy.",
 ] * 8
-SMALL: dict[str, Any] = {"n_clauses": 40, "T": 10, "random_state": 1}
+SMALL: dict[str, Any] = {"n_clauses": 40, "T": 10, "random_state": 1, "fold_copies": False}
 
 
 @pytest.fixture(scope="module")
@@ -113,10 +113,11 @@ class TestFit:
         ties = np.flatnonzero(np.diff(words["novelty"]) == 0)
         score = np.nan_to_num(words["score"], nan=-1.0)
         assert (score[ties] >= score[ties + 1]).all()
-        assert (words["low"] < words["novelty"]).all()
-        assert (words["novelty"] < words["high"]).all()
+        assert (words["low"] <= words["times"]).all()
+        assert (words["times"] <= words["high"]).all()
         assert words.row("rugby")["q"] < 0.001
-        assert words.row("wicket")["q"] == 1
+        assert words.row("rugby")["low"] > 1
+        assert words.row("wicket")["high"] < 1
 
     def test_evidence_is_that_of_the_documents(self, described: NoveltyDescriber) -> None:
         matrix = described.vectorizer_.transform(KNOWN + NOVEL)
@@ -338,12 +339,16 @@ class TestTable:
 
     def test_what_is_not_finite_is_empty_in_files(self) -> None:
         clauses = ClauseTable.from_clauses([Clause("novel", 1, ("try",))], ["try", "zebra"])
-        evidence = Evidence(*(np.array([1.0, 0.5]) for _ in range(4)))
+        evidence = Evidence(*(np.array([1.0, 0.5]) for _ in range(5)))
         words = WordTable.from_clauses(clauses, np.array([[0, 1], [1, 1]]), {}, evidence)
         assert words.row("zebra")["score"] is None
         assert words.row("zebra")["stability"] is None
         assert words.row("zebra")["role"] == "common"
-        assert (words.to_csv() or "").splitlines()[2].startswith("zebra,0.5,0.5,0.5,0.5,,,0,0")
+        assert (
+            (words.to_csv() or "")
+            .splitlines()[2]
+            .startswith("zebra,0.5,0.5,0.5,0.5,0.5,1.0,1.0,,,0,0")
+        )
         assert "NaN" not in (words.to_json() or "")
 
     def test_frames(self, described: NoveltyDescriber) -> None:
@@ -603,6 +608,7 @@ class TestState:
             ("words.novelty", lambda a: a.astype(np.int64)),
             ("words.novelty", lambda a: a.astype(np.float32)),
             ("words.novelty", lambda a: a * np.nan),
+            ("words.times", lambda a: a[1:]),
             ("words.low", lambda a: a - np.inf),
             ("words.high", lambda a: np.where(np.arange(len(a)) == 2, np.nan, a)),
             ("words.q", lambda a: np.stack((a, a))),

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from newfound.description.describer import NoveltyDescriber
-from newfound.description.novelty import PRIOR, document_weights, squares_by_chance, word_evidence
+from newfound.description.novelty import DocumentWeights, document_weights, evidence_of_sets
 from newfound.description.phrases import find_phrases, phrase_table
 from newfound.rules import Clause, ClauseTable
 
@@ -64,7 +64,7 @@ def topics() -> tuple[list[str], list[str]]:
 
 @pytest.fixture(scope="module")
 def of_topics() -> NoveltyDescriber:
-    describer = NoveltyDescriber(n_clauses=200, T=30, epochs=15, random_state=2)
+    describer = NoveltyDescriber(n_clauses=200, T=30, epochs=15, fold_copies=False, random_state=2)
     return describer.fit(*topics())
 
 
@@ -96,11 +96,11 @@ class TestPlanted:
         bags[70:, :2] = False
         bags[:, 2] = bags[:, 0]
         novel = np.arange(520) >= 500
-        signed = document_weights(sparse.csr_array(bags, dtype=float), novel)
-        word = word_evidence(sparse.csr_array(bags), novel, signed).novelty[2]
+        weights = document_weights(sparse.csr_array(bags), novel)
+        word = evidence_of_sets(sparse.csr_array(bags), weights)[2]
         rule = Clause("known", 1, ("0", "1"))
         table = ClauseTable.from_clauses([rule] * 3, [str(i) for i in range(30)])
-        phrases = find_phrases(table, sparse.csr_array(bags), signed)
+        phrases = find_phrases(table, sparse.csr_array(bags), weights)
         if len(phrases):  # too weak to be listed is as well
             assert phrases["novelty"][0] == pytest.approx(word)
         assert word > -2  # twenty novel documents lack many words by chance
@@ -122,7 +122,7 @@ class TestTable:
         having = [set(text.split()) for text in texts]
         table = described.all_clauses_
         matrix = described.vectorizer_.transform(texts)
-        signed = document_weights(matrix, np.array(labels) == "novel")
+        weights = document_weights(matrix, np.array(labels) == "novel")
         assert len(described.phrases_) > 5
         assert set(described.phrases_["side"]) == {"known", "novel"}
         assert max(map(len, described.phrases_["words"])) > 2
@@ -136,9 +136,8 @@ class TestTable:
             assert row["documents_known"] == len(rows) - novel
             own = novel if row["side"] == "novel" else len(rows) - novel
             assert row["precision"] == pytest.approx(own / len(rows))
-            weights = signed[rows]
-            variance = max((weights**2).sum(), squares_by_chance(signed)[rows].sum())
-            novelty = weights.sum() / np.sqrt(variance + PRIOR)
+            mine = sparse.csc_array(np.isin(np.arange(len(texts)), rows)[:, None])
+            novelty = float(evidence_of_sets(mine, weights)[0])
             assert row["novelty"] == pytest.approx(novelty)
             assert (novelty > 0) == (row["side"] == "novel")
             clauses = [
@@ -178,12 +177,13 @@ class TestTable:
 
 
 def find(rules: list[Clause], bags: Any, novel: Any, **options: Any) -> list[dict[str, Any]]:
-    """Find phrases among documents that all weigh 1."""
+    """Find phrases among documents that all weigh the same."""
     vocabulary = sorted({word for rule in rules for word in (*rule.plain, *rule.negated)})
     matrix = sparse.csr_array([[word in bag.split() for word in vocabulary] for bag in bags])
-    signed = np.where(novel, 1.0, -1.0)
+    base = float(np.mean(novel))
+    weights = DocumentWeights(np.ones(len(bags)), np.asarray(novel, bool), base, 1.0, 1.0)
     table = ClauseTable.from_clauses(rules, vocabulary)
-    return find_phrases(table, matrix, signed, **options).to_records()
+    return find_phrases(table, matrix, weights, **options).to_records()
 
 
 class TestFolding:

@@ -29,7 +29,8 @@ from report_pages import PageReader, read, text_of
 KNOWN = ["The batsman hit six.", "A cricket match in England.", "Six wickets in the match."] * 8
 NOVEL = ["The scrum won the ball.", "A rugby match in England.", "Old rugby try, no wicket."] * 8
 SMALL: dict[str, Any] = {
-    "n_machines": 3, "n_clauses": 20, "epochs": 10, "min_df": 1, "random_state": 1,
+    "n_machines": 3, "n_clauses": 20, "epochs": 10, "min_df": 1, "fold_copies": False,
+    "random_state": 1,
 }  # fmt: skip
 
 

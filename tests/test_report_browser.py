@@ -55,7 +55,8 @@ NOVEL = [
     "The scrum-half fed the scrum before the try.",
 ] * 8
 SMALL: dict[str, Any] = {
-    "n_machines": 3, "n_clauses": 60, "epochs": 10, "min_df": 1, "random_state": 1,
+    "n_machines": 3, "n_clauses": 60, "epochs": 10, "min_df": 1, "fold_copies": False,
+    "random_state": 1,
 }  # fmt: skip
 # Each would do something if a browser ever read it as anything but text.
 HOSTILE = [

@@ -185,9 +185,10 @@ def headline(words: Sequence[str], n_known: int, n_novel: int) -> Text:
     return Text.assemble(
         f"What is new in {n_novel:,} novel documents, compared with {n_known:,} known ones: ",
         (found, STYLES["novel"]),
-        ".\nNovelty: evidence that a word is new, in standard deviations, with its 90 % interval.\n"
-        "q: expected share of false discoveries if you stop here (Benjamini-Hochberg).\n"
-        "Score: how many times as frequent in the rules for novel as in the rules for known.\n",
+        ".\nNovelty: how sure it is that a word is new, in standard deviations; chance rarely "
+        "exceeds 2.\n"
+        "Times: how many times more frequent in novel documents, shrunk, with its 90 % interval.\n"
+        "q: expected share of false discoveries if you stop here (Benjamini-Hochberg).\n",
     )
 
 
@@ -195,8 +196,7 @@ def words_table(rows: Sequence[dict[str, Any]], side: str, title: str) -> Table:
     """Return a table of words, with the evidence for each."""
     table = _table(title)
     table.add_column("word", style=STYLES[side], no_wrap=True, min_width=12, max_width=30)
-    names = ("novelty", "90 %", *(["q"] if side == "novel" else []), "score")
-    for name in (*names, "novel docs", "known docs"):
+    for name in ("novelty", "times", "90 %", "q", "novel docs", "known docs", "score"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("forms")
     for row in rows:
@@ -204,10 +204,11 @@ def words_table(rows: Sequence[dict[str, Any]], side: str, title: str) -> Table:
         table.add_row(
             visible(row["word"]),
             f"{row['novelty']:.1f}",
-            f"{row['low']:.1f} to {row['high']:.1f}",
-            *([share(row["q"])] if side == "novel" else []),
-            "" if math.isnan(score) else number(score),
+            number(row["times"]),
+            f"{number(row['low'])} to {number(row['high'])}",
+            share(row["q"]),
             *(f"{row[key]:,}" for key in ("documents_novel", "documents_known")),
+            "" if math.isnan(score) else number(score),
             _forms(row["word"], list(row["forms"])),
         )
     return table

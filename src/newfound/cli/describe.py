@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
@@ -35,6 +36,7 @@ from newfound.cli.options import (
     Seed,
     TextColumn,
     Top,
+    all_stop_words,
     check_distinct,
     check_outputs,
     even,
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
     from newfound.text.documents import Documents
 
 __all__ = ["demo", "describe"]
+
+_SET_ASIDE_SHOWN = 5
 
 
 def describe(
@@ -104,6 +108,19 @@ def describe(
     min_df: Annotated[
         int | None, typer.Option(min=1, help="Ignore words that are in fewer documents.")
     ] = None,
+    stop_words: Annotated[
+        Path | None,
+        typer.Option(help="File with more words to ignore, one a line.", dir_okay=False),
+    ] = None,
+    ignore: Annotated[
+        str | None, typer.Option(help="Ignore words that match this regular expression.")
+    ] = None,
+    calendar: Annotated[
+        bool, typer.Option("--calendar", help="Keep calendar words, numbers and single letters.")
+    ] = False,
+    keep_copies: Annotated[
+        bool, typer.Option("--keep-copies", help="Count every copy of a text as evidence.")
+    ] = False,
     seed: Seed = 0,
     jobs: Jobs = -1,
     json: Json = False,
@@ -145,6 +162,10 @@ def describe(
             "max_literals": max_literals,
             "language": language,
             "min_df": min_df,
+            "stop_words": all_stop_words(stop_words, language),
+            "ignore": ignore,
+            "calendar": calendar or None,
+            "fold_copies": False if keep_copies else None,
             "random_state": seed,
             "n_jobs": jobs,
         }
@@ -190,7 +211,22 @@ def _fit(
 
     labels = ["known"] * len(known) + ["novel"] * len(novel)
     with training(quiet=quiet) as callback:
-        return NoveltyDescriber(**parameters).fit([*known, *novel], labels, callback=callback)
+        describer = NoveltyDescriber(**parameters).fit([*known, *novel], labels, callback=callback)
+    if not quiet:
+        for note in notes(describer):
+            say(note)
+    return describer
+
+
+def notes(describer: NoveltyDescriber) -> Iterator[str]:
+    """Yield what was folded and what was set aside, a sentence each."""
+    copies = describer.copies_
+    if copies is not None and (copies.is_copy.any() or copies.passages.any()):
+        yield copies.summary()
+    aside = list(describer.set_aside_)
+    if aside:
+        shown = ", ".join(aside[:_SET_ASIDE_SHOWN]) + (", ..." if aside[_SET_ASIDE_SHOWN:] else "")
+        yield f"Set aside dates, numbers and single letters ({shown}); --calendar keeps them."
 
 
 def _print(
@@ -224,6 +260,8 @@ def _print(
                 "known_words": old,
                 "phrases": phrases,
                 "rules": [clause.to_dict() for clause in rules],
+                "set_aside": describer.set_aside_,
+                "copies": None if describer.copies_ is None else describer.copies_.n_documents,
             }
         )
         return

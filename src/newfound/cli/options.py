@@ -58,6 +58,16 @@ class Format(StrEnum):
     parquet = "parquet"
 
 
+def all_stop_words(path: Path | None, language: str | None) -> list[str] | None:
+    """Return the default stop words and those of a file; None without a file."""
+    if path is None:
+        return None
+    from newfound.text.filters import read_stop_words
+    from newfound.text.tokens import stop_words
+
+    return sorted(stop_words(language or "en") | read_stop_words(path))
+
+
 def even(value: int | None) -> int | None:
     """Reject an odd number of clauses."""
     if value is not None and value % 2:

@@ -43,8 +43,10 @@ def describe(
 
     Examples
     --------
-    >>> known = ["A wicket fell", "The wicket and an over", "Out after an over of spin"] * 5
-    >>> novel = ["A scrum and a try", "The try came from a scrum", "A try, no wicket"] * 5
+    >>> known = [f"{who} took a wicket in the {when} over" for who in ("Ann", "Bob", "Cy")
+    ...          for when in ("first", "third", "sixth", "ninth", "last")]
+    >>> novel = [f"{who} scored a try after the {when} scrum" for who in ("Ann", "Bob", "Cy")
+    ...          for when in ("first", "third", "sixth", "ninth", "last")]
     >>> describer = describe(known, novel, n_clauses=20, T=5, random_state=1)
     >>> describer.words_.top(2)["word"].tolist()
     ['try', 'scrum']

@@ -17,9 +17,9 @@ from sklearn.utils.validation import (  # type: ignore[import-untyped,unused-ign
 
 from newfound.description.context import Context, ContextIndex, ContextMatrix
 from newfound.description.explanation import Explanation, explain
-from newfound.description.learning import Training, findings, word_table
+from newfound.description.learning import Training, findings, without_calendar, word_table
 from newfound.description.novelty import Evidence
-from newfound.description.presets import resolve
+from newfound.description.presets import VECTORIZER, resolve
 from newfound.description.scores import shared_role
 from newfound.description.senses import Senses, find_senses
 from newfound.description.state import DescriberParts, describer_from_state, describer_state
@@ -33,6 +33,7 @@ from newfound.sides import SIDES
 from newfound.storage.fields import Fields
 from newfound.storage.model_file import load_model, save_model
 from newfound.table import Table
+from newfound.text.copies import Copies
 from newfound.text.corpus import Corpus
 from newfound.text.documents import as_sides
 from newfound.text.sentences import SentenceFinder
@@ -41,10 +42,6 @@ from newfound.text.vectorizer import TextVectorizer
 from newfound.wiring import carried_out
 
 __all__ = ["NoveltyDescriber"]
-
-_VECTORIZER = (
-    "language", "stop_words", "lemmatize", "min_df", "max_df", "max_features", "ngram_range",
-)  # fmt: skip
 
 
 class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
@@ -58,10 +55,12 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
     preset : {"default", "paper"} or None, default=None
         The parameter set that replaces every parameter that is None; None is "default".
 
-        "default" is fast and gives short rules: ``n_machines=10, n_clauses=500, T=200, s=10.0,
-        epochs=10, boost_true_positive=True, max_literals=16, min_df=2, rule_min_df=0``. "paper" is
-        that of the paper: ``n_machines=1, n_clauses=10000, T=50, s=25.0, epochs=100,
-        boost_true_positive=False, max_literals=0, min_df=1, rule_min_df=1``.
+        "default" is fast and gives short rules: ``n_machines=10, n_clauses=500, T=100, s=10.0,
+        epochs=10, boost_true_positive=True, max_literals=16, max_documents=1000, min_df=2,
+        rule_min_df=0, calendar=False, fold_copies=True``. "paper" is that of the paper:
+        ``n_machines=1, n_clauses=10000, T=50, s=25.0, epochs=100, boost_true_positive=False,
+        max_literals=0, max_documents=0, min_df=1, rule_min_df=1, calendar=True,
+        fold_copies=False``.
         ``docs/words.md`` says how the default was chosen.
     n_machines : int, optional
         The number of machines, up to 1,000. Each of several is trained on its own 70 % of the
@@ -70,12 +69,20 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         Those of `TsetlinMachineClassifier`; clauses are counted for each of the two classes.
     max_literals : int, optional
         The maximum number of words in a rule; 0 for no limit.
+    max_documents : int, optional
+        The maximum number of documents of each side that a machine is trained on, drawn at random;
+        0 for no limit. Evidence, counts and themes always come from all documents.
     rule_min_df : int, optional
         Rules use only words of at least so many documents; 0 is a two-hundredth of the documents,
         but at most 8. Rarer words are ranked, too. Without them, training is faster and rules
         depend less on chance.
-    language, stop_words, lemmatize, min_df, max_df, max_features, ngram_range : optional
+    language, stop_words, lemmatize, min_df, max_df, max_features, ngram_range, ignore : optional
         Those of `TextVectorizer`. To keep all words, pass ``stop_words=()``.
+    calendar : bool, optional
+        Keep calendar words, numbers, time zones and single letters. They are new in every
+        comparison of periods; without them, ``set_aside_`` says which words these are.
+    fold_copies : bool, optional
+        Count copied documents and passages once as evidence; see `newfound.text.copies`.
     shared_low, shared_high : float, optional
         A word that both sides use is known up to the one score, novel from the other on, and
         common in between; 0.25 and 4.
@@ -96,6 +103,11 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
     phrases_ : Table
         Words that rules use together and that occur together, the strongest first; see
         `newfound.description.phrases.find_phrases`.
+    set_aside_ : dict of str to str
+        The calendar words, numbers, time zones and letters that were left out, with their kind.
+    copies_ : Copies or None
+        Copied documents and passages, which count once as evidence; None if `fold_copies` is off,
+        and in a describer that was loaded.
     machines_ : tuple of TsetlinMachineClassifier
         The machines; empty in a describer that was loaded without its automata.
     n_machines_ : int
@@ -121,8 +133,10 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
 
     Examples
     --------
-    >>> known = ["A wicket fell", "The wicket and an over", "Out after an over of spin"] * 5
-    >>> novel = ["A scrum and a try", "The try came from a scrum", "A try, no wicket"] * 5
+    >>> known = [f"{who} took a wicket in the {when} over" for who in ("Ann", "Bob", "Cy")
+    ...          for when in ("first", "third", "sixth", "ninth", "last")]
+    >>> novel = [f"{who} scored a try after the {when} scrum" for who in ("Ann", "Bob", "Cy")
+    ...          for when in ("first", "third", "sixth", "ninth", "last")]
     >>> describer = NoveltyDescriber(n_machines=3, n_clauses=20, T=5, random_state=1)
     >>> describer = describer.fit(known + novel, ["known"] * 15 + ["novel"] * 15)
     >>> describer.words_["word"][:2].tolist()
@@ -144,6 +158,8 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
     all_clauses_: ClauseTable
     document_counts_: NDArray[np.int64]
     evidence_: Evidence
+    set_aside_: dict[str, str]
+    copies_: Copies | None
     seconds_: dict[str, float]
 
     def __init__(
@@ -157,6 +173,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         epochs: int | None = None,
         boost_true_positive: bool | None = None,
         max_literals: int | None = None,
+        max_documents: int | None = None,
         rule_min_df: int | None = None,
         language: str | None = None,
         stop_words: str | Iterable[str] | None = None,
@@ -165,6 +182,9 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         max_df: float | None = None,
         max_features: int | None = None,
         ngram_range: tuple[int, int] | None = None,
+        ignore: str | None = None,
+        calendar: bool | None = None,
+        fold_copies: bool | None = None,
         shared_low: float | None = None,
         shared_high: float | None = None,
         n_jobs: int | None = None,
@@ -179,6 +199,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         self.epochs = epochs
         self.boost_true_positive = boost_true_positive
         self.max_literals = max_literals
+        self.max_documents = max_documents
         self.rule_min_df = rule_min_df
         self.language = language
         self.stop_words = stop_words
@@ -187,6 +208,9 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         self.max_df = max_df
         self.max_features = max_features
         self.ngram_range = ngram_range
+        self.ignore = ignore
+        self.calendar = calendar
+        self.fold_copies = fold_copies
         self.shared_low = shared_low
         self.shared_high = shared_high
         self.n_jobs = n_jobs
@@ -222,13 +246,23 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         machines = new_machines(
             parameters, self.random_state, n_jobs=self.n_jobs, verbose=self.verbose
         )
-        vectorizer = TextVectorizer(**{name: parameters[name] for name in _VECTORIZER})
+        vectorizer = TextVectorizer(**{name: parameters[name] for name in VECTORIZER})
         matrix = vectorizer.fit_transform(texts)
+        if not parameters["calendar"]:
+            matrix, self.set_aside_ = without_calendar(vectorizer, matrix, texts)
+        else:
+            self.set_aside_ = {}
         parameters["rule_min_df"] = rule_min_df(parameters["rule_min_df"], len(texts))
         training = Training.of(texts, novel, matrix, vectorizer, parameters["rule_min_df"])
         epochs = parameters["epochs"]
         rows = train(
-            machines, training.narrow, novel, epochs, n_jobs=self.n_jobs, callback=callback
+            machines,
+            training.narrow,
+            novel,
+            epochs,
+            n_jobs=self.n_jobs,
+            callback=callback,
+            most=parameters["max_documents"] or None,
         )
         self.vectorizer_, self.parameters_ = vectorizer, parameters
         begun = [number for number, mine in enumerate(rows) if len(mine)]
@@ -276,6 +310,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         for machine in self.machines_:
             machine.verbose = self.verbose
         options: dict[str, Any] = {"n_jobs": self.n_jobs, "callback": callback, "first": False}
+        options["most"] = self.parameters_["max_documents"] or None
         rows = train(self.machines_, training.narrow, novel, epochs, **options)
         self._find(self.machines_, rows, training)
         self.seconds_ = {"learning": perf_counter() - began}
@@ -381,7 +416,9 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         Explanation
         """
         check_is_fitted(self, "clauses_")
-        return explain(text, self.vectorizer_, self.words_, self.clauses_)
+        return explain(
+            text, self.vectorizer_, self.words_, self.clauses_, set_aside=self.set_aside_
+        )
 
     def report(
         self,
@@ -436,6 +473,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         if parameters["max_literals"] == 0:
             parameters["max_literals"] = None
         check_whole_number("rule_min_df", parameters["rule_min_df"], 0)
+        check_whole_number("max_documents", parameters["max_documents"], 0)
         shared_role([], parameters["shared_low"], parameters["shared_high"])
         return parameters
 
@@ -446,12 +484,13 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         training: Training,
     ) -> None:
         """Set the attributes from trained machines and their documents."""
-        found = findings(machines, rows, training, self.vectorizer_)
+        fold = bool(self.parameters_["fold_copies"])
+        found = findings(machines, rows, training, self.vectorizer_, fold=fold)
         self.machines_, self.n_machines_ = tuple(machines), len(machines)
         self.classes_, self.corpus_ = np.array(SIDES), found.corpus
         self.n_documents_ = dict(zip(SIDES, found.clauses.n_documents, strict=True))
         self.document_counts_, self.evidence_ = found.documents, found.evidence
-        self.phrases_ = found.phrases
+        self.phrases_, self.copies_ = found.phrases, found.copies
         self._derive(found.clauses)
 
     def _derive(self, clauses: ClauseTable) -> None:
@@ -498,6 +537,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
             evidence=self.evidence_,
             phrases=self.phrases_,
             machines=self.machines_ if with_automata else (),
+            set_aside=self.set_aside_,
         )
         return describer_state(parts)
 
@@ -512,6 +552,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         describer.machines_, describer.n_machines_ = parts.machines, parts.n_machines
         describer.document_counts_, describer.evidence_ = parts.documents, parts.evidence
         describer.phrases_, describer.seconds_ = parts.phrases, {}
+        describer.set_aside_, describer.copies_ = parts.set_aside, None
         describer._derive(parts.table)
         return describer
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -112,7 +112,11 @@ class Explanation(MarkedText):
 
 
 def explain(
-    text: str, vectorizer: TextVectorizer, words: WordTable, clauses: ClauseTable
+    text: str,
+    vectorizer: TextVectorizer,
+    words: WordTable,
+    clauses: ClauseTable,
+    set_aside: Collection[str] = (),
 ) -> Explanation:
     """Explain a text by its words and the rules that it matches.
 
@@ -126,6 +130,8 @@ def explain(
         The words with their scores.
     clauses : ClauseTable
         The rules; its vocabulary has the order of the vectorizer's.
+    set_aside : collection of str
+        Words that were left out on purpose, such as numbers: they are not unknown.
 
     Returns
     -------
@@ -139,7 +145,7 @@ def explain(
             row = words.number(token.term)
             role = words["role"][row] or words["group"][row]
             found.append(Mention(*place, float(words["score"][row]), str(role)))
-        elif " " not in token.term:
+        elif " " not in token.term and token.term not in set_aside:
             unknown.append(Mention(*place, float("nan"), "unknown"))
     rules = clauses[clauses.matching(sorted(columns))]
     novel = int(rules.counts[rules.is_novel].sum())

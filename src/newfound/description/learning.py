@@ -16,11 +16,13 @@ from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.committee import read, rule_columns
 from newfound.rules import ClauseTable
 from newfound.table import Table
+from newfound.text.calendar import calendar_terms
+from newfound.text.copies import Copies, fold_copies
 from newfound.text.corpus import Corpus
 from newfound.text.validation import check_matrix
 from newfound.text.vectorizer import TextVectorizer
 
-__all__ = ["Findings", "Training", "findings", "word_table"]
+__all__ = ["Findings", "Training", "findings", "without_calendar", "word_table"]
 
 
 class Training(NamedTuple):
@@ -61,6 +63,39 @@ class Training(NamedTuple):
         return cls(list(texts), novel, matrix, columns, matrix[:, columns])
 
 
+def without_calendar(
+    vectorizer: TextVectorizer, matrix: Any, texts: Sequence[str]
+) -> tuple[Any, dict[str, str]]:
+    """Leave calendar words, numbers and single letters out of a fitted vectorizer and its matrix.
+
+    Parameters
+    ----------
+    vectorizer : TextVectorizer
+        Fitted; it forgets these words.
+    matrix : (n_documents, n_words) CSR matrix
+        What it returned for the texts.
+    texts : sequence of str
+        The texts.
+
+    Returns
+    -------
+    matrix : CSR matrix
+        Without the columns of these words.
+    set_aside : dict of str to str
+        The words that were left out, the most frequent first, with their kind. None are left out
+        where nothing else would be left.
+    """
+    terms = list(vectorizer.vocabulary_)
+    kinds = calendar_terms(terms, vectorizer.language, texts)
+    kept = kinds == ""
+    if not kept.any():
+        return matrix, {}
+    order = np.argsort(-vectorizer.document_frequencies_, kind="stable").tolist()
+    set_aside = {terms[i]: str(kinds[i]) for i in order if not kept[i]}
+    vectorizer.keep(np.flatnonzero(kept))
+    return matrix[:, kept], set_aside
+
+
 class Findings(NamedTuple):
     """What was found.
 
@@ -76,6 +111,8 @@ class Findings(NamedTuple):
         The evidence of the documents for each word.
     phrases : Table
         Words that occur together.
+    copies : Copies or None
+        Copied documents and passages, which count once as evidence; None if all text counts.
     """
 
     corpus: Corpus
@@ -83,6 +120,7 @@ class Findings(NamedTuple):
     documents: NDArray[np.int64]
     evidence: Evidence
     phrases: Table
+    copies: Copies | None
 
 
 def findings(
@@ -90,6 +128,8 @@ def findings(
     rows: Sequence[NDArray[np.intp]],
     training: Training,
     vectorizer: TextVectorizer,
+    *,
+    fold: bool = True,
 ) -> Findings:
     """Read the clauses of trained machines, and compute the evidence of the documents.
 
@@ -103,6 +143,8 @@ def findings(
         The documents.
     vectorizer : TextVectorizer
         The one that made the matrix.
+    fold : bool, default=True
+        Whether copied documents and passages count once as evidence.
 
     Returns
     -------
@@ -112,7 +154,9 @@ def findings(
     learned = read(machines, rows, training.narrow, novel)
     n_novel = int(novel.sum())
     counts = novel.astype(np.int64)
-    signed = document_weights(matrix, novel)
+    copies = fold_copies(training.texts, novel, matrix, vectorizer) if fold else None
+    counted = matrix if copies is None else copies.first
+    weights = document_weights(counted, novel)
     clauses = ClauseTable(
         learned.clauses.widened(training.columns, matrix.shape[1]),
         list(vectorizer.vocabulary_),
@@ -123,8 +167,9 @@ def findings(
         corpus=Corpus(training.texts, novel, matrix, learned.votes),
         clauses=clauses,
         documents=np.stack((matrix.T @ (1 - counts), matrix.T @ counts)),
-        evidence=word_evidence(matrix, novel, signed),
-        phrases=find_phrases(clauses, matrix, signed),
+        evidence=word_evidence(counted, novel),
+        phrases=find_phrases(clauses, matrix, weights),
+        copies=copies,
     )
 
 

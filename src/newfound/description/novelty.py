@@ -1,18 +1,24 @@
-"""How sure documents make us that a word is novel: a score, its interval, its q-value.
+"""How sure documents make us that a word is new, how strong it is, and how often that is an error.
 
-Rules say in which company a word matters; how sure it is that a word is new is a matter of the
-documents themselves. The *novelty* of a word is a weighted sign test: every document that has the
-word speaks for its own side, with a weight, and the sum is divided by its standard deviation, so
-that chance rarely goes beyond 2 and 0 says nothing. A document's weight is
+*Novelty* says how sure: a number of standard deviations, above 0 for novel and below 0 for known.
+Chance rarely goes beyond 2. It is the weighted mean of two statistics of the same form, each the
+signed root of a binomial deviance:
 
-- smaller the longer it is, as a long document has many words by chance;
-- smaller the better its other words explain its side already (a ridge logistic regression on
-  TF-IDF says how well): what is left to explain is what a word can still be a reason for. A
-  Tsetlin Machine learns by the same principle, with the votes that a document lacks.
+- the documents that have the word, counted by side, against the share of novel documents that is
+  expected where the word says nothing;
+- the same, against the share that the *other* words of each document already explain, by a logistic
+  regression without the word's own part. A word that merely accompanies others counts a little
+  less.
 
-The variance is the larger of two, so that few documents of one side are no proof: that of the
-documents as they are, and that of the same documents if chance gave them their sides. To it come
-as many chance documents as `PRIOR` says: a word of few documents has to be shy.
+A document counts by 1 / (1 + length / median length): a long document has many words by chance. The
+expected share of novel documents is that of all words together, so that documents of one side may
+be longer. `PRIOR` documents of no evidence are added to each word: scores of rare words are shrunk
+towards 0. A word whose share of the novel documents is not larger than its share of the known ones
+is never novel, and the other way round.
+
+How strong a word is (`times`, with an interval) is in `newfound.description.strength`. The q-value
+is Benjamini and Hochberg's, of exact tests. Interval and q-value agree: the interval leaves out 1
+exactly where q is at most 0.05.
 """
 
 from __future__ import annotations
@@ -23,21 +29,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse, special, stats  # type: ignore[import-untyped,unused-ignore]
 
+from newfound.description.strength import frequency_ratios
+
 __all__ = [
     "PRIOR",
+    "SIGNIFICANT",
+    "DocumentWeights",
     "Evidence",
     "document_weights",
-    "evidence_of_counts",
-    "novelty_of",
+    "evidence_of_sets",
     "q_values",
-    "squares_by_chance",
     "word_evidence",
 ]
 
-PRIOR = 20.0
-STRENGTH = 3.0  # of the regression: scikit-learn's C
-CONFIDENCE = 0.9
-FEW = 1.0
+PRIOR = 16.0
+SIGNIFICANT = 0.05
+_EXPLAINED = 0.3  # the weight of the second statistic
+_EXPLAINED_PRIOR = 8.0
+_REGULARISATION = 3.0  # scikit-learn's C
+_MOST_LEARNED = 20_000  # documents that the regression learns from
 
 
 class Evidence(NamedTuple):
@@ -46,183 +56,171 @@ class Evidence(NamedTuple):
     Attributes
     ----------
     novelty : ndarray of float64
-        Above 0 for novel, below 0 for known, in standard deviations.
+        How sure: above 0 for novel, below 0 for known, in standard deviations.
+    times : ndarray of float64
+        How strong: how many times more frequent the word is in novel documents, shrunk.
     low, high : ndarray of float64
-        A 90 % interval for the novelty that as many fresh documents of the same kind would give.
+        The 90 % interval of `times`; it leaves out 1 exactly where `q` is at most 0.05.
     q : ndarray of float64
-        Among the words with a q up to a value, the share that is not novel is at most about that
-        value: Benjamini and Hochberg's correction of Fisher's exact test, one-sided, of how many
-        documents of each side have the word. Where documents of one side are longer, all words are
-        in a larger share of them: then look at the novelty, which takes that into account.
+        The expected share of false discoveries among the words of the same side up to this one.
     """
 
     novelty: NDArray[np.float64]
+    times: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     q: NDArray[np.float64]
 
 
-def word_evidence(
-    matrix: Any, novel: ArrayLike, signed: NDArray[np.float64] | None = None
-) -> Evidence:
-    """Weigh up for each word whether it is novel.
+class DocumentWeights(NamedTuple):
+    """How much each document counts, and what is expected of a word that says nothing.
+
+    Attributes
+    ----------
+    weight : (n_documents,) ndarray of float64
+        The longer a document, the less it counts; the median document counts 1.
+    novel : (n_documents,) ndarray of bool
+        Which documents are novel.
+    base : float
+        The share of novel documents, by weight, among those that have a word that says nothing.
+    mean, mean_square : float
+        Mean weight, and mean squared weight, of the document of a word.
+    """
+
+    weight: NDArray[np.float64]
+    novel: NDArray[np.bool_]
+    base: float
+    mean: float
+    mean_square: float
+
+
+def document_weights(matrix: Any, novel: ArrayLike) -> DocumentWeights:
+    """Weigh documents by their length.
 
     Parameters
     ----------
     matrix : (n_documents, n_words) sparse matrix
         Boolean bags of words.
     novel : (n_documents,) array of bool
-        Which documents are novel; there has to be one of each side.
-    signed : (n_documents,) array of float, optional
-        What `document_weights` gives for them, where that is at hand.
-
-    Returns
-    -------
-    Evidence
-
-    Examples
-    --------
-    >>> matrix = sparse.csr_array([[1, 1, 0]] * 20 + [[1, 0, 1]] * 20)
-    >>> evidence = word_evidence(matrix, [False] * 20 + [True] * 20)
-    >>> evidence.novelty.round(1).tolist()
-    [0.0, -3.2, 3.2]
-    >>> (evidence.q < 0.05).tolist()
-    [False, False, True]
-    """
-    bags = sparse.csr_array(matrix, dtype=np.float64)
-    is_novel = np.asarray(novel, bool)
-    if signed is None:
-        signed = document_weights(bags, is_novel)
-    counts = np.array([bags[rows].sum(axis=0) for rows in (~is_novel, is_novel)], np.int64)
-    sizes = (int((~is_novel).sum()), int(is_novel.sum()))
-    squares, chance = bags.T @ signed**2, bags.T @ squares_by_chance(signed)
-    return _evidence(bags.T @ signed, squares, chance, counts, sizes)
-
-
-def evidence_of_counts(counts: NDArray[np.int64], sizes: tuple[int, int]) -> Evidence:
-    """Weigh up for each word whether it is novel where only counts of documents are known.
-
-    Parameters
-    ----------
-    counts : (2, n_words) array of int
-        How many known and how many novel documents have each word.
-    sizes : (int, int)
-        How many known and how many novel documents there are.
-
-    Returns
-    -------
-    Evidence
-        All documents of a side weigh the same.
-
-    Examples
-    --------
-    >>> evidence = evidence_of_counts(np.array([[9, 0], [9, 9]]), (10, 10))
-    >>> evidence.novelty.round(1).tolist()
-    [-0.8, 0.9]
-    """
-    # As many words on each side weigh as much; half of the documents weigh at least 1.
-    mass = np.maximum(counts.sum(axis=1), 1)
-    weight = mass[int(sizes[1] > sizes[0])] / mass
-    squares = weight**2
-    share = sizes[1] / max(sum(sizes), 1)
-    mixed = (1 - share) * squares[0] + share * squares[1]
-    return _evidence(
-        weight[1] * counts[1] - weight[0] * counts[0],
-        squares @ counts,
-        mixed * counts.sum(axis=0),
-        counts,
-        sizes,
-    )
-
-
-def squares_by_chance(signed: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give the mean square of each document's weight if chance gave it its side.
-
-    Parameters
-    ----------
-    signed : (n_documents,) array of float
-        What `document_weights` gives.
-
-    Returns
-    -------
-    (n_documents,) array of float
-
-    Examples
-    --------
-    >>> squares_by_chance(np.array([-1.0, -1.0, 2.0])).tolist()
-    [2.0, 2.0, 2.0]
-    """
-    novel, known = signed > 0, signed < 0
-    means = [float(np.abs(signed[side]).mean()) if side.any() else 1.0 for side in (known, novel)]
-    share = novel.sum() / max(int(novel.sum() + known.sum()), 1)
-    mixed = (1 - share) * means[0] ** 2 + share * means[1] ** 2
-    own: NDArray[np.float64] = np.where(novel, means[1], means[0])
-    squares: NDArray[np.float64] = signed**2 * mixed / own**2
-    return squares
-
-
-def novelty_of(
-    total: NDArray[np.float64], squares: NDArray[np.float64], chance: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Give novelty from the sums of weights and of their squares, as they are and by chance."""
-    novelty: NDArray[np.float64] = total / np.sqrt(np.maximum(squares, chance) + PRIOR)
-    return novelty
-
-
-def _evidence(
-    total: NDArray[np.float64],
-    squares: NDArray[np.float64],
-    chance: NDArray[np.float64],
-    counts: NDArray[np.int64],
-    sizes: tuple[int, int],
-) -> Evidence:
-    """Make evidence of the sums of weights and of their squares, as they are and by chance."""
-    variance = np.maximum(squares, chance) + PRIOR
-    novelty = novelty_of(total, squares, chance)
-    # Fresh documents that have the word weigh like those here and, where these are few, like those
-    # of all words. Twice the variance, for that of the documents here is as large.
-    found = counts.sum(axis=0)
-    usual = chance.sum() / max(found.sum(), 1)
-    fresh = found * (squares + FEW * usual) / (found + FEW)
-    reach = stats.norm.ppf((1 + CONFIDENCE) / 2) * np.sqrt(2 * fresh / variance)
-    return Evidence(
-        novelty=novelty,
-        low=novelty - reach,
-        high=novelty + reach,
-        q=q_values(counts[0], counts[1], *sizes),
-    )
-
-
-def document_weights(matrix: Any, novel: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Give each document its weight as a witness, below 0 for a known one.
-
-    Parameters
-    ----------
-    matrix : (n_documents, n_words) CSR array of float
-        Boolean bags of words.
-    novel : (n_documents,) array of bool
         Which documents are novel.
 
     Returns
     -------
-    (n_documents,) array of float
-        The words of known documents weigh as much as those of novel ones in all, and half of the
-        documents with words weigh at least 1; a document without words weighs 0.
+    DocumentWeights
+
+    Examples
+    --------
+    >>> weights = document_weights(sparse.csr_array([[1, 0], [1, 1], [1, 1]]), [False, True, True])
+    >>> weights.weight.round(2).tolist(), round(weights.base, 2)
+    ([1.33, 1.0, 1.0], 0.75)
     """
-    lengths = np.diff(matrix.indptr).astype(np.float64)
+    bags = sparse.csr_array(matrix)
+    is_novel = np.asarray(novel, bool)
+    lengths = np.diff(bags.indptr).astype(np.float64)
     full = lengths > 0
     typical = float(np.median(lengths[full])) if full.any() else 1.0
-    weight = np.where(full, _unexplained(matrix, novel) / (1 + lengths / typical), 0.0)
+    weight = np.where(full, 2 / (1 + lengths / typical), 0.0)
     mass = weight * lengths
-    for side in (novel, ~novel):
-        if mass[side].sum() > 0:
-            weight[side] /= mass[side].sum()
-    middle = float(np.median(weight[full])) if full.any() else 0.0
-    return np.where(novel, weight, -weight) / (middle or 1.0)
+    total = float(mass.sum()) or 1.0
+    base = float(mass[is_novel].sum()) / total
+    cells = max(float(lengths.sum()), 1.0)
+    return DocumentWeights(
+        weight=weight,
+        novel=is_novel,
+        base=min(max(base, 1e-9), 1 - 1e-9),
+        mean=total / cells,
+        mean_square=float((mass * weight).sum()) / cells or 1.0,
+    )
 
 
-def q_values(known: ArrayLike, novel: ArrayLike, n_known: int, n_novel: int) -> NDArray[np.float64]:
-    """Give q-values for "this word is in a larger share of novel than of known documents".
+def evidence_of_sets(sets: Any, weights: DocumentWeights) -> NDArray[np.float64]:
+    """Return how sure documents are that sets of them are novel.
+
+    Parameters
+    ----------
+    sets : (n_documents, n_sets) sparse matrix
+        The documents of each set: those that have a word, match a rule, belong to a theme.
+    weights : DocumentWeights
+        How much each document counts.
+
+    Returns
+    -------
+    (n_sets,) ndarray of float64
+        The first of the two statistics of `newfound.description.novelty`.
+
+    Examples
+    --------
+    >>> matrix = sparse.csr_array([[1, 1, 0]] * 40 + [[1, 0, 1]] * 40)
+    >>> weights = document_weights(matrix, [False] * 40 + [True] * 40)
+    >>> evidence_of_sets(matrix, weights).round(1).tolist()
+    [0.0, -5.6, 5.6]
+    """
+    members = sparse.csr_array(sets, dtype=np.float64).T.tocsr()
+    novel = weights.novel.astype(np.float64)
+    size = members @ weights.weight
+    own = members @ (weights.weight * novel)
+    variance = members @ weights.weight**2 * weights.base * (1 - weights.base)
+    found = _signed_root(own, size * weights.base, size, variance, weights, PRIOR)
+    return _agreeing(found, members @ (1 - novel), members @ novel, novel)
+
+
+def word_evidence(matrix: Any, novel: ArrayLike) -> Evidence:
+    """Say of each word how sure it is that it is new, and how strong it is.
+
+    Parameters
+    ----------
+    matrix : (n_documents, n_words) sparse matrix
+        Boolean bags of words; copied text left out, as `newfound.text.copies` does it.
+    novel : (n_documents,) array of bool
+        Which documents are novel; there has to be one of each side.
+
+    Returns
+    -------
+    Evidence
+
+    Examples
+    --------
+    >>> matrix = sparse.csr_array([[1, 1, 0]] * 40 + [[1, 0, 1]] * 40)
+    >>> evidence = word_evidence(matrix, [False] * 40 + [True] * 40)
+    >>> evidence.novelty.round(1).tolist()
+    [0.0, -5.8, 5.8]
+    >>> evidence.q.round(3).tolist()
+    [1.0, 0.0, 0.0]
+    """
+    bags = sparse.csr_array(matrix, dtype=np.float64)
+    bags.sort_indices()
+    is_novel = np.asarray(novel, bool)
+    weights = document_weights(bags, is_novel)
+    alone = evidence_of_sets(bags, weights)
+    beyond = _beyond_other_words(bags, weights)
+    # Where the two disagree on the side, the counts decide it.
+    novelty = (1 - _EXPLAINED) * alone + _EXPLAINED * np.where(alone * beyond > 0, beyond, 0.0)
+    counts = np.array([bags[rows].sum(axis=0) for rows in (~is_novel, is_novel)], np.int64)
+    counts = counts.reshape(2, -1)
+    sizes = (int((~is_novel).sum()), int(is_novel.sum()))
+    ratios = frequency_ratios(counts[0], counts[1], sizes)
+    expected = _expected_shares(bags, is_novel, counts.sum(axis=0))
+    up = q_values(counts[0], counts[1], sizes[0], sizes[1], expected)
+    down = q_values(counts[1], counts[0], sizes[1], sizes[0], 1 - expected)
+    more = ratios.times > 1
+    q = np.where(more, np.maximum(up, ratios.less), np.maximum(down, ratios.more))
+    return Evidence(
+        novelty=novelty,
+        times=ratios.times,
+        low=np.where((q > SIGNIFICANT) & more, np.minimum(ratios.low, 1.0), ratios.low),
+        high=np.where((q > SIGNIFICANT) & ~more, np.maximum(ratios.high, 1.0), ratios.high),
+        q=np.minimum(q, 1.0),
+    )
+
+
+def q_values(
+    known: ArrayLike,
+    novel: ArrayLike,
+    n_known: int,
+    n_novel: int,
+    expected: ArrayLike | None = None,
+) -> NDArray[np.float64]:
+    """Return q-values for "this word is in a larger share of novel than of known documents".
 
     Parameters
     ----------
@@ -230,30 +228,70 @@ def q_values(known: ArrayLike, novel: ArrayLike, n_known: int, n_novel: int) -> 
         How many documents of each side have each word.
     n_known, n_novel : int
         How many documents each side has.
+    expected : (n_words,) array of float, optional
+        Which share of the documents with the word would be novel if only the lengths of documents
+        mattered. The larger of two p-values counts: that of Fisher's exact test, and that of a
+        binomial test of this share.
 
     Returns
     -------
-    (n_words,) array of float64
+    (n_words,) ndarray of float64
 
     Examples
     --------
     >>> q_values([0, 5, 5], [9, 5, 2], 10, 10).round(4).tolist()
     [0.0002, 0.9714, 0.9714]
     """
-    there, all_there = np.asarray(novel), np.asarray(novel) + np.asarray(known)
-    p = stats.hypergeom.sf(there - 1, n_known + n_novel, all_there, n_novel)
-    p = np.where(all_there > 0, np.clip(p, 0.0, 1.0), 1.0)
-    order = np.argsort(p)
-    scaled = p[order] * len(p) / np.arange(1, len(p) + 1)
-    q = np.empty(len(p))
-    q[order] = np.minimum.accumulate(scaled[::-1])[::-1] if len(p) else scaled
-    return np.minimum(q, 1.0)
+    there, having = np.asarray(novel), np.asarray(novel) + np.asarray(known)
+    p = stats.hypergeom.sf(there - 1, n_known + n_novel, having, n_novel)
+    if expected is not None:
+        p = np.maximum(p, stats.binom.sf(there - 1, having, np.asarray(expected)))
+    p = np.where(having > 0, np.clip(p, 0.0, 1.0), 1.0)
+    q: NDArray[np.float64] = stats.false_discovery_control(p) if len(p) else p
+    return q
 
 
-def _unexplained(matrix: Any, novel: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Give the part of each document's side that a regression on its words does not foretell.
+def _signed_root(
+    own: NDArray[np.float64],
+    expected: NDArray[np.float64],
+    size: NDArray[np.float64],
+    variance: NDArray[np.float64],
+    weights: DocumentWeights,
+    prior: float,
+) -> NDArray[np.float64]:
+    """Return signed roots of binomial deviances of weighted counts, with documents of no evidence.
 
-    Rounded, so that the last digits, which differ between processors, do not matter.
+    The deviance of counts is divided by how much more they vary than plain counts would.
+    """
+    added, chance = prior * weights.mean, weights.base * (1 - weights.base)
+    plain = expected * (size - expected) / np.maximum(size, 1e-12) + added * chance
+    dispersion = (variance + prior * weights.mean_square * chance) / np.maximum(plain, 1e-12)
+    dispersion = np.maximum(dispersion, 1e-12)
+    own, expected = own + added * weights.base, expected + added * weights.base
+    size = size + added
+    deviance = special.xlogy(own, own / expected)
+    rest = np.maximum(size - own, 0), np.maximum(size - expected, 1e-12)
+    deviance += special.xlogy(rest[0], rest[0] / rest[1])
+    root: NDArray[np.float64] = np.sqrt(2 * np.maximum(deviance, 0) / dispersion)
+    return np.sign(own - expected) * root
+
+
+def _agreeing(
+    found: NDArray[np.float64],
+    known: NDArray[np.float64],
+    novel: NDArray[np.float64],
+    is_novel: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Set to 0 what contradicts the plain shares of documents."""
+    n_novel = max(float(is_novel.sum()), 1.0)
+    n_known = max(len(is_novel) - float(is_novel.sum()), 1.0)
+    return np.where(found * (novel / n_novel - known / n_known) > 0, found, 0.0)
+
+
+def _beyond_other_words(bags: Any, weights: DocumentWeights) -> NDArray[np.float64]:
+    """Return the second statistic: what the other words of documents leave unexplained.
+
+    Probabilities are rounded, so that last digits, which differ between processors, do not matter.
     """
     from sklearn.feature_extraction.text import (  # type: ignore[import-untyped,unused-ignore]
         TfidfTransformer,
@@ -262,8 +300,79 @@ def _unexplained(matrix: Any, novel: NDArray[np.bool_]) -> NDArray[np.float64]:
         LogisticRegression,
     )
 
-    weighted = TfidfTransformer().fit_transform(matrix)
-    judge = LogisticRegression(C=STRENGTH, tol=1e-6, max_iter=1000).fit(weighted, novel)
-    expected = special.expit(judge.decision_function(weighted))
-    left: NDArray[np.float64] = np.round(np.where(novel, 1 - expected, expected), 4)
-    return np.maximum(left, 1e-4)
+    scaled = sparse.csr_array(TfidfTransformer().fit_transform(bags))
+    learned = _some_documents(weights.novel)
+    judge = LogisticRegression(C=_REGULARISATION, tol=1e-4, max_iter=1000)
+    judge.fit(scaled[learned], weights.novel[learned])
+    strength = judge.coef_[0]
+    rows = np.repeat(np.arange(bags.shape[0]), np.diff(bags.indptr))
+    words = bags.indices
+    others = (scaled @ strength)[rows] - scaled.data * strength[words]
+    weight, novel = weights.weight[rows], weights.novel[rows].astype(np.float64)
+    offset = _calibrated(others, weight, novel, weights.base)
+    expected = np.round(special.expit(others + offset), 4)
+    size, own, likely, variance = (
+        np.bincount(words, values, bags.shape[1]).astype(np.float64)
+        for values in (
+            weight,
+            weight * novel,
+            weight * expected,
+            weight**2 * expected * (1 - expected),
+        )
+    )
+    return _signed_root(own, likely, size, variance, weights, _EXPLAINED_PRIOR)
+
+
+def _some_documents(novel: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return the documents that the regression learns from: all, or a sample of a fixed size."""
+    n = len(novel)
+    if n <= _MOST_LEARNED:
+        return np.arange(n)
+    order = np.random.default_rng(0).permutation(n)
+    if novel[order[:_MOST_LEARNED]].all() or not novel[order[:_MOST_LEARNED]].any():
+        return np.arange(n)
+    return np.sort(order[:_MOST_LEARNED])
+
+
+def _calibrated(
+    others: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    novel: NDArray[np.float64],
+    base: float,
+) -> float:
+    """Return the intercept with which as many documents are expected to be novel as there are."""
+    offset = float(special.logit(base))
+    for _ in range(30):
+        expected = special.expit(others + offset)
+        slope = float((weight * expected * (1 - expected)).sum())
+        step = float((weight * (novel - expected)).sum()) / max(slope, 1e-12)
+        offset += float(np.clip(step, -5, 5))
+        if abs(step) < 1e-9:
+            break
+    return offset
+
+
+def _expected_shares(
+    bags: Any, novel: NDArray[np.bool_], frequencies: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return which share of the documents with each word would be novel by their lengths alone.
+
+    A document of length L has a word of rate r with probability 1 - exp(-r L). The rate of a word
+    follows from its number of documents. Very long documents count as less long: they repeat
+    themselves.
+    """
+    lengths = np.diff(bags.indptr).astype(np.float64)
+    full = lengths > 0
+    if not full.any():
+        return np.full(len(frequencies), float(novel.mean()) if len(novel) else 0.5)
+    lengths = lengths / (1 + lengths / (5 * float(np.median(lengths[full]))))
+    edges = np.unique(np.quantile(lengths[full], np.linspace(0, 1, 65)))
+    part = np.clip(np.searchsorted(edges, lengths[full], side="right") - 1, 0, len(edges) - 1)
+    documents = np.bincount(part, minlength=len(edges)).astype(np.float64)
+    of_novel = np.bincount(part, novel[full], len(edges))
+    typical = np.bincount(part, lengths[full], len(edges)) / np.maximum(documents, 1)
+    rates = np.geomspace(1e-9, 1e3, 400) / max(float(typical.max()), 1.0)
+    having = 1 - np.exp(-np.outer(rates, typical))
+    total = having @ documents
+    shares: NDArray[np.float64] = np.interp(frequencies, total, having @ of_novel / total)
+    return shares

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse  # type: ignore[import-untyped,unused-ignore]
 
-from newfound.description.novelty import novelty_of, squares_by_chance
+from newfound.description.novelty import DocumentWeights, evidence_of_sets
 from newfound.rules import ClauseTable
 from newfound.sides import SIDES
 from newfound.table import Table
@@ -22,7 +22,7 @@ _AT_A_TIME = 2_000
 
 
 def find_phrases(
-    clauses: ClauseTable, matrix: Any, signed: NDArray[np.float64], *, most: int = 200
+    clauses: ClauseTable, matrix: Any, weights: DocumentWeights, *, most: int = 200
 ) -> Table:
     """Find words that occur together on one side more often than by chance.
 
@@ -37,7 +37,7 @@ def find_phrases(
         All clauses.
     matrix : (n_documents, n_words) CSR matrix
         Boolean bags of words.
-    signed : (n_documents,) array of float
+    weights : DocumentWeights
         The weights of the documents, from `newfound.description.novelty.document_weights`.
     most : int, default=200
         The maximum number of phrases.
@@ -53,24 +53,25 @@ def find_phrases(
 
     Examples
     --------
+    >>> from newfound.description.novelty import document_weights
     >>> from newfound.rules import Clause
     >>> clauses = ClauseTable.from_clauses([Clause("novel", 1, ("fly", "half"), ("wicket",))] * 2)
     >>> matrix = sparse.csr_array([[1, 0, 1], [0, 1, 1], [1, 1, 0], [1, 1, 0], [0, 0, 1]] * 8)
-    >>> signed = np.array([-1.0, -1.0, 1.0, 1.0, 1.0] * 8)
-    >>> phrases = find_phrases(clauses, matrix, signed)
+    >>> weights = document_weights(matrix, [False, False, True, True, True] * 8)
+    >>> phrases = find_phrases(clauses, matrix, weights)
     >>> phrases["phrase"].tolist(), phrases["documents_novel"].tolist()
     (['fly AND half'], [16])
     """
     bags = sparse.csc_array(matrix, dtype=np.float64)
     found: list[dict[str, Any]] = []
     for side in SIDES:
-        found += _of_side(clauses, bags, signed, side, most)
+        found += _of_side(clauses, bags, weights, side, most)
     found.sort(key=lambda row: -row["strength"])
     return phrase_table(found[:most])
 
 
 def _of_side(
-    clauses: ClauseTable, bags: Any, signed: NDArray[np.float64], side: str, most: int
+    clauses: ClauseTable, bags: Any, weights: DocumentWeights, side: str, most: int
 ) -> list[dict[str, Any]]:
     rows = np.flatnonzero((clauses.side == side) & (np.diff(clauses.plain.indptr) > 1))
     plain = clauses.plain[rows].astype(np.int64)
@@ -78,15 +79,14 @@ def _of_side(
     pairs = sparse.triu((plain.T * counts) @ plain, k=1).tocoo()
     order = np.lexsort((pairs.col, pairs.row, -pairs.data))[:MOST_CANDIDATES]
     left, right, times = pairs.row[order], pairs.col[order], pairs.data[order]
-    own = signed > 0 if side == "novel" else signed < 0
+    own = weights.novel if side == "novel" else ~weights.novel
     novelty, strength = np.zeros(len(left)), np.zeros(len(left))
     direction = 1.0 if side == "novel" else -1.0
-    chance_squares = squares_by_chance(signed)
     frequency = np.asarray(bags[own].sum(axis=0)).ravel()
     for start in range(0, len(left), _AT_A_TIME):
         part = slice(start, start + _AT_A_TIME)
         both = bags[:, left[part]].multiply(bags[:, right[part]]).tocsc()
-        novelty[part] = novelty_of(both.T @ signed, both.T @ signed**2, both.T @ chance_squares)
+        novelty[part] = evidence_of_sets(both, weights)
         together = both.T @ own.astype(np.float64)
         chance = frequency[left[part]] * frequency[right[part]] / max(int(own.sum()), 1)
         drawn = (together - chance) / np.sqrt(chance + 1)
@@ -96,14 +96,14 @@ def _of_side(
     best = best[strength[best] > 1.0][: 5 * most]
     folded = _folded(bags, [(int(left[i]), int(right[i]), float(strength[i])) for i in best], most)
     held_out = clauses.held_out[:, rows]
+    documents = [_documents(bags, words) for words, _ in folded]
+    sure = evidence_of_sets(_sets(documents, bags.shape[0]), weights)
     found = []
-    for words, strong in folded:
+    for (words, strong), here, novelty_here in zip(folded, documents, sure.tolist(), strict=True):
         having = np.asarray(plain[:, words].sum(axis=1)).ravel() == len(words)
         if not having.any():  # the pairs of a longer phrase may be of different clauses
             having = np.asarray(plain[:, words].sum(axis=1)).ravel() >= 2
-        documents = _documents(bags, words)
-        n_own, n_all = int(own[documents].sum()), len(documents)
-        weights = signed[documents]
+        n_own, n_all = int(own[here].sum()), len(here)
         matches, agrees = (int(values) for values in held_out[:, having].sum(axis=1))
         names = tuple(clauses.vocabulary[word] for word in words)
         found.append(
@@ -116,9 +116,7 @@ def _of_side(
                 "documents_novel": n_own if side == "novel" else n_all - n_own,
                 "precision": n_own / n_all if n_all else np.nan,
                 "held_out_precision": agrees / matches if matches else np.nan,
-                "novelty": float(
-                    novelty_of(weights.sum(), (weights**2).sum(), chance_squares[documents].sum())
-                ),
+                "novelty": novelty_here,
                 "strength": strong,
             }
         )
@@ -169,6 +167,14 @@ def _documents(bags: Any, words: list[int]) -> NDArray[np.intp]:
     for column in columns[1:]:
         found = np.intersect1d(found, column, assume_unique=True)
     return found.astype(np.intp)
+
+
+def _sets(documents: list[NDArray[np.intp]], n_documents: int) -> Any:
+    """Return a Boolean matrix with a column for each list of documents."""
+    ends = np.cumsum([0, *map(len, documents)])
+    rows = np.concatenate(documents) if documents else np.zeros(0, np.intp)
+    shape = (n_documents, len(documents))
+    return sparse.csc_array((np.ones(len(rows)), rows, ends), shape=shape)
 
 
 def phrase_table(rows: list[dict[str, Any]]) -> Table:

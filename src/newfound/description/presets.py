@@ -8,7 +8,13 @@ from typing import Any
 
 from newfound.description.scores import SHARED_HIGH, SHARED_LOW
 
-__all__ = ["PRESETS", "resolve"]
+__all__ = ["PRESETS", "VECTORIZER", "resolve"]
+
+# The parameters that a describer passes on to its vectorizer.
+VECTORIZER = (
+    "language", "stop_words", "lemmatize", "min_df", "max_df", "max_features", "ngram_range",
+    "ignore",
+)  # fmt: skip
 
 _TEXT: Mapping[str, Any] = {
     "language": "en",
@@ -17,6 +23,7 @@ _TEXT: Mapping[str, Any] = {
     "max_df": 1.0,
     "max_features": None,
     "ngram_range": (1, 1),
+    "ignore": None,
     "shared_low": SHARED_LOW,
     "shared_high": SHARED_HIGH,
 }
@@ -26,13 +33,16 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
             {
                 "n_machines": 10,
                 "n_clauses": 500,
-                "T": 200,
+                "T": 100,
                 "s": 10.0,
                 "epochs": 10,
                 "boost_true_positive": True,
                 "max_literals": 16,
+                "max_documents": 1_000,
                 "min_df": 2,
                 "rule_min_df": 0,
+                "calendar": False,
+                "fold_copies": True,
                 **_TEXT,
             }
         ),
@@ -45,8 +55,11 @@ PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
                 "epochs": 100,
                 "boost_true_positive": False,
                 "max_literals": 0,
+                "max_documents": 0,
                 "min_df": 1,
                 "rule_min_df": 1,
+                "calendar": True,
+                "fold_copies": False,
                 **_TEXT,
             }
         ),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newfound.description.novelty import Evidence
-from newfound.description.presets import resolve
+from newfound.description.presets import VECTORIZER, resolve
 from newfound.description.scores import shared_role
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import Clauses
@@ -32,9 +32,6 @@ from newfound.text.vectorizer import TextVectorizer
 
 __all__ = ["DescriberParts", "describer_from_state", "describer_state"]
 
-_VECTORIZER = (
-    "language", "stop_words", "lemmatize", "min_df", "max_df", "max_features", "ngram_range",
-)  # fmt: skip
 _MOST_PHRASES = 10_000  # and words in them all
 _MOST_LETTERS = 1_000_000
 _COUNTS = ("count", "documents_known", "documents_novel")
@@ -67,6 +64,8 @@ class DescriberParts:
         Words that rules use together.
     machines : tuple of TsetlinMachineClassifier
         The machines, if training is to continue.
+    set_aside : dict of str to str
+        The calendar words and numbers that were left out, with their kind.
     """
 
     parameters: dict[str, Any]
@@ -79,6 +78,7 @@ class DescriberParts:
     evidence: Evidence
     phrases: Table
     machines: tuple[TsetlinMachineClassifier, ...] = ()
+    set_aside: dict[str, str] = field(default_factory=dict)
 
 
 def describer_state(parts: DescriberParts) -> dict[str, Any]:
@@ -93,6 +93,7 @@ def describer_state(parts: DescriberParts) -> dict[str, Any]:
         "clauses": {**clauses_state(parts.table.arrays), "held_out": parts.table.held_out},
         "words": {"documents": parts.documents, **parts.evidence._asdict()},
         "phrases": _phrases_state(parts.phrases, parts.table),
+        "set_aside": {"words": list(parts.set_aside), "kinds": list(parts.set_aside.values())},
     }
     if parts.machines:
         state["machines"] = [machine_state(machine) for machine in parts.machines]
@@ -122,7 +123,7 @@ def describer_from_state(fields: Fields, names: Iterable[str]) -> DescriberParts
     sizes = fields.fields("n_documents")
     n_documents = [sizes.integer(side, most=MAX_DOCUMENTS) for side in SIDES]
     vectorizer = vectorizer_from_state(
-        fields.fields("vectorizer"), {name: chosen[name] for name in _VECTORIZER}
+        fields.fields("vectorizer"), {name: chosen[name] for name in VECTORIZER}
     )
     n_words = len(vectorizer.vocabulary_)
     table = _table(fields.fields("clauses"), list(vectorizer.vocabulary_), n_documents)
@@ -146,14 +147,21 @@ def describer_from_state(fields: Fields, names: Iterable[str]) -> DescriberParts
         evidence=Evidence(*(words.floats(name, (n_words,)) for name in Evidence._fields)),
         phrases=_phrases_from_state(fields.fields("phrases"), table),
         machines=_machines(fields, machines, vectorizer, chosen, table.arrays),
+        set_aside=_set_aside(fields.fields("set_aside")),
     )
+
+
+def _set_aside(fields: Fields) -> dict[str, str]:
+    words, kinds = fields.texts("words"), fields.texts("kinds")
+    fields.require(len(words) == len(kinds), "kinds", "one kind for each word")
+    return dict(zip(words, kinds, strict=True))
 
 
 def _chosen(fields: Fields, parameters: Mapping[str, Any]) -> dict[str, Any]:
     # A preset counts only for a parameter that the version that saved the model did not have.
     presets = resolve(parameters.get("preset"), parameters)
     chosen = {**presets, **parameters_from_state(fields, presets)}
-    for name in ("boost_true_positive", "lemmatize"):
+    for name in ("boost_true_positive", "lemmatize", "calendar", "fold_copies"):
         if name in fields:
             fields.boolean(name)
     for name in ("shared_low", "shared_high"):
@@ -161,6 +169,7 @@ def _chosen(fields: Fields, parameters: Mapping[str, Any]) -> dict[str, Any]:
             fields.number(name, least=0)
     shared_role([], chosen["shared_low"], chosen["shared_high"])
     check_whole_number("rule_min_df", chosen["rule_min_df"], 1)
+    check_whole_number("max_documents", chosen["max_documents"], 0)
     check_whole_number("n_machines", chosen["n_machines"], 1)
     return chosen
 

@@ -20,9 +20,12 @@ __all__ = ["WordTable"]
 class WordTable(Table):
     """The words of known and novel documents, the most novel first.
 
-    Columns: ``word``; ``novelty``, by which words are ranked, above 0 for novel and below 0 for
-    known, with its 90 % interval ``low`` and ``high``, and the q-value ``q`` of "this word is
-    novel" (see `newfound.description.novelty`); ``score``, that of the paper, and ``log_score``
+    Columns: ``word``; ``novelty``, by which words are ranked: how sure it is that the word is new,
+    in standard deviations, above 0 for novel and below 0 for known; ``times``, how many times more
+    frequent it is in novel documents, shrunk, with its 90 % interval ``low`` and ``high``; ``q``,
+    the expected share of false discoveries among the words of the same side up to this one;
+    ``share`` and ``share_known``, the share of the novel and of the known documents that have it
+    (see `newfound.description.novelty`); ``score``, that of the paper, and ``log_score``
     (natural logarithm), nan for a word in no clause; ``F_K``, ``F_N``, its counts in the bags;
     ``p_K``, ``p_N``, its shares of the bags, a count of 0 taken as 1; ``stability``, the share of
     the machines with the word in their rules that put it on the side of its score;
@@ -69,7 +72,7 @@ class WordTable(Table):
         --------
         >>> from newfound.rules import Clause
         >>> clauses = ClauseTable.from_clauses([Clause("novel", 1, ("try",), ("wicket",))])
-        >>> evidence = Evidence(*(np.array([2.5, -1.0]) for _ in range(4)))
+        >>> evidence = Evidence(*(np.array([2.5, -1.0]) for _ in range(5)))
         >>> documents = np.array([[0, 3], [2, 1]])
         >>> words = WordTable.from_clauses(clauses, documents, {"try": ["tries"]}, evidence)
         >>> words["word"].tolist(), words["score"].tolist(), words["group"].tolist()
@@ -86,6 +89,8 @@ class WordTable(Table):
             {
                 "word": np.array(clauses.vocabulary, dtype=object),
                 **evidence._asdict(),
+                "share": documents[1] / max(clauses.n_documents[1], 1),
+                "share_known": documents[0] / max(clauses.n_documents[0], 1),
                 "score": scores.score,
                 "log_score": scores.log_score,
                 "F_K": F_K,

@@ -80,11 +80,13 @@ def member_seeds(random_state: Any, n: int) -> list[int]:
     return [first, *(int(seed.generate_state(1, np.uint64)[0]) for seed in others)]
 
 
-def member_rows(novel: NDArray[np.bool_], seed: int, n_machines: int) -> NDArray[np.intp]:
+def member_rows(
+    novel: NDArray[np.bool_], seed: int, n_machines: int, most: int | None = None
+) -> NDArray[np.intp]:
     """Draw the documents that a machine learns from: a share of each side, or all for one machine.
 
-    For the same documents they are always the same, so that those held out stay so when training
-    goes on.
+    The same documents and seed always give the same draw, so that the documents held out stay held
+    out when training goes on.
 
     Parameters
     ----------
@@ -94,20 +96,29 @@ def member_rows(novel: NDArray[np.bool_], seed: int, n_machines: int) -> NDArray
         The seed of the machine.
     n_machines : int
         How many machines there are.
+    most : int, optional
+        The greatest number of documents of each side; by default there is none.
 
     Returns
     -------
     array of int
         Numbers of documents, ascending.
+
+    Examples
+    --------
+    >>> novel = np.arange(100) >= 90
+    >>> len(member_rows(novel, 1, 10)), len(member_rows(novel, 1, 10, most=20))
+    (70, 27)
     """
-    if n_machines == 1:
+    if n_machines == 1 and most is None:
         return np.arange(len(novel))
     draw = np.random.default_rng([seed % 2**64, 0])
     chosen = []
     for side in (~novel, novel):
         rows = np.flatnonzero(side)
-        n = min(len(rows), max(2, int(np.ceil(SHARE * len(rows)))))
-        chosen.append(draw.permutation(rows)[:n])
+        share = 1.0 if n_machines == 1 else SHARE
+        n = min(len(rows), max(2, int(np.ceil(share * len(rows)))))
+        chosen.append(draw.permutation(rows)[: n if most is None else min(n, most)])
     return np.sort(np.concatenate(chosen))
 
 
@@ -160,6 +171,7 @@ def train(
     callback: Callback | None = None,
     first: bool = True,
     executor: Callable[[int], Executor] = ThreadPoolExecutor,
+    most: int | None = None,
 ) -> list[NDArray[np.intp]]:
     """Let each machine of a committee learn from its own documents.
 
@@ -181,6 +193,8 @@ def train(
         Start anew; else go on.
     executor : callable, default=ThreadPoolExecutor
         As in `learn`.
+    most : int, optional
+        The greatest number of documents of each side that a machine learns from.
 
     Returns
     -------
@@ -189,7 +203,7 @@ def train(
     """
     labels = np.array(SIDES)[novel.astype(int)]
     rows = [
-        member_rows(novel, int(cast("int", machine.random_state)), len(machines))
+        member_rows(novel, int(cast("int", machine.random_state)), len(machines), most)
         for machine in machines
     ]
 

@@ -8,54 +8,43 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.description.novelty import q_values
-
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
 
-__all__ = ["SURE", "Measures"]
-
-SURE = 0.05  # the false discovery rate
+__all__ = ["Measures"]
 
 
 @dataclass(frozen=True)
 class Measures:
     """The measures of each word, in the order of the table.
 
-    `novelty` ranks the words, with the 90 % interval `low` to `high`. `q` is the expected share of
-    false discoveries among words this novel, `q_known` the same for known words. `stability` is
-    the share of the machines that put the word on the same side.
+    `novelty` ranks the words: how sure it is that a word is new. `times` is how many times more
+    frequent it is, with the 90 % interval `low` to `high`. `q` is the expected share of false
+    discoveries among the words of its side up to this one. `stability` is the share of the
+    machines that put the word on the same side.
     """
 
     novelty: NDArray[np.float64]
+    times: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     q: NDArray[np.float64]
-    q_known: NDArray[np.float64]
     stability: NDArray[np.float64]
 
     @classmethod
     def of(cls, describer: NoveltyDescriber) -> Measures:
         """Read the columns of a describer's words."""
-        words, n = describer.words_, describer.n_documents_
-        known, novel = words["documents_known"], words["documents_novel"]
-        return cls(
-            words["novelty"],
-            words["low"],
-            words["high"],
-            words["q"],
-            q_values(novel, known, n["novel"], n["known"]),
-            words["stability"],
-        )
+        names = ("novelty", "times", "low", "high", "q", "stability")
+        return cls(*(describer.words_[name] for name in names))
 
     @property
     def sides(self) -> NDArray[np.str_]:
         """The side that each word indicates: "novel", "known", or "neither" if it is not clear.
 
-        It is clear if the whole interval is on that side and the q-value is at most 5 %.
+        It is clear if the q-value is at most 5 %, and so the whole interval on that side.
         """
-        novel = (self.low > 0) & (self.q <= SURE)
-        known = (self.high < 0) & (self.q_known <= SURE)
+        novel = (self.low > 1) & (self.novelty > 0)
+        known = (self.high < 1) & (self.novelty < 0)
         return np.select([novel, known], ["novel", "known"], "neither")
 
     @property

@@ -56,7 +56,7 @@ def words(
         "new": measures.new[rows].tolist(),
         **{
             name: [rounded(value) for value in getattr(measures, name)[rows].tolist()]
-            for name in ("novelty", "low", "high", "q", "stability")
+            for name in ("novelty", "times", "low", "high", "q", "stability")
         },
         "score": [rounded(value) for value in table["score"].tolist()],
         **{

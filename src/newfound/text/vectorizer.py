@@ -233,6 +233,24 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
             previous = token
         return sorted(found, key=lambda token: (token.start, token.end))
 
+    def keep(self, columns: NDArray[np.intp]) -> None:
+        """Keep only the terms of some columns, in their order; all others are forgotten.
+
+        Examples
+        --------
+        >>> vectorizer = TextVectorizer().fit(["Rugby in 2003", "A rugby match"])
+        >>> vectorizer.keep(np.array([1, 2]))
+        >>> vectorizer.vocabulary_
+        {'match': 0, 'rugby': 1}
+        """
+        check_is_fitted(self, "vocabulary_")
+        self.__dict__.pop("_cache", None)
+        terms = list(self.vocabulary_)
+        kept = [terms[column] for column in columns.tolist()]
+        self.vocabulary_ = {term: column for column, term in enumerate(kept)}
+        self.document_frequencies_ = self.document_frequencies_[columns]
+        self.forms_ = {term: self.forms_[term] for term in kept}
+
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """Return the terms in the order of the columns."""
         check_is_fitted(self, "vocabulary_")

@@ -19,11 +19,16 @@ from scipy import stats
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from newfound.baselines import BASELINES, Baseline, logistic_regression
-from newfound.description.novelty import document_weights, q_values, word_evidence
+from newfound.description.novelty import document_weights, word_evidence
 from newfound.description.phrases import find_phrases
 from newfound.description.presets import resolve
 from newfound.description.scores import word_scores
-from newfound.lab.datasets import load_20newsgroups, load_bbcsport, load_clinc150
+from newfound.lab.datasets import (
+    load_20newsgroups,
+    load_abcnews,
+    load_bbcsport,
+    load_clinc150,
+)
 from newfound.lab.evaluation.faithfulness import faithfulness
 from newfound.lab.evaluation.holdout import folds
 from newfound.lab.evaluation.planting import (
@@ -34,6 +39,7 @@ from newfound.lab.evaluation.planting import (
     plant_words,
     random_halves,
 )
+from newfound.lab.evaluation.shifting import shifted_piles
 from newfound.lab.evaluation.suites import C_GRID, SuiteSetting
 from newfound.lab.tables import table_of
 from newfound.machine.committee import Learned, new_machines, read, rule_columns, rule_min_df, train
@@ -65,6 +71,14 @@ class Corpus:
     novel: NDArray[np.bool_]
     texts: tuple[str, ...]
     splits: NDArray[np.str_] | None = None
+
+
+@dataclass(frozen=True)
+class Headlines:
+    """Boolean bags of words of dated headlines, and the month of each as ``YYYY-MM``."""
+
+    matrix: Matrix
+    months: NDArray[np.str_]
 
 
 @dataclass(frozen=True)
@@ -103,6 +117,34 @@ class Setting(SuiteSetting):
         texts = tuple(corpus.texts[row] for row in rows)
         return _corpus(texts, domains[rows] == "travel")
 
+    def topics(self, name: str) -> tuple[Matrix, NDArray[np.str_]]:
+        """Return bags of words and the topic of each document: of all intents, or newsgroups."""
+        return self._intents if name == "CLINC150" else self._groups
+
+    @cached_property
+    def _intents(self) -> tuple[Matrix, NDArray[np.str_]]:
+        corpus = load_clinc150(self.data)
+        rows = np.flatnonzero(np.array(corpus.labels) != "oos")
+        texts = [corpus.texts[row] for row in rows]
+        return TextVectorizer(min_df=1).fit_transform(texts), np.array(corpus.labels)[rows]
+
+    @cached_property
+    def _groups(self) -> tuple[Matrix, NDArray[np.str_]]:
+        corpus = load_20newsgroups(self.data, remove=("headers",))
+        return TextVectorizer(min_df=1).fit_transform(corpus.texts), np.array(corpus.labels)
+
+    @cached_property
+    def headlines(self) -> Headlines:
+        """The headlines of ABC News, with the month of each."""
+        found = load_abcnews(self.data)
+        months = np.array([str(date)[:7] for date in found.dates or ()])
+        return Headlines(TextVectorizer(min_df=1).fit_transform(found.texts), months)
+
+    def month(self, month: str) -> Corpus:
+        """Return the headlines up to a month, with those of the month as novel."""
+        rows = np.flatnonzero(self.headlines.months <= month)
+        return Corpus(self.headlines.matrix[rows], self.headlines.months[rows] == month, ())
+
     def halves(self, seed: int, share: float = 0.5) -> tuple[Matrix, NDArray[np.bool_]]:
         """Split the known newsgroups at random, so that nothing is novel."""
         known = self.newsgroups.matrix[~self.newsgroups.novel]
@@ -129,7 +171,10 @@ def learned_rules(
     )
     machines = new_machines(chosen, seed)
     narrow = matrix[:, columns]
-    rows = train(machines, narrow, novel, chosen["epochs"], n_jobs=setting.n_jobs)
+    rows = train(
+        machines, narrow, novel, chosen["epochs"], n_jobs=setting.n_jobs,
+        most=chosen["max_documents"],
+    )  # fmt: skip
     learned = read(machines, rows, narrow, novel)
     return learned._replace(clauses=learned.clauses.widened(columns, matrix.shape[1]))
 
@@ -216,6 +261,70 @@ def documents_from_words(setting: Setting) -> Table:
     return _means(rows)
 
 
+def months(setting: Setting) -> Table:
+    """AUROC of held-out headlines of a month against all before, by the words of the other half.
+
+    Half of the headlines of both sides is held out. "top n" are the n words with the greatest
+    absolute scores. Means and standard deviations are over the
+    months.
+    """
+    rows: Rows = {}
+    every = sorted(set(setting.headlines.months.tolist()))[1:]
+    for month in every[: len(every) if setting.seeds > 1 else 2]:
+        setting.say(f"months, {month}")
+        corpus = setting.month(month)
+        _held_out_tops(rows, corpus.matrix, corpus.novel, "", 0)
+    return _means(rows)
+
+
+def shift(setting: Setting) -> Table:
+    """AUROC of held-out documents where both piles have all topics and some topics have grown.
+
+    In the novel pile a tenth of the topics is 3 (or 5) times as frequent as in the known one, and
+    another tenth is as much rarer. "words of grown topics" is the average precision with which
+    words are ranked that are at least twice as frequent in a grown topic as in all documents.
+    """
+    rows: Rows = {}
+    for name in ("CLINC150", "20 Newsgroups"):
+        for times in (3, 5):
+            for seed in range(setting.seeds):
+                setting.say(f"shift, {name}, {times} times, seed {seed}")
+                matrix, topics = setting.topics(name)
+                piles = shifted_piles(topics, seed=seed, times=times)
+                chosen = np.concatenate((piles.known, piles.novel))
+                novel = np.arange(len(chosen)) >= len(piles.known)
+                column = f"{name}, {times} times, "
+                grown = np.isin(topics[chosen], piles.grown)
+                _held_out_tops(rows, matrix[chosen], novel, column, seed, grown)
+    return _means(rows)
+
+
+def _held_out_tops(
+    rows: Rows,
+    matrix: Matrix,
+    novel: NDArray[np.bool_],
+    column: str,
+    seed: int,
+    grown: NDArray[np.bool_] | None = None,
+) -> None:
+    """Score words on half of the documents, and add how well they rank the other half."""
+    learned = np.random.default_rng([seed, 3]).random(len(novel)) < 0.5
+    kept = np.flatnonzero(np.asarray(matrix[learned].sum(axis=0)).ravel() >= 2)
+    seen, rest = matrix[learned][:, kept], matrix[~learned][:, kept]
+    scorers = {NOVELTY: lambda X, y: word_evidence(X, y).novelty, **WORD_BASELINES}
+    if grown is not None:
+        of_grown = np.asarray(matrix[grown][:, kept].mean(axis=0)).ravel()
+        telling = of_grown >= 2 * np.asarray(matrix[:, kept].mean(axis=0)).ravel()
+    for name, scorer in scorers.items():
+        scores = scorer(seen, novel[learned])
+        for title, weights in _tops(scores, (12, 50, 200)):
+            value = roc_auc_score(novel[~learned], document_scores(rest, weights))
+            _add(rows, name, f"{column}{title}", float(value))
+        if grown is not None:
+            value = average_precision_score(telling, scores)
+            _add(rows, name, f"{column}words of grown topics", float(value))
+
+
 def stability(setting: Setting) -> Table:
     """Agreement between the rankings of different seeds: Spearman's correlation, overlap."""
     corpus = setting.bbcsport
@@ -244,43 +353,47 @@ def no_novelty(setting: Setting, splits: int = 100) -> Table:
     for share in (0.5, 0.1):
         for seed in range(splits):
             matrix, novel = setting.halves(1000 + seed, share)
-            known, new = (np.asarray(matrix[rows].sum(axis=0)) for rows in (~novel, novel))
-            kept = known + new >= 2
-            q = q_values(known[kept], new[kept], int((~novel).sum()), int(novel.sum()))
+            kept = np.flatnonzero(np.asarray(matrix.sum(axis=0)).ravel() >= 2)
+            evidence = word_evidence(matrix[:, kept], novel)
+            q = evidence.q[evidence.times > 1]
             alarm = float((q <= 0.05).any())
-            _add(rows, "newfound: q", f"{share:.0%} of the documents novel", alarm)
+            column = f"{share:.0%} of the documents novel"
+            _add(rows, "splits with a word of q <= 5 %", column, alarm)
+            beyond = float((evidence.novelty > 2).mean())
+            _add(rows, "words with a novelty beyond 2", column, beyond)
     return _means(rows, spread=False)
 
 
 def intervals(setting: Setting) -> Table:
-    """Share of words whose 90 % interval contains the novelty measured on the other half.
+    """Share of words whose 90 % interval contains the true ratio of frequencies.
 
-    Only words with at least two documents in each half count. The intervals do not depend on the
-    machines.
+    A corpus is taken for the population, with the ratios that it has. Documents of each side are
+    drawn from it with replacement, and intervals are made from the draw. Words that both sides
+    have, and that at least two documents of the draw have, count. "q <= 5 %" are the words that the
+    draw calls novel or known.
     """
     rows: Rows = {}
     for name, corpus in (
         ("BBC Sport", setting.bbcsport),
         ("20 Newsgroups", setting.newsgroups),
         ("CLINC150", setting.requests),
+        ("ABC News", setting.month("2003-04")),
     ):
+        sides = [np.flatnonzero(corpus.novel == side) for side in (False, True)]
+        share = [np.asarray(corpus.matrix[side].mean(axis=0)).ravel() for side in sides]
         for seed in range(setting.seeds):
             setting.say(f"intervals, {name}, seed {seed}")
-            first, second = next(folds(corpus.novel, 2, random_state=seed))
-            often = [
-                np.asarray(corpus.matrix[half].sum(axis=0)).ravel() >= 2 for half in (first, second)
-            ]
-            one, other = (
-                word_evidence(corpus.matrix[half][:, words], corpus.novel[half])
-                for half, words in zip((first, second), often, strict=True)
-            )
-            both = often[0] & often[1]
-            here, there = both[often[0]], both[often[1]]
-            fresh = other.novelty[there]
-            held = (one.low[here] <= fresh) & (fresh <= one.high[here])
+            draw = np.random.default_rng([seed, 5])
+            chosen = np.concatenate([draw.choice(side, len(side)) for side in sides])
+            drawn = corpus.matrix[chosen]
+            both = (np.asarray(drawn.sum(axis=0)).ravel() >= 2) & (share[0] > 0) & (share[1] > 0)
+            evidence = word_evidence(drawn[:, both], corpus.novel[chosen])
+            truth = share[1][both] / share[0][both]
+            held = (evidence.low <= truth) & (truth <= evidence.high)
             _add(rows, NOVELTY, f"{name}, all words", float(held.mean()))
-            strong = np.abs(one.novelty[here]) > 2
-            _add(rows, NOVELTY, f"{name}, novelty beyond 2", float(held[strong].mean()))
+            sure = evidence.q <= 0.05
+            if sure.any():
+                _add(rows, NOVELTY, f"{name}, q <= 5 %", float(held[sure].mean()))
     return _means(rows)
 
 
@@ -298,6 +411,8 @@ SUITES: Mapping[str, Callable[[Setting], Table]] = MappingProxyType(
         "planted-words": planted_words,
         "planted-pairs": planted_pairs,
         "documents-from-words": documents_from_words,
+        "shift": shift,
+        "months": months,
         "stability": stability,
         "no-novelty": no_novelty,
         "intervals": intervals,
@@ -330,10 +445,12 @@ def _scorers(
             yield name, baseline(matrix, novel)
 
 
-def _tops(scores: NDArray[np.float64]) -> Iterator[tuple[str, NDArray[np.float64]]]:
+def _tops(
+    scores: NDArray[np.float64], sizes: tuple[int, ...] = TOPS
+) -> Iterator[tuple[str, NDArray[np.float64]]]:
     """Yield the scores with all but the greatest absolute ones set to 0."""
     order = np.argsort(-np.abs(scores), kind="stable")
-    for n in TOPS:
+    for n in sizes:
         few = np.zeros_like(scores)
         few[order[:n]] = scores[order[:n]]
         yield f"top {n}", few

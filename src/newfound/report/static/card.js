@@ -24,8 +24,13 @@
       ),
       fact(
         "novelty",
-        `${format.signed(row.novelty)} (${format.signed(row.low)} to ${format.signed(row.high)})`,
-        `${newfound.novelty} In brackets: the 90 % interval.`,
+        format.signed(row.novelty),
+        newfound.novelty,
+      ),
+      fact(
+        "times as frequent",
+        `${format.number(row.times)} (${format.number(row.low)} to ${format.number(row.high)})`,
+        "How many times more frequent in novel documents than in known ones, shrunk for rare words. In brackets: the 90 % interval.",
       ),
       fact(
         "q",

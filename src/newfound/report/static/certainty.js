@@ -114,7 +114,7 @@
   const intervals = () => {
     const rows = newfound.words.filter((row) => row.new).slice(0, 20);
     return figure(
-      "Novelty of the first words, with 90 % intervals",
+      "How many times more frequent the first words are, with 90 % intervals",
       "The bar is the range in which the novelty of a word lies in 90 % of repetitions with as many new documents.",
       (width) =>
         Plot.plot({
@@ -124,15 +124,15 @@
           marginLeft: 110,
           marginBottom: 34,
           marginTop: 8,
-          ariaLabel: "Novelty of the first words with their 90 % intervals",
-          x: { label: "novelty →", grid: true, ticks: 5 },
+          ariaLabel: "How many times more frequent the first words are, with their 90 % intervals",
+          x: { label: "times as frequent in novel documents →", type: "log", grid: true, ticks: 5 },
           y: {
             domain: rows.map((row) => row.word),
             label: null,
             tickFormat: (word) => (word.length > 15 ? `${word.slice(0, 14)}…` : word),
           },
           marks: [
-            Plot.ruleX([0], { stroke: "var(--soft)" }),
+            Plot.ruleX([1], { stroke: "var(--soft)" }),
             Plot.link(rows, {
               x1: "low",
               x2: "high",
@@ -142,7 +142,7 @@
               strokeWidth: 3,
               strokeOpacity: 0.45,
             }),
-            Plot.dot(rows, { x: "novelty", y: "word", symbol: "triangle", fill: "var(--novel)", r: 4 }),
+            Plot.dot(rows, { x: "times", y: "word", symbol: "triangle", fill: "var(--novel)", r: 4 }),
           ],
         }),
     );

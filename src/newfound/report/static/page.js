@@ -46,7 +46,7 @@ newfound.format = {
   },
 };
 
-newfound.novelty = "In standard deviations: positive values indicate novel, negative values known.";
+newfound.novelty = "How sure it is that the word is new, in standard deviations: positive for novel, negative for known. Chance rarely exceeds 2.";
 
 newfound.plural = (n, one, many) => `${newfound.format.count(n)} ${n === 1 ? one : (many ?? `${one}s`)}`;
 

@@ -74,15 +74,21 @@ newfound.section("words", "Words", () => {
       key: "side",
       label: "Side",
       text: true,
-      help: "The side that the word indicates; unsure unless its whole 90 % interval is on that side and a test on its document counts says so, at a false discovery rate of 5 %.",
+      help: "The side that the word indicates; unsure where q is above 5 %, and so the interval of times includes 1.",
       show: (row) => (row.side === "neither" ? "unsure" : row.side),
     },
     { key: "novelty", label: "Novelty", help: newfound.novelty, show: (row) => format.signed(row.novelty) },
     {
+      key: "times",
+      label: "Times",
+      help: "How many times more frequent the word is in novel documents than in known ones, shrunk for rare words.",
+      show: (row) => format.number(row.times),
+    },
+    {
       key: "low",
       label: "90 % interval",
-      help: "The range in which the novelty lies in 90 % of repetitions with as many new documents.",
-      show: (row) => `${format.signed(row.low)} to ${format.signed(row.high)}`,
+      help: "The range in which the number of times lies with a probability of 90 %.",
+      show: (row) => `${format.number(row.low)} to ${format.number(row.high)}`,
     },
     {
       key: "q",
@@ -291,7 +297,7 @@ newfound.scatter = (words, kept, width, filtered) => {
           stroke: "var(--line)",
           maxRadius: 30,
           title: ({ row }) =>
-            `${row.word}\nnovelty ${format.signed(row.novelty)}${row.low === null ? "" : ` (${format.signed(row.low)} to ${format.signed(row.high)})`}\n${newfound.plural(row.documents_novel, "novel document")}\n${newfound.plural(row.documents_known, "known document")}`,
+            `${row.word}\nnovelty ${format.signed(row.novelty)}\n${format.number(row.times)} times as frequent (${format.number(row.low)} to ${format.number(row.high)})\n${newfound.plural(row.documents_novel, "novel document")}\n${newfound.plural(row.documents_known, "known document")}`,
         }),
       ),
     ],
