@@ -83,8 +83,15 @@ def counting(
 
 
 def test_describe_tokenises_each_document_once(tokenised: Calls) -> None:
-    newfound.describe(KNOWN, NOVEL, **SMALL)
+    newfound.describe(KNOWN, NOVEL, **SMALL, fold_copies=False)
     assert tokenised == dict.fromkeys([*KNOWN, *NOVEL], 1)
+
+
+def test_finding_copies_reads_each_document_once_more_in_the_order_of_its_words(
+    tokenised: Calls,
+) -> None:
+    newfound.describe(KNOWN, NOVEL, **SMALL)
+    assert tokenised == dict.fromkeys([*KNOWN, *NOVEL], 2)
 
 
 def test_describe_slices_the_matrix_once(columns_sliced: list[tuple[int, ...]]) -> None:
@@ -96,7 +103,7 @@ def test_describe_slices_the_matrix_once(columns_sliced: list[tuple[int, ...]]) 
 def test_the_matrix_of_further_documents_is_sliced_once_too(
     columns_sliced: list[tuple[int, ...]], tokenised: Calls
 ) -> None:
-    describer = newfound.describe(KNOWN, NOVEL, **SMALL)
+    describer = newfound.describe(KNOWN, NOVEL, **SMALL, fold_copies=False)
     columns_sliced.clear()
     tokenised.clear()
     describer.partial_fit([*KNOWN, *NOVEL], ["known"] * 12 + ["novel"] * 12)

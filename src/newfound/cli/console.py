@@ -20,6 +20,7 @@ from rich.text import Text
 from newfound.marks import STYLES, visible
 
 if TYPE_CHECKING:
+    from newfound.description.themes import Theme
     from newfound.machine.clauses import EpochInfo
     from newfound.rules import Clause
 
@@ -32,6 +33,7 @@ __all__ = [
     "rules_table",
     "say",
     "show",
+    "themes_table",
     "training",
     "words_table",
     "working",
@@ -40,6 +42,7 @@ __all__ = [
 _WIDTH_OF_A_PIPE = 120
 _NEGATED_SHOWN = 6
 _FORMS_SHOWN = 3
+_RULES_SHOWN = 4
 
 
 def say(message: object) -> None:
@@ -210,6 +213,26 @@ def words_table(rows: Sequence[dict[str, Any]], side: str, title: str) -> Table:
             *(f"{row[key]:,}" for key in ("documents_novel", "documents_known")),
             "" if math.isnan(score) else number(score),
             _forms(row["word"], list(row["forms"])),
+        )
+    return table
+
+
+def themes_table(themes: Sequence[Theme], title: str) -> Table:
+    """Return a table of themes, with the rules that find their documents."""
+    table = _table(title)
+    table.add_column("theme", style=STYLES["novel"], min_width=16)
+    for name in ("evidence", "novel docs", "known docs"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("rules")
+    for theme in themes:
+        rules = [visible(str(rule)) for rule in theme.rules]
+        more = [f"{len(rules) - _RULES_SHOWN} more"] if len(rules) > _RULES_SHOWN else []
+        table.add_row(
+            visible(theme.name),
+            f"{theme.evidence:.1f}",
+            f"{len(theme.novel_documents):,}",
+            f"{len(theme.known_documents):,}",
+            "; ".join([*rules[:_RULES_SHOWN], *more]),
         )
     return table
 

@@ -18,6 +18,7 @@ from newfound.cli.console import (
     rules_table,
     say,
     show,
+    themes_table,
     training,
     words_table,
 )
@@ -256,6 +257,7 @@ def _print(
                 "known": _pile(known),
                 "novel": _pile(novel),
                 "parameters": parameters,
+                "themes": [theme.to_dict() for theme in describer.themes_],
                 "novel_words": new,
                 "known_words": old,
                 "phrases": phrases,
@@ -267,6 +269,7 @@ def _print(
         return
     show(
         headline([row["word"] for row in new[:5]], len(known), len(novel)),
+        *([themes_table(describer.themes_, "Themes")] if describer.themes_ else []),
         words_table(new, "novel", "Words that are new"),
         words_table(old, "known", "Words typical of the known documents"),
         *([phrases_table(phrases, "Words that occur together")] if phrases else []),

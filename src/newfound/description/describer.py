@@ -23,6 +23,7 @@ from newfound.description.presets import VECTORIZER, resolve
 from newfound.description.scores import shared_role
 from newfound.description.senses import Senses, find_senses
 from newfound.description.state import DescriberParts, describer_from_state, describer_state
+from newfound.description.themes import Theme, find_themes
 from newfound.description.words import WordTable
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import EpochInfo
@@ -97,6 +98,9 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
     ----------
     words_ : WordTable
         All words with their novelty and their scores, the most novel first.
+    themes_ : tuple of Theme
+        What is new as a few themes, each with words, rules and documents; empty in a describer
+        that was loaded.
     clauses_ : ClauseTable
         The rules of all machines, duplicates merged: those with a plain word first, sorted by how
         well they separate the two sides.
@@ -496,7 +500,8 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
     def _derive(self, clauses: ClauseTable) -> None:
         """Set the words and the rules from the clauses of all machines."""
         self.all_clauses_ = clauses
-        self.__dict__.pop("_context", None)
+        for name in ("_context", "themes_"):
+            self.__dict__.pop(name, None)
         self.clauses_ = clauses.fold().sorted(plain_first=True)
         self.words_ = word_table(
             clauses,
@@ -506,6 +511,22 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
             self.vectorizer_.forms_,
             self.parameters_,
         )
+
+    @cached_property
+    def themes_(self) -> tuple[Theme, ...]:
+        """The themes of the novel documents, the one that explains most first.
+
+        Found when first asked for, on the documents of the last fit; a describer that was loaded
+        has none.
+        """
+        check_is_fitted(self, "clauses_")
+        if self.corpus_ is None:
+            return ()
+        matrix = self.corpus_.matrix if self.copies_ is None else self.copies_.first
+        found = find_themes(
+            matrix, self.corpus_.novel, list(self.vectorizer_.vocabulary_), texts=self.corpus_.texts
+        )
+        return tuple(found)
 
     @cached_property
     def _context(self) -> ContextIndex:

@@ -20,6 +20,7 @@ from scipy import sparse
 from newfound.description.theme_choice import Draft, HeldOut, choose_themes, held_out_figures
 from newfound.description.theme_model import MIN_EVIDENCE, Group, marginal_evidence
 from newfound.description.theme_rules import ThemeRule, matching_rows
+from newfound.table import jsonable
 
 __all__ = ["Theme", "find_themes", "unexplained_share"]
 
@@ -77,6 +78,19 @@ class Theme:
 
     def __str__(self) -> str:
         return self.name
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the theme as plain data, with numbers of documents instead of their rows."""
+        shares = ("share_novel", "share_known", "held_out_share_novel", "held_out_share_known")
+        return {
+            "name": self.name,
+            "evidence": self.evidence,
+            "words": [word for word, _ in self.words],
+            "rules": [str(rule) for rule in self.rules],
+            "documents_novel": len(self.novel_documents),
+            "documents_known": len(self.known_documents),
+            **{name: jsonable(getattr(self, name)) for name in shares},
+        }
 
 
 def find_themes(
