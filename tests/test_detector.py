@@ -381,3 +381,16 @@ def test_not_fitted_is_said():
 def test_a_single_text_is_refused(detector):
     with pytest.raises(ValueError, match="wrap it in a list"):
         detector.novelty("pay my bill")
+
+
+def test_growth_keeps_the_lemmas_that_were_decided_at_fit(tmp_path):
+    texts = [f"they went to Wales for {thing}" for thing in ("rugby", "coal", "rain", "song")] * 10
+    detector = NoveltyDetector(random_state=0, alpha=0.2).fit(texts)
+    assert detector.vectorizer_.term("wales") == "wales"
+    detector.partial_fit(["a wale and a ridge", "wales of corduroy", "two wales", "wales"])
+    assert detector.vectorizer_.term("wales") == "wales"
+    assert detector.vectorizer_.forms_["wales"]["wales"] > 16
+    detector.save(tmp_path / "detector")
+    loaded = NoveltyDetector.load(tmp_path / "detector")
+    assert loaded.vectorizer_.lemmas_ == detector.vectorizer_.lemmas_
+    assert loaded.novelty(texts).tolist() == detector.novelty(texts).tolist()

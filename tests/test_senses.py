@@ -145,7 +145,7 @@ class TestSenses:
         senses = describer.fit(texts, [1] * 8 + [0] * 8).senses("fly half")
         assert senses.documents == {"known": 8, "novel": 8}
         assert "wicket" in senses.known["word"]
-        row = next(row for row in senses.novel.to_records() if row["word"] == "kick")
+        row = next(row for row in senses.novel.to_records() if row["word"] == "kicked")
         assert row["example"] == "A fly half kicked."
 
 

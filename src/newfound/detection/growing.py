@@ -132,14 +132,14 @@ def _extended(vectorizer: TextVectorizer, texts: list[str]) -> TextVectorizer:
     extended.vocabulary_ = dict(vectorizer.vocabulary_)
     extended.forms_ = {term: dict(forms) for term, forms in vectorizer.forms_.items()}
     extended.stop_words_ = vectorizer.stop_words_
+    extended.lemmas_ = vectorizer.lemmas_
     frequencies = vectorizer.document_frequencies_.tolist()
     extended.n_documents_ = vectorizer.n_documents_ + len(texts)
-    fresh = TextVectorizer(**vectorizer.get_params())
     try:
-        fresh.fit(texts)
+        fresh = vectorizer.fitted_on(texts)
     except ValueError:  # texts of stop words only add no term
-        fresh.vocabulary_, fresh.forms_ = {}, {}
-        fresh.document_frequencies_ = np.zeros(0, np.int64)
+        extended.document_frequencies_ = vectorizer.document_frequencies_
+        return extended
     for term, count in zip(fresh.vocabulary_, fresh.document_frequencies_.tolist(), strict=True):
         if term not in extended.vocabulary_:
             extended.vocabulary_[term] = len(extended.vocabulary_)

@@ -27,6 +27,7 @@ __all__ = [
     "TermIndex",
     "WordsAndPairs",
     "pair_keys",
+    "renumbered",
     "words_of_pairs",
 ]
 
@@ -219,3 +220,14 @@ def pair_keys(left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.int64]:
 def words_of_pairs(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the numbers of the left and of the right words of pairs."""
     return keys >> 32, keys & _LOW
+
+
+def renumbered(X: Any, numbers: NDArray[Any], n_columns: int) -> Any:
+    """Return a Boolean matrix with new column numbers; equal ones are merged, -1 is dropped."""
+    columns = numbers[X.indices]
+    kept = columns >= 0
+    indptr = np.concatenate(([0], np.cumsum(kept)))[X.indptr]
+    parts = (X.data[kept], columns[kept], indptr)
+    merged = sparse.csr_matrix(parts, shape=(X.shape[0], n_columns))
+    merged.sum_duplicates()
+    return merged

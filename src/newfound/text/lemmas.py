@@ -1,66 +1,185 @@
-"""Lemmas of words: the dictionary of simplemma, with corrections for English."""
+"""Lemmas of words: those of the dictionary, and those that the texts themselves show.
+
+`lemmatize` looks at a word alone: it takes the lemma of simplemma, with the corrections of
+``data/lemmas/en.txt``. `lemmas_from_texts` finds the words of a corpus for which that lemma is
+wrong, or is not the name that a reader expects.
+"""
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 
 import simplemma
 from simplemma.strategies.dictionaries.dictionary_factory import SUPPORTED_LANGUAGES
 
-from newfound.text.tokens import is_word, stop_words
+from newfound.text.tokens import is_word, read_data, stop_words
 
-__all__ = ["check_language", "lemma_of", "lemmatize", "without_clitics"]
+__all__ = [
+    "Capitals",
+    "check_language",
+    "lemma_of",
+    "lemmas_from_texts",
+    "lemmatize",
+    "without_clitics",
+]
 
 _CLITIC = re.compile(r"(?<=.)(?:'(?:s|ll|re|ve|d|m))+$")
+_CAPITAL = re.compile(r"[A-ZÀ-ÞΑ-ΩА-Я](?<=[a-zß-ÿα-ωа-я,][ \n].)\w++(?!-)")
+_NOUN = re.compile(r" an? ([A-Z]\w++)(?!['’-]| [A-Z])")
 
-# Where simplemma's dictionary errs on words that matter in sport, news and everyday requests: what
-# it should say, words that are their own lemma, and obsolete lemmas with a letter too many.
-_LEMMAS = dict(
-    pair.split(":")
-    for pair in """
-    broke:break felt:feel gone:go shook:shake swore:swear thought:think won:win worse:bad
-    leaves:leaf calves:calf halves:half loaves:loaf shelves:shelf thieves:thief wives:wife
-    morals:moral skies:sky fantasies:fantasy panicked:panic determining:determine
-    """.split()  # noqa: SIM905
-)
-_OWN_LEMMAS = frozenset(
-    """
-    according aids annals ashes bare bayer bios boxing cal carling checking denning dice emirates
-    etc fed fleming gemini goods graphics greed inc indies in-form inning innings jeans kudos lan
-    las lay lds least ltd maria mars media meaning meeting mls nam odds opera outgoing parking
-    pending qat reed routing seventh sevens shopping sox span tired training united vela ver wales
-    wicked sophisticated trivia unarmed unauthorized unbiased uncapped undecided undefined
-    underlying unmarked unwilling andreas andrews bates brooks cairns edwards gaines galen gibbons
-    grimes matthews philips rees rhodes rogers sanders scholes sears smit stephens stevens woods
-    """.split()  # noqa: SIM905
-)
-_OVERLONG_LEMMAS = frozenset(
-    """
-    annexe answere asse aske attache cancell claime confirme crafte crosse deposite develope fixe
-    formate growe guarde interne labell laughe lense masse mixe modell playe prefixe proclaime
-    regarde signall singe smoothe sweare swinge talke thanke thinke travell winge
-    """.split()  # noqa: SIM905
-)
+# The thresholds of `lemmas_from_texts`; docs/text.md says how they were chosen.
+_CAPITALIZED_NOUNS = frozenset(("de", "lb"))  # languages that write nouns with a capital
+_MOST_CAPITALS = 0.5  # beyond this share of capitals, a corpus of titles says nothing about names
+_MIN_DOCUMENTS = 3
+_NAME_SHARE = 0.6
+_FORM_SHARE = 0.95
 
 
 def lemmatize(word: str, *, language: str = "en") -> str:
     """Return the lemma of a lower-case word.
 
-    It is that of simplemma, in lower case, with a small table of corrections for English. A word of
-    one or two letters or with a digit is its own lemma. An English word loses ``'s`` and the like
+    It is that of simplemma, in lower case, with a table of corrections for English. A word of one
+    or two letters or with a digit is its own lemma. An English word loses ``'s`` and the like
     (``'ll 're 've 'd 'm``) first, and is its own lemma if the dictionary would make it a function
     word (*overs* is not *over*).
 
     Examples
     --------
-    >>> [lemmatize(word) for word in ("england's", "matches", "gone", "innings", "overs", "b2b")]
-    ['england', 'match', 'go', 'innings', 'overs', 'b2b']
+    >>> [lemmatize(word) for word in ("england's", "matches", "gone", "media", "overs", "b2b")]
+    ['england', 'match', 'go', 'media', 'overs', 'b2b']
     >>> lemmatize("häuser", language="de")
     'haus'
     """
     check_language(language)
     return lemma_of(word, language)
+
+
+class Capitals:
+    """Counts of the words that texts write with a capital inside sentences.
+
+    Attributes
+    ----------
+    documents : Counter of str
+        Number of texts that have a word with a capital after a lower-case word or a comma; keys are
+        in lower case.
+    nouns : set of str
+        Words with a capital that follow *a* or *an* and are not part of a longer name, in lower
+        case.
+
+    Examples
+    --------
+    >>> capitals = Capitals()
+    >>> capitals.count("Two men, an American and John Smith, met a German in Wales.")
+    >>> sorted(capitals.documents), sorted(capitals.nouns)
+    (['american', 'german', 'john', 'smith', 'wales'], ['american', 'german'])
+    """
+
+    def __init__(self) -> None:
+        self._documents: Counter[str] = Counter()
+        self._nouns: set[str] = set()
+
+    def count(self, text: str) -> None:
+        """Add the words of a text."""
+        self._documents.update(set(_CAPITAL.findall(text)))
+        self._nouns.update(_NOUN.findall(text))
+
+    def counted(self, texts: Iterable[str]) -> Iterable[str]:
+        """Return texts of which the words are added: a sequence now, an iterator on the way."""
+        if not isinstance(texts, Sequence):
+            return self._counted_on_the_way(texts)
+        for text in texts:
+            self.count(text)
+        return texts
+
+    def _counted_on_the_way(self, texts: Iterable[str]) -> Iterator[str]:
+        for text in texts:
+            self.count(text)
+            yield text
+
+    @property
+    def documents(self) -> Counter[str]:  # noqa: D102
+        # Folding each word once here is much faster than folding each text.
+        folded: Counter[str] = Counter()
+        for word, n in self._documents.items():
+            folded[word.lower()] += n
+        return folded
+
+    @property
+    def nouns(self) -> set[str]:  # noqa: D102
+        return {noun.lower() for noun in self._nouns}
+
+
+def lemmas_from_texts(
+    documents: Mapping[str, int], capitals: Capitals, language: str
+) -> dict[str, str]:
+    """Return the terms of words and lemmas for which a corpus speaks against the dictionary.
+
+    1. A word that is mostly written with a capital is a name and stays as it is: *Wales* is not
+       *wale*. The plural of a noun that is also written with a capital has its lemma: *Americans*,
+       where there is *an American*. The rule is off for languages that write all nouns with a
+       capital.
+    2. A lemma takes the name of one of its forms if nearly all documents with any of its forms have
+       that form: *innings*, where nobody writes *inning*.
+
+    Parameters
+    ----------
+    documents : mapping of str to int
+        Number of documents that have each word, without clitics, in lower case.
+    capitals : Capitals
+        Which of them have a capital.
+    language : str
+        The language of the lemmas.
+
+    Returns
+    -------
+    dict of str to str
+        The term of a word (rule 1) or of a lemma (rule 2).
+
+    Examples
+    --------
+    >>> capitals = Capitals()
+    >>> for text in ("he left Wales", "in Wales", "she sees Wales"):
+    ...     capitals.count(text)
+    >>> lemmas_from_texts({"wales": 3, "innings": 5, "match": 2, "matches": 7}, capitals, "en")
+    {'inning': 'innings', 'wales': 'wales'}
+    """
+    names = _names(documents, capitals) if language not in _CAPITALIZED_NOUNS else set()
+    nouns = capitals.nouns & names
+    found: dict[str, str] = {}
+    forms: defaultdict[str, list[str]] = defaultdict(list)
+    for word in documents:
+        lemma = lemma_of(word, language)
+        if lemma == word:
+            continue
+        if word in names and lemma not in nouns:
+            found[word] = word
+        else:
+            forms[lemma].append(word)
+    for lemma, words in forms.items():
+        if lemma in documents and lemma_of(lemma, language) != lemma:
+            continue  # *sayings* has the lemma *saying*, but *saying* has the lemma *say*
+        form = max(words, key=lambda word: (documents[word], word))
+        total = sum(documents[word] for word in words) + documents.get(lemma, 0)
+        frequent = documents[form] >= max(_MIN_DOCUMENTS, _FORM_SHARE * total)
+        if frequent and form not in forms:
+            found[lemma] = form
+    return dict(sorted(found.items()))
+
+
+def _names(documents: Mapping[str, int], capitals: Capitals) -> set[str]:
+    """Return the words that most documents write with a capital."""
+    counts = capitals.documents
+    total = sum(documents.values())
+    if sum(n for word, n in counts.items() if word in documents) > _MOST_CAPITALS * total:
+        return set()
+    return {
+        word
+        for word, n in counts.items()
+        if n >= max(_MIN_DOCUMENTS, _NAME_SHARE * documents.get(word, 0))
+    }
 
 
 def without_clitics(word: str) -> str:
@@ -71,28 +190,9 @@ def without_clitics(word: str) -> str:
 @lru_cache(maxsize=1 << 18)
 def lemma_of(word: str, language: str) -> str:
     """Return the lemma of a word as `lemmatize` does, without checking the language."""
-    english = language == "en"
-    if english:
-        word = without_clitics(word)
-    if len(word) < 3 or any(map(str.isdigit, word)) or (english and word in _OWN_LEMMAS):
-        return word
-    if english and word in _LEMMAS:
-        return _LEMMAS[word]
-    lemma = simplemma.lemmatize(word, lang=language).lower()
-    if english:
-        # Names of peoples (americans, turks) stand in the dictionary with a capital only.
-        if lemma == word and word.endswith("s"):
-            capital = simplemma.lemmatize(word.capitalize(), lang=language).lower()
-            lemma = capital if capital == word[:-1] else word
-        head, hyphen, last = word.rpartition("-")
-        if hyphen and "-" in lemma and (last in _OWN_LEMMAS or last.endswith(("ing", "ed"))):
-            return word  # anti-doping, first-innings
-        if hyphen and last in _LEMMAS:
-            return head + hyphen + _LEMMAS[last]
-        if lemma in _OVERLONG_LEMMAS:
-            lemma = lemma[:-1]
-        if lemma in stop_words():
-            return word
+    if language == "en":
+        return _english_lemma(without_clitics(word))
+    lemma = _dictionary_lemma(word, language)
     return lemma if is_word(lemma) else word
 
 
@@ -103,3 +203,33 @@ def check_language(language: object) -> None:
             f"language={language!r} has no lemmas; choose one of "
             f"{', '.join(sorted(SUPPORTED_LANGUAGES))}, or lemmatize=False."
         )
+
+
+def _english_lemma(word: str) -> str:
+    corrections = _english_corrections()
+    if word in corrections:
+        return corrections[word]
+    lemma = _dictionary_lemma(word, "en")
+    # The plurals of peoples (americans, turks) are in the dictionary with a capital only.
+    if lemma == word and word.endswith("s"):
+        capital = _dictionary_lemma(word.capitalize(), "en")
+        lemma = capital if capital == word[:-1] else word
+    head, hyphen, last = word.rpartition("-")
+    if hyphen and "-" in lemma and last.endswith(("ing", "ed")):
+        return word  # anti-doping
+    if hyphen and last in corrections:
+        return head + hyphen + corrections[last]
+    lemma = corrections.get(lemma, lemma)
+    return lemma if is_word(lemma) and lemma not in stop_words() else word
+
+
+def _dictionary_lemma(word: str, language: str) -> str:
+    if len(word) < 3 or any(map(str.isdigit, word)):
+        return word
+    lemma: str = simplemma.lemmatize(word, lang=language)
+    return lemma.lower()
+
+
+@cache
+def _english_corrections() -> Mapping[str, str]:
+    return {word: lemma for word, lemma in read_data("lemmas/en.txt")}

@@ -18,6 +18,7 @@ def vectorizer_state(vectorizer: TextVectorizer) -> dict[str, Any]:
     return {
         "vocabulary": list(vectorizer.vocabulary_),
         "forms": [vectorizer.forms_[term] for term in vectorizer.vocabulary_],
+        "lemmas": [[word, term] for word, term in vectorizer.lemmas_.items()],
         "stop_words": sorted(vectorizer.stop_words_),
         "n_documents": vectorizer.n_documents_,
         "document_frequencies": vectorizer.document_frequencies_,
@@ -46,11 +47,19 @@ def vectorizer_from_state(fields: Fields, parameters: Mapping[str, Any]) -> Text
     sound = all(isinstance(form, dict) and _are_counts(form, n) for form in forms)
     fields.require(sound, "forms", f"word forms with counts of documents from 0 to {n:,}")
     vectorizer.forms_ = dict(zip(terms, forms, strict=True))
+    # A file without them was saved when all lemmas were those of the dictionary.
+    lemmas = fields.entries("lemmas") if "lemmas" in fields else []
+    fields.require(all(map(_is_pair, lemmas)), "lemmas", "words with their terms")
+    vectorizer.lemmas_ = dict(lemmas)
     vectorizer.stop_words_ = frozenset(fields.texts("stop_words"))
     vectorizer.document_frequencies_ = fields.integers(
         "document_frequencies", np.int64, (len(terms),), most=n
     )
     return vectorizer
+
+
+def _is_pair(entry: object) -> bool:
+    return isinstance(entry, list) and len(entry) == 2 and all(map(is_text, entry))
 
 
 def _are_counts(forms: Mapping[Any, Any], most: int) -> bool:

@@ -6,13 +6,13 @@ the lemma of a word, or the word itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import itertools
+from collections.abc import Iterable, Mapping
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,10 +24,17 @@ from newfound.text.encoding import (
     TermIndex,
     WordsAndPairs,
     pair_keys,
+    renumbered,
     words_of_pairs,
 )
 from newfound.text.filters import compile_ignore
-from newfound.text.lemmas import check_language, lemma_of, without_clitics
+from newfound.text.lemmas import (
+    Capitals,
+    check_language,
+    lemma_of,
+    lemmas_from_texts,
+    without_clitics,
+)
 from newfound.text.tokenized import encode
 from newfound.text.tokens import (
     Token,
@@ -41,17 +48,6 @@ from newfound.text.validation import check_texts, is_count
 __all__ = ["TextVectorizer"]
 
 _MAX_CACHED = 1 << 20  # chunks of text that `transform` remembers
-
-
-def _renumbered(X: Any, numbers: NDArray[Any], n_columns: int) -> Any:
-    """Return a Boolean matrix with new column numbers; equal ones are merged, -1 is dropped."""
-    columns = numbers[X.indices]
-    kept = columns >= 0
-    indptr = np.concatenate(([0], np.cumsum(kept)))[X.indptr]
-    parts = (X.data[kept], columns[kept], indptr)
-    merged = sparse.csr_matrix(parts, shape=(X.shape[0], n_columns))
-    merged.sum_duplicates()
-    return merged
 
 
 class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unused-ignore]
@@ -89,6 +85,9 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
     forms_ : dict of str to dict of str to int
         The forms of each term, in lower case, the most frequent first, each with the number of
         documents that have it.
+    lemmas_ : dict of str to str
+        The terms of words and of lemmas for which the texts speak against the dictionary; see
+        `newfound.text.lemmas.lemmas_from_texts`.
     stop_words_ : frozenset of str
         The stop words in use.
     n_documents_ : int
@@ -111,6 +110,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
     vocabulary_: dict[str, int]
     document_frequencies_: NDArray[np.int64]
     forms_: dict[str, dict[str, int]]
+    lemmas_: dict[str, str]
     stop_words_: frozenset[str]
     n_documents_: int
 
@@ -144,41 +144,39 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
 
     def fit_transform(self, raw_documents: Iterable[str], y: object = None) -> Any:
         """Learn the terms and return the Boolean CSR matrix, in one pass over the texts."""
+        return self._fit(raw_documents, None)
+
+    def fitted_on(self, raw_documents: Iterable[str]) -> TextVectorizer:
+        """Return a vectorizer with the same parameters and `lemmas_`, fitted on other texts."""
+        other = TextVectorizer(**self.get_params())
+        other._fit(raw_documents, self.lemmas_)
+        return other
+
+    def _fit(self, texts: Iterable[str], lemmas: Mapping[str, str] | None) -> Any:
+        """Learn the terms; without given `lemmas_`, find them in the texts."""
         self.check_parameters()
         self.__dict__.pop("_cache", None)
         self.stop_words_ = self._stop_words()
-        words: dict[str, int] = {}
-        lemmas: dict[str, int] = {}
-        lemma_of_word: list[int] = []
-
-        def code_of(form: str) -> int:
-            if form not in words:
-                term = self.term(form)
-                if term is None:
-                    return STOP
-                lemma_of_word.append(lemmas.setdefault(term, len(lemmas)))
-                words[form] = len(words)
-            return words[form]
-
-        found = self._occurrences(Encoder(code_of), raw_documents)
-        self.n_documents_ = found.n_texts
-        keys, pairs = np.unique(found.keys, return_inverse=True)
-        forms = WordsAndPairs(words, keys)
-        X = found.matrix(found.words, len(words) + pairs, len(forms))
+        self.lemmas_ = dict(lemmas or {})
+        capitals = Capitals() if self.lemmatize and lemmas is None else None
+        forms, words, X = self._read_forms(texts, capitals)
         counts = np.bincount(X.indices, minlength=len(forms))
-        folded = np.array(lemma_of_word, dtype=np.int64)
-        left, right = words_of_pairs(keys)
-        keys, pairs = np.unique(pair_keys(folded[left], folded[right]), return_inverse=True)
-        terms, folded = WordsAndPairs(lemmas, keys), np.concatenate((folded, len(lemmas) + pairs))
-        X = _renumbered(X, folded, len(terms))
+        if capitals is not None:
+            documents = dict(zip(forms.words, counts.tolist(), strict=False))
+            for form, (word, _) in zip(forms.words, words, strict=True):
+                if word != form:
+                    documents[word] = documents.get(word, 0) + documents.pop(form)
+            self.lemmas_ = lemmas_from_texts(documents, capitals, self.language)
+        terms, term_of_form = self._merge_forms(forms, words)
+        X = renumbered(X, term_of_form, len(terms))
         frequencies = np.bincount(X.indices, minlength=len(terms))
         chosen = self._choose(terms, frequencies)
         columns = np.full(len(terms), -1, dtype=np.int32)
         columns[chosen] = np.arange(len(chosen))
         self.vocabulary_ = {term: column for column, term in enumerate(terms.names(chosen))}
         self.document_frequencies_ = frequencies[chosen]
-        self.forms_ = self._forms_of_terms(forms, counts, columns[folded])
-        return _renumbered(X, columns, len(chosen))
+        self.forms_ = self._forms_of_terms(forms, counts, columns[term_of_form])
+        return renumbered(X, columns, len(chosen))
 
     def transform(self, raw_documents: Iterable[str]) -> Any:
         """Return the Boolean CSR matrix of texts; words that are not terms are left out."""
@@ -187,7 +185,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
         if cache is None or len(cache[1]) > _MAX_CACHED:
             cache = self._cache = self._new_cache()
         index, encoder = cache
-        found = self._occurrences(encoder, raw_documents)
+        found = self._occurrences(encoder, check_texts(raw_documents))
         columns = index.word_columns(found.words), index.pair_columns(found.keys)
         return found.matrix(*columns, len(self.vocabulary_))
 
@@ -265,22 +263,70 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
         >>> vectorizer.term("matches"), vectorizer.term("the")
         ('match', None)
         """
-        bare = without_clitics(form) if self.language == "en" else form
-        term = lemma_of(form, self.language) if self.lemmatize else form
-        if len(form) < self.min_word_length or not self.stop_words_.isdisjoint((form, bare, term)):
+        found = self._word_and_lemma(form)
+        return None if found is None else self._name(*found)
+
+    def _word_and_lemma(self, form: str) -> tuple[str, str] | None:
+        """Return a form without clitics and its lemma in the dictionary; None for a stop word."""
+        word = without_clitics(form) if self.language == "en" else form
+        lemma = lemma_of(form, self.language) if self.lemmatize else form
+        if len(form) < self.min_word_length or not self.stop_words_.isdisjoint((form, word, lemma)):
             return None
         if self.ignore is not None:
             ignored = compile_ignore(self.ignore)
-            if ignored.fullmatch(form) or ignored.fullmatch(term):
+            if ignored.fullmatch(form) or ignored.fullmatch(lemma):
                 return None
-        return term
+        return word, lemma
+
+    def _name(self, word: str, lemma: str) -> str:
+        """Return the term of a word with this lemma."""
+        return self.lemmas_.get(word) or self.lemmas_.get(lemma, lemma)
 
     def _token(self, text: str, term: str, start: int, end: int) -> Token:
         return Token(term, start, end, text[start:end], self.vocabulary_.get(term, -1))
 
     def _occurrences(self, encoder: Encoder, texts: Iterable[str]) -> Occurrences:
         pairs = self.ngram_range[1] == 2
-        return Occurrences(encode(encoder, check_texts(texts), ordered=pairs), pairs=pairs)
+        return Occurrences(encode(encoder, texts, ordered=pairs), pairs=pairs)
+
+    def _read_forms(
+        self, texts: Iterable[str], capitals: Capitals | None
+    ) -> tuple[WordsAndPairs, list[tuple[str, str]], Any]:
+        """Return the word forms of texts, what `_word_and_lemma` says of each, and the matrix.
+
+        Words with capitals are counted in the same pass.
+        """
+        words: dict[str, int] = {}
+        lemmas: list[tuple[str, str]] = []
+
+        def code_of(form: str) -> int:
+            if form not in words:
+                found = self._word_and_lemma(form)
+                if found is None:
+                    return STOP
+                lemmas.append(found)
+                words[form] = len(words)
+            return words[form]
+
+        texts = check_texts(texts)
+        if capitals is not None:
+            texts = capitals.counted(texts)
+        found = self._occurrences(Encoder(code_of), texts)
+        self.n_documents_ = found.n_texts
+        keys, numbers = np.unique(found.keys, return_inverse=True)
+        forms = WordsAndPairs(words, keys)
+        return forms, lemmas, found.matrix(found.words, len(words) + numbers, len(forms))
+
+    def _merge_forms(
+        self, forms: WordsAndPairs, lemmas: list[tuple[str, str]]
+    ) -> tuple[WordsAndPairs, NDArray[np.int64]]:
+        """Return the terms of forms, and the number of the term of each form."""
+        numbers: dict[str, int] = {}
+        terms = itertools.starmap(self._name, lemmas)
+        words = np.array([numbers.setdefault(term, len(numbers)) for term in terms], np.int64)
+        left, right = words_of_pairs(forms.keys)
+        keys, pairs = np.unique(pair_keys(words[left], words[right]), return_inverse=True)
+        return WordsAndPairs(numbers, keys), np.concatenate((words, len(numbers) + pairs))
 
     def _new_cache(self) -> tuple[TermIndex, Encoder]:
         index = TermIndex(self.vocabulary_)
