@@ -195,6 +195,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
         Stop words are left out. A term that is not in the vocabulary has the index -1. A pair
         spans everything from its first word to its second.
         """
+        check_is_fitted(self, "vocabulary_")
         (text,) = check_texts([text])
         return self.tokens_of(text, words_and_breaks(text))
 
@@ -212,7 +213,6 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
         -------
         list of Token
         """
-        check_is_fitted(self, "vocabulary_")
         first, last = self.ngram_range
         found: list[Token] = []
         previous: Token | None = None
