@@ -13,31 +13,46 @@ from newfound.cli import app
 from newfound.detection.scoring import Scorer
 from newfound.report.limits import Limits
 from newfound.text import documents
+from newfound.text.encoding import Encoder
+from newfound.text.tokenized import TokenizedTexts
+from newfound.text.vectorizer import TextVectorizer
 
 N_INCOMING = 80
 CANDIDATES = 24  # texts that a counterfactual scores at a time
 
 
 class CountedText(str):
-    """A text that counts how often it is split into words: this begins with its lower case."""
+    """A text that counts how often it is put into lower case, as to split it into words."""
 
     __slots__ = ()
-    split_up: ClassVar[Counter[str]] = Counter()
+    lowered: ClassVar[Counter[str]] = Counter()
 
     def lower(self):
-        self.split_up[str(self)] += 1
+        self.lowered[str(self)] += 1
         return super().lower()
 
     def translate(self, table):
-        self.split_up[str(self)] += 1
+        self.lowered[str(self)] += 1
         return super().translate(table)
 
 
 @pytest.fixture
 def counts(monkeypatch):
-    """Count the texts that are scored, by call, and the explanations."""
-    found = {"scored": [], "explained": 0}
+    """Count how often texts are split, the texts scored in each call, and the explanations."""
+    found = {"split": Counter(), "scored": [], "explained": 0}
     score, contributions = Scorer.score, Scorer.contributions
+    tokenize, encode, tokens = TokenizedTexts.of, Encoder.encode, TextVectorizer.tokens
+
+    def counted(texts):
+        for text in texts:
+            found["split"][str(text)] += 1
+            yield text
+
+    monkeypatch.setattr(TokenizedTexts, "of", lambda texts: tokenize(counted(texts)))
+    monkeypatch.setattr(
+        Encoder, "encode", lambda self, texts, **options: encode(self, counted(texts), **options)
+    )
+    monkeypatch.setattr(TextVectorizer, "tokens", lambda self, text: tokens(self, *counted([text])))
 
     def counted_score(self, bags, progress=None):
         found["scored"].append(len(bags))
@@ -49,7 +64,7 @@ def counts(monkeypatch):
 
     monkeypatch.setattr(Scorer, "score", counted_score)
     monkeypatch.setattr(Scorer, "contributions", counted_contributions)
-    CountedText.split_up.clear()
+    CountedText.lowered.clear()
     return found
 
 
@@ -91,7 +106,9 @@ def test_the_command_handles_each_message_once(files, counts, report):
         "--save", folder / "d.nf", *extra,
     )  # fmt: skip
     assert data["groups"] and bool(data["novel_words"]) != report
-    assert dict(CountedText.split_up) == dict.fromkeys(incoming, 1)
+    assert {text: counts["split"][text] for text in incoming} == dict.fromkeys(incoming, 1)
+    if report:  # nothing else reads the texts; a description looks for copies and dates
+        assert dict(CountedText.lowered) == dict.fromkeys(incoming, 1)
     # Counterfactuals, which the page shows, score shorter versions of some texts.
     scored = [n for n in counts["scored"] if n > CANDIDATES]
     assert sorted(scored) == sorted([data["known"]["held_back"], N_INCOMING])
@@ -106,12 +123,10 @@ def test_a_saved_detector_handles_each_message_once(files, counts):
         folder, "--known", folder / "known.jsonl", "--labels-column", "label", "--incoming",
         folder / "incoming.txt", "--save", path, "--no-description",
     )  # fmt: skip
-    CountedText.split_up.clear()
-    counts["scored"].clear()
-    counts["explained"] = 0
+    counts.update(split=Counter(), scored=[], explained=0)
     data = run(folder, "--model", path, "--incoming", folder / "incoming.txt")
     assert data["novel_words"]
-    assert dict(CountedText.split_up) == dict.fromkeys(incoming, 1)
+    assert counts["split"] == dict.fromkeys(incoming, 1)
     assert counts["scored"] == [N_INCOMING]
     assert counts["explained"] == data["novel"] > 20
 
@@ -119,9 +134,9 @@ def test_a_saved_detector_handles_each_message_once(files, counts):
 def test_explain_splits_and_scores_the_text_once(counts):
     known, novel = newfound.load_sample()
     detector = newfound.NoveltyDetector(random_state=1, epochs=1).fit(known.texts[::8])
-    counts["scored"].clear()
+    counts.update(split=Counter(), scored=[], explained=0)
     verdict = detector.explain(CountedText(novel.texts[0]))
-    assert CountedText.split_up == {novel.texts[0]: 1}
+    assert CountedText.lowered == counts["split"] == {novel.texts[0]: 1}
     assert (counts["scored"], counts["explained"]) == ([1], 1)
     assert verdict.novelty == detector.novelty(novel.texts[:1])[0]
 
@@ -151,7 +166,7 @@ def test_bags_of_a_saved_detector_are_described_as_its_texts_would_be():
     """The words of known documents are handed on; as texts they would give the same words."""
     known, novel = newfound.load_sample()
     detector = newfound.NoveltyDetector(random_state=1, epochs=2).fit(known.texts[::4])
-    small = {"n_machines": 2, "n_clauses": 20, "epochs": 2}
+    small = {"n_machines": 2, "n_clauses": 20, "epochs": 2, "fold_copies": False, "calendar": True}
     scorer = detector.scorer_
     matrix, words = scorer.statistics.matrix, scorer.terms
     texts = [
@@ -164,3 +179,15 @@ def test_bags_of_a_saved_detector_are_described_as_its_texts_would_be():
     )
     assert from_bags.words_.to_records() == from_texts.words_.to_records()
     assert not any(text for text in from_bags.corpus_.texts[: len(texts)])
+
+
+def test_known_bags_are_no_copies_of_one_another():
+    """Words without their order make no passages, however many two documents share."""
+    known = [f"pay {verb} my big new monthly phone bill today" for verb in "abcdefghij"] * 12
+    detector = newfound.NoveltyDetector(random_state=1, epochs=1).fit(known)
+    novel = [f"zyx{i} flight moon: pay my big new phone bill {i}" for i in range(8)]
+    small = {"n_machines": 2, "n_clauses": 20, "epochs": 2}
+    described = detector.detect(novel, **small).description
+    assert described.copies_.n_documents["known"] == described.copies_.n_passages["known"] == 0
+    row = described.words_.number("phone")
+    assert described.words_["documents_known"][row] == described.n_documents_["known"] > 50

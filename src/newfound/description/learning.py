@@ -30,7 +30,7 @@ class Training(NamedTuple):
 
     Attributes
     ----------
-    texts : list of str
+    texts : sequence of str
         The texts.
     novel : (n_documents,) ndarray of bool
         Which of them are novel.
@@ -42,7 +42,7 @@ class Training(NamedTuple):
         These columns of the matrix.
     """
 
-    texts: list[str]
+    texts: Sequence[str]
     novel: NDArray[np.bool_]
     matrix: Any
     columns: NDArray[np.intp]
@@ -60,7 +60,7 @@ class Training(NamedTuple):
         """Check the documents, and choose the words of at least so many documents for rules."""
         check_matrix(matrix, novel)
         columns = rule_columns(vectorizer.document_frequencies_, least)
-        return cls(list(texts), novel, matrix, columns, matrix[:, columns])
+        return cls(texts, novel, matrix, columns, matrix[:, columns])
 
 
 def without_calendar(
@@ -164,7 +164,7 @@ def findings(
         held_out=learned.held_out,
     )
     return Findings(
-        corpus=Corpus(training.texts, novel, matrix, learned.votes),
+        corpus=Corpus(list(training.texts), novel, matrix, learned.votes),
         clauses=clauses,
         documents=np.stack((matrix.T @ (1 - counts), matrix.T @ counts)),
         evidence=word_evidence(counted, novel),

@@ -35,6 +35,7 @@ from scipy import sparse
 
 from newfound.sides import SIDES
 from newfound.text.encoding import END, STOP, Encoder, TermIndex, pair_keys
+from newfound.text.tokenized import TokenizedTexts, encode
 from newfound.text.tokens import CHUNK, fold
 from newfound.text.validation import check_texts
 from newfound.text.vectorizer import TextVectorizer
@@ -197,8 +198,10 @@ class _Stream:
             return STOP if term is None else numbers.setdefault(term, len(numbers))
 
         self.pairs = vectorizer.ngram_range[1] == 2
-        codes = Encoder(code_of).encode(check_texts(texts), ordered=True, breaks=self.pairs)
+        codes = encode(Encoder(code_of), check_texts(texts), ordered=True, breaks=self.pairs)
         is_word = codes >= 0
+        if isinstance(texts, TokenizedTexts):  # a text without an order of words has no passages
+            is_word &= np.append(texts.has_order, True)[np.cumsum(codes == END)]
         self.words = codes[is_word]
         self.rows: NDArray[np.int32] = np.cumsum(codes == END, dtype=np.int32)[is_word]
         self.shape = (len(texts), len(numbers))

@@ -36,6 +36,9 @@ class TokenizedTexts(Sequence[str]):
         are separated by more than a space, and `END` after each text.
     starts, ends : ndarray of int64
         Where in its text each word is; of the length of `codes`.
+    has_order : ndarray of bool, optional
+        Which texts have their words in order; False for those that `from_bags` made. By default
+        all.
 
     Examples
     --------
@@ -54,9 +57,11 @@ class TokenizedTexts(Sequence[str]):
         codes: NDArray[np.int32],
         starts: NDArray[np.int64],
         ends: NDArray[np.int64],
+        has_order: NDArray[np.bool_] | None = None,
     ) -> None:
         self.texts, self.forms, self.codes = texts, forms, codes
         self.starts, self.ends = starts, ends
+        self.has_order = np.ones(len(texts), bool) if has_order is None else has_order
         closes = np.flatnonzero(codes == END)
         self._bounds = np.concatenate(([0], closes + 1))
 
@@ -106,7 +111,8 @@ class TokenizedTexts(Sequence[str]):
         rows = np.repeat(np.arange(n), lengths)
         codes[2 * np.arange(len(matrix.indices)) + rows] = matrix.indices
         nowhere = np.zeros(len(codes), np.int64)
-        return cls([""] * n, list(words), codes, nowhere, nowhere)._compact()
+        unordered = np.zeros(n, bool)
+        return cls([""] * n, list(words), codes, nowhere, nowhere, unordered)._compact()
 
     @classmethod
     def concatenate(cls, parts: Sequence[TokenizedTexts]) -> TokenizedTexts:
@@ -121,6 +127,7 @@ class TokenizedTexts(Sequence[str]):
             np.concatenate(codes),
             np.concatenate([part.starts for part in parts]),
             np.concatenate([part.ends for part in parts]),
+            np.concatenate([part.has_order for part in parts]),
         )
 
     def __len__(self) -> int:
@@ -143,6 +150,7 @@ class TokenizedTexts(Sequence[str]):
             self.codes[places],
             self.starts[places],
             self.ends[places],
+            self.has_order[rows],
         )._compact()
 
     def _compact(self) -> TokenizedTexts:
@@ -152,7 +160,7 @@ class TokenizedTexts(Sequence[str]):
         codes = self.codes.copy()
         codes[is_word] = numbers
         forms = [self.forms[j] for j in used.tolist()]
-        return TokenizedTexts(self.texts, forms, codes, self.starts, self.ends)
+        return TokenizedTexts(self.texts, forms, codes, self.starts, self.ends, self.has_order)
 
     def words(self, row: int) -> Iterator[tuple[int, int, str]]:
         """Iterate over start, end and form of the words of a text; the form of a break is empty."""
@@ -186,8 +194,13 @@ class _Chunks(dict[str, tuple[tuple[int, int, int], ...]]):
         return words
 
 
-def encode(encoder: Encoder, texts: Iterable[str], *, ordered: bool) -> NDArray[np.int32]:
-    """Return the codes of texts; those of `TokenizedTexts` without splitting them again."""
+def encode(
+    encoder: Encoder, texts: Iterable[str], *, ordered: bool, breaks: bool | None = None
+) -> NDArray[np.int32]:
+    """Return the codes of texts, as `Encoder.encode` does.
+
+    `TokenizedTexts` are not split again; their codes are always in order and with breaks.
+    """
     if isinstance(texts, TokenizedTexts):
         return texts.encode(encoder.code_of)
-    return encoder.encode(texts, ordered=ordered)
+    return encoder.encode(texts, ordered=ordered, breaks=breaks)
