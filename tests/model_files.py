@@ -159,7 +159,7 @@ def made_up(describer: NoveltyDescriber, lengths: Array, words: int) -> dict[str
     }
     state["words"] = {
         "documents": rng.integers(0, 500, (2, words)),
-        **{name: rng.normal(size=words) for name in ("novelty", "low", "high", "q")},
+        **{name: rng.normal(size=words) for name in ("novelty", "times", "low", "high", "q")},
     }
     state["phrases"] = {
         "lengths": phrase_lengths,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy import sparse
 from typer.testing import CliRunner
 
@@ -53,6 +54,16 @@ class Made(Setting):
     @cached_property
     def requests(self) -> Corpus:
         return made_corpus(3)
+
+    @cached_property
+    def headlines(self) -> suites.Headlines:
+        corpus = made_corpus(4)
+        months = np.where(corpus.novel, "2003-04", "2003-03")
+        return suites.Headlines(corpus.matrix, months)
+
+    def topics(self, name: str) -> tuple[suites.Matrix, NDArray[np.str_]]:
+        corpus = made_corpus(5)
+        return corpus.matrix, np.array([f"topic{i % 6}" for i in range(len(corpus.novel))])
 
 
 @pytest.fixture(scope="module")

@@ -30,8 +30,8 @@ app = typer.Typer(
 )
 # Repeated from newfound.lab.evaluation, which is slow to import.
 WORD_SUITES = (
-    "planted-words", "planted-pairs", "documents-from-words", "stability", "no-novelty",
-    "intervals", "faithfulness",
+    "planted-words", "planted-pairs", "documents-from-words", "shift", "months", "stability",
+    "no-novelty", "intervals", "faithfulness",
 )  # fmt: skip
 DOCUMENT_SUITES = (
     "clinc150", "clinc150-unlabelled", "20newsgroups", "20newsgroups-each", "bbcsport",
