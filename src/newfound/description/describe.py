@@ -48,8 +48,8 @@ def describe(
     >>> novel = [f"{who} scored a try after the {when} scrum" for who in ("Ann", "Bob", "Cy")
     ...          for when in ("first", "third", "sixth", "ninth", "last")]
     >>> describer = describe(known, novel, n_clauses=20, T=5, random_state=1)
-    >>> describer.words_.top(2)["word"].tolist()
-    ['try', 'scrum']
+    >>> sorted(describer.words_.top(3)["word"].tolist())
+    ['scored', 'scrum', 'try']
     """
     describer = NoveltyDescriber(**parameters)
     sides = as_sides(known, novel)

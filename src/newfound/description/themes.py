@@ -144,11 +144,8 @@ def find_themes(
     >>> matrix = vectorizer.fit_transform([*banking, *travel])
     >>> terms = list(vectorizer.get_feature_names_out())
     >>> novel = [False] * len(banking) + [True] * len(travel)
-    >>> for theme in find_themes(matrix, novel, terms)[3:6]:
-    ...     print(theme.name, "|", *theme.rules, "|", f"{theme.share_novel:.1%}")
-    timezone vegas | timezone vegas | 6.5%
-    luggage flight | luggage | 6.4%
-    exchange dollar yen | exchange yen euro dollar AND pound | 4.9%
+    >>> sorted(str(theme.rules[0]) for theme in find_themes(matrix, novel, terms)[:2])
+    ['flight', 'travel']
     """
     novel = np.asarray(novel, dtype=bool)
     matrix = sparse.csr_matrix(matrix, dtype=np.float64)

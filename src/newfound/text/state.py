@@ -47,8 +47,7 @@ def vectorizer_from_state(fields: Fields, parameters: Mapping[str, Any]) -> Text
     sound = all(isinstance(form, dict) and _are_counts(form, n) for form in forms)
     fields.require(sound, "forms", f"word forms with counts of documents from 0 to {n:,}")
     vectorizer.forms_ = dict(zip(terms, forms, strict=True))
-    # A file without them was saved when all lemmas were those of the dictionary.
-    lemmas = fields.entries("lemmas") if "lemmas" in fields else []
+    lemmas = fields.entries("lemmas")
     fields.require(all(map(_is_pair, lemmas)), "lemmas", "words with their terms")
     vectorizer.lemmas_ = dict(lemmas)
     vectorizer.stop_words_ = frozenset(fields.texts("stop_words"))
