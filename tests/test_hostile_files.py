@@ -831,7 +831,9 @@ class TestMemory:
                 "forms": [{name: 1} if forms else {} for name in names],
                 "document_frequencies": np.ones(n, np.uint8),
             }
-            state["words"] = {name: np.zeros(n) for name in ("novelty", "low", "high", "q")}
+            state["words"] = {
+                name: np.zeros(n) for name in ("novelty", "times", "low", "high", "q")
+            }
             state["words"]["documents"] = np.ones((2, n), np.uint8)
             return saved(state, tmp_path)
 
@@ -905,7 +907,7 @@ class TestMemory:
             "forms": [{}] * n,
             "document_frequencies": np.ones(n, np.uint8),
         }
-        state["words"] = {name: np.zeros(n) for name in ("novelty", "low", "high", "q")}
+        state["words"] = {name: np.zeros(n) for name in ("novelty", "times", "low", "high", "q")}
         state["words"]["documents"] = np.ones((2, n), np.uint8)
         saved(state, tmp_path)
         done = subprocess.run(
