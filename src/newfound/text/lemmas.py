@@ -113,7 +113,7 @@ class Capitals:
 
 
 def lemmas_from_texts(
-    documents: Mapping[str, int], capitals: Capitals, language: str
+    documents: Mapping[str, int], lemmas: Mapping[str, str], capitals: Capitals, language: str
 ) -> dict[str, str]:
     """Return the terms of words and lemmas for which a corpus speaks against the dictionary.
 
@@ -128,6 +128,8 @@ def lemmas_from_texts(
     ----------
     documents : mapping of str to int
         Number of documents that have each word, without clitics, in lower case.
+    lemmas : mapping of str to str
+        The lemma of each word, as `lemmatize` returns it.
     capitals : Capitals
         Which of them have a capital.
     language : str
@@ -143,23 +145,23 @@ def lemmas_from_texts(
     >>> capitals = Capitals()
     >>> for text in ("he left Wales", "in Wales", "she sees Wales"):
     ...     capitals.count(text)
-    >>> lemmas_from_texts({"wales": 3, "innings": 5, "match": 2, "matches": 7}, capitals, "en")
+    >>> documents = {"wales": 3, "innings": 5, "match": 2, "matches": 7}
+    >>> lemmas = {word: lemmatize(word) for word in documents}
+    >>> lemmas_from_texts(documents, lemmas, capitals, "en")
     {'inning': 'innings', 'wales': 'wales'}
     """
     names = _names(documents, capitals) if language not in _CAPITALIZED_NOUNS else set()
     nouns = capitals.nouns & names
     found: dict[str, str] = {}
     forms: defaultdict[str, list[str]] = defaultdict(list)
-    for word in documents:
-        lemma = lemma_of(word, language)
-        if lemma == word:
-            continue
+    changed = [(word, lemma) for word, lemma in lemmas.items() if word != lemma]
+    for word, lemma in changed:
         if word in names and lemma not in nouns:
             found[word] = word
         else:
             forms[lemma].append(word)
     for lemma, words in forms.items():
-        if lemma in documents and lemma_of(lemma, language) != lemma:
+        if lemmas.get(lemma, lemma) != lemma:
             continue  # *sayings* has the lemma *saying*, but *saying* has the lemma *say*
         form = max(words, key=lambda word: (documents[word], word))
         total = sum(documents[word] for word in words) + documents.get(lemma, 0)

@@ -6,7 +6,6 @@ the lemma of a word, or the word itself.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Mapping
 from operator import itemgetter
 from typing import Any
@@ -163,10 +162,10 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
         counts = np.bincount(X.indices, minlength=len(forms))
         if capitals is not None:
             documents = dict(zip(forms.words, counts.tolist(), strict=False))
-            for form, (word, _) in zip(forms.words, words, strict=True):
-                if word != form:
-                    documents[word] = documents.get(word, 0) + documents.pop(form)
-            self.lemmas_ = lemmas_from_texts(documents, capitals, self.language)
+            with_clitics = ((f, w) for f, (w, _) in zip(forms.words, words, strict=True) if f != w)
+            for form, word in with_clitics:
+                documents[word] = documents.get(word, 0) + documents.pop(form)
+            self.lemmas_ = lemmas_from_texts(documents, dict(words), capitals, self.language)
         terms, term_of_form = self._merge_forms(forms, words)
         X = renumbered(X, term_of_form, len(terms))
         frequencies = np.bincount(X.indices, minlength=len(terms))
@@ -264,7 +263,10 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
         ('match', None)
         """
         found = self._word_and_lemma(form)
-        return None if found is None else self._name(*found)
+        if found is None:
+            return None
+        word, lemma = found
+        return self.lemmas_.get(word) or self.lemmas_.get(lemma, lemma)
 
     def _word_and_lemma(self, form: str) -> tuple[str, str] | None:
         """Return a form without clitics and its lemma in the dictionary; None for a stop word."""
@@ -277,10 +279,6 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
             if ignored.fullmatch(form) or ignored.fullmatch(lemma):
                 return None
         return word, lemma
-
-    def _name(self, word: str, lemma: str) -> str:
-        """Return the term of a word with this lemma."""
-        return self.lemmas_.get(word) or self.lemmas_.get(lemma, lemma)
 
     def _token(self, text: str, term: str, start: int, end: int) -> Token:
         return Token(term, start, end, text[start:end], self.vocabulary_.get(term, -1))
@@ -322,7 +320,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
     ) -> tuple[WordsAndPairs, NDArray[np.int64]]:
         """Return the terms of forms, and the number of the term of each form."""
         numbers: dict[str, int] = {}
-        terms = itertools.starmap(self._name, lemmas)
+        renamed = self.lemmas_.get
+        terms = [renamed(word) or renamed(lemma, lemma) for word, lemma in lemmas]
         words = np.array([numbers.setdefault(term, len(numbers)) for term in terms], np.int64)
         left, right = words_of_pairs(forms.keys)
         keys, pairs = np.unique(pair_keys(words[left], words[right]), return_inverse=True)
@@ -371,9 +370,12 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
         found: dict[str, dict[str, int]] = {term: {} for term in terms}
         kept = np.flatnonzero(columns >= 0)
         names = forms.names(kept.tolist())
-        rows = zip((-counts[kept]).tolist(), names, columns[kept].tolist(), strict=True)
-        for negative, form, column in sorted(rows):
-            found[terms[column]][form] = -negative
+        rows = zip(names, counts[kept].tolist(), columns[kept].tolist(), strict=True)
+        for form, n, column in rows:
+            found[terms[column]][form] = n
+        for term, by_form in found.items():
+            if len(by_form) > 1:
+                found[term] = dict(sorted(by_form.items(), key=lambda item: (-item[1], item[0])))
         return found
 
     def _stop_words(self) -> frozenset[str]:
