@@ -231,7 +231,7 @@ class TestReading:
         shown = page.eval_on_selector_all(
             "main > section:not([hidden])", "sections => sections.map(section => section.id)"
         )
-        wanted = ["new", "words", "rules", "context", "documents", "certainty", "made"]
+        wanted = ["new", "themes", "words", "rules", "context", "documents", "certainty", "made"]
         assert [name for name in shown if name != "senses"] == wanted
         links = page.locator("nav a").all_inner_texts()
         assert len(links) == len(shown) - 1
@@ -552,7 +552,9 @@ class TestSizes:
         path = tmp_path / "one.html"
         write_report(path, describer, known=known, novel=novel)
         page = open_page(path)
-        assert page.inner_text(".sentence").startswith("One word sets the 40 novel documents")
+        assert page.inner_text(".sentence") == (
+            "New above all in the 40 novel documents: scrum (100 % of them, 0 % of the known ones)."
+        )
         page.click(".dozen button:has-text('scrum')")
         assert page.locator("#card h3").inner_text().endswith("scrum")
         assert page.locator("#card .none", has_text="No known document has it").count() == 1

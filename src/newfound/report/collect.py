@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ from newfound.report.limits import Limits
 from newfound.report.measures import Measures
 from newfound.report.senses import senses
 from newfound.report.summary import summary
+from newfound.report.themes import is_training_corpus, themes
+from newfound.report.timeline import axis_of, with_fewer_bins
 from newfound.report.words import choose, rounded, words
 from newfound.table import jsonable
 from newfound.text.corpus import Corpus
@@ -43,9 +46,10 @@ def collect(describer: NoveltyDescriber, corpus: Corpus | None, limits: Limits) 
     Returns
     -------
     dict
-        Plain data, with the keys ``summary``, ``words``, ``cards``, ``examples``, ``rules``,
-        ``phrases``, ``senses``, ``context``, ``pairs``, ``documents``, ``curves``, ``notes``,
-        ``made`` and ``n_documents``; of a page that is rendered also ``title``.
+        Plain data, with the keys ``summary``, ``themes``, ``time``, ``words``, ``cards``,
+        ``examples``, ``rules``, ``phrases``, ``senses``, ``context``, ``pairs``, ``documents``,
+        ``curves``, ``notes``, ``made`` and ``n_documents``; of a page that is rendered also
+        ``title``.
     """
     table, n = describer.words_, describer.n_documents_
     measures = Measures.of(describer)
@@ -77,9 +81,12 @@ def collect(describer: NoveltyDescriber, corpus: Corpus | None, limits: Limits) 
     }
     # Both ends of the ranking: the most novel words and, fewer, the most known.
     ends = dict.fromkeys([*matter[: 2 * _NETWORK // 3], *matter[-(_NETWORK // 3) :]])
-    return {
+    name = examples.name if examples else str
+    found = _themes_and_time(describer, corpus, excerpts, limits, name, made)
+    data = {
         "n_documents": dict(n),
-        "summary": summary(shown, n["known"], n["novel"], examples.name if examples else str),
+        "summary": summary(shown, n["known"], n["novel"], name, found["themes"]),
+        **found,
         "words": shown,
         "cards": made,
         "examples": None if examples is None else examples.rows,
@@ -92,6 +99,31 @@ def collect(describer: NoveltyDescriber, corpus: Corpus | None, limits: Limits) 
         "curves": certainty.curves(table, describer.vectorizer_.vocabulary_, corpus),
         "notes": [] if corpus is None else list(corpus.notes),
         "made": _made(describer, corpus),
+    }
+    return with_fewer_bins(data, limits.bins)
+
+
+def _themes_and_time(
+    describer: NoveltyDescriber,
+    corpus: Corpus | None,
+    excerpts: Excerpts,
+    limits: Limits,
+    name: Callable[[str], str],
+    cards: Mapping[str, dict[str, Any]],
+) -> dict[str, Any]:
+    """Return the themes and the bins of time; each card gets the curve of its word."""
+    axis = axis_of(describer, limits.bins)
+    if corpus is not None and not is_training_corpus(describer, corpus):
+        corpus = None  # rows of themes and dates are not rows of these texts
+    if axis is not None and corpus is not None:
+        vocabulary, words = describer.vectorizer_.vocabulary_, excerpts.words
+        columns = [vocabulary[words[int(number)]] for number in cards]
+        curves = axis.curves(corpus.columns[:, columns])
+        for card, curve in zip(cards.values(), curves, strict=True):
+            card["curve"] = curve
+    return {
+        "themes": themes(describer, corpus, axis, excerpts, limits, name),
+        "time": None if axis is None else axis.data(),
     }
 
 

@@ -79,7 +79,8 @@ def collect_detection(
 def _undescribed() -> dict[str, Any]:
     """Return the fields of `newfound.report.collect` for a page without a description."""
     described = (
-        "words", "cards", "examples", "rules", "phrases", "senses", "context", "pairs", "curves",
+        "themes", "time", "words", "cards", "examples", "rules", "phrases", "senses", "context",
+        "pairs", "curves",
     )  # fmt: skip
     made = {"parameters": {}, "versions": versions()}
     return {**dict.fromkeys(described), "notes": [], "n_documents": None, "made": made}

@@ -49,6 +49,7 @@ class Excerpts:
     ) -> None:
         self.vectorizer = vectorizer
         self.numbers = numbers
+        self.words = {number: word for word, number in numbers.items()}
         self.weight = weight
         self.finder = SentenceFinder(vectorizer)
 

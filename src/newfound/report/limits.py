@@ -44,6 +44,16 @@ class Limits:
         Characters of a document.
     forms : int
         Forms of a word.
+    themes : int
+        Themes, also of each period.
+    theme_words, theme_rules, theme_documents, joined : int
+        Words, rules, typical documents and joined pairs of a theme.
+    theme_document : int
+        Characters of a typical document.
+    bins : int
+        Bins of time; neighbours are joined if there are more.
+    periods, period_words : int
+        Periods of a page, and the words of each.
 
     Examples
     --------
@@ -66,6 +76,15 @@ class Limits:
     documents: int = 120
     document: int = 700
     forms: int = 8
+    themes: int = 12
+    theme_words: int = 20
+    theme_rules: int = 8
+    theme_documents: int = 3
+    theme_document: int = 400
+    joined: int = 8
+    bins: int = 120
+    periods: int = 400
+    period_words: int = 20
 
     def halved(self) -> Self:
         """Return limits that are half as large, but at least 1."""

@@ -21,7 +21,8 @@ __all__ = ["embedded_json", "render"]
 _UNSAFE = re.compile("[<>&\x00-\x1f\x7f-\x9f\u2028\u2029\ufdd0-\ufdef\ufeff\ufffe\uffff]")
 _VENDORED = ("d3", "plot")
 _SCRIPTS = (
-    "page", "table", "card", "words", "rules", "context", "documents", "certainty", "made", "main",
+    "page", "table", "card", "themes", "time", "words", "rules", "context", "documents",
+    "certainty", "made", "main",
 )  # fmt: skip
 # The style that Observable Plot adds to every chart of the class "chart".
 _PLOT_STYLE = (

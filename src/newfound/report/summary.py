@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-__all__ = ["detection_summary", "summary"]
+__all__ = ["detection_summary", "percent", "summary"]
 
 _NAMED = 5
+_NAMED_THEMES = 3
 _SHOWN = 12
 
 
@@ -16,8 +17,11 @@ def summary(
     n_known: int,
     n_novel: int,
     name: Callable[[str], str] = str,
+    themes: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return a sentence that says what is new.
+
+    It names the first themes or, if there are none, the first words.
 
     Parameters
     ----------
@@ -27,6 +31,8 @@ def summary(
         The number of documents.
     name : callable
         Returns a word as it is to be written.
+    themes : dict, optional
+        The themes of the page.
 
     Returns
     -------
@@ -47,24 +53,71 @@ def summary(
     columns = words["columns"] if words else {"word": [], "new": []}
     new = [i for i, found in enumerate(columns["new"]) if found][:_SHOWN]
     names = [name(columns["word"][i]) for i in new]
-    novel, known = _documents(n_novel, "novel"), f"the {n_known:,} known one{_s(n_known)}"
-    if not names:
-        sentence = [
-            _part(
-                f"Nothing stands out in {novel}: no word differs from {known} by more than chance "
-                "can explain."
-            )
-        ]
-        return {"sentence": sentence, "detail": [], "words": [], "names": []}
+    total = words["new"] if words else 0
+    if themes and themes["rows"]:
+        said = _of_themes(themes, total, n_known, n_novel)
+    elif names:
+        said = _of_words(columns, names, new[0], total, n_known, n_novel)
+    else:
+        nothing = (
+            f"Nothing stands out in {_documents(n_novel, 'novel')}: no word differs from "
+            f"{_known(n_known)} by more than chance can explain."
+        )
+        said = {"sentence": [_part(nothing)], "detail": []}
+    return {**said, "words": new, "names": names}
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent, with a decimal place below 10 %.
+
+    Examples
+    --------
+    >>> percent(0.0384), percent(0.00047), percent(0.0), percent(0.42), percent(1.0)
+    ('3.8 %', '<0.1 %', '0 %', '42 %', '100 %')
+    """
+    value = 100 * share
+    if 0 < value < 0.1:
+        return "<0.1 %"
+    return f"{value:.0f} %" if value >= 9.95 or not value else f"{value:.1f} %"
+
+
+def _of_themes(themes: dict[str, Any], n_words: int, n_known: int, n_novel: int) -> dict[str, Any]:
+    """Return the sentence about the first themes, and what they leave out."""
+    sentence = [_part(f"New above all in {_documents(n_novel, 'novel')}: ")]
+    shown = themes["rows"][:_NAMED_THEMES]
+    for i, theme in enumerate(shown):
+        novel, known = percent(theme["share_novel"]), percent(theme["share_known"])
+        of_them, of_known = ("", "") if i else (" of them", " of the known ones")
+        if i:
+            sentence.append(_part(" and " if i == len(shown) - 1 else ", "))
+        sentence.append(_word(theme["name"]))
+        sentence.append(_part(f" ({novel}{of_them}, {known}{of_known})"))
+    total = themes["total"]
+    said = f"{total} theme{_s(total)} and {n_words:,} word{_s(n_words)}"
+    detail = f"In all, {said} set them apart from {_known(n_known)}."
+    if themes["unexplained"] is not None:
+        explained = percent(1 - themes["unexplained"])
+        detail += f" The theme{_s(total)} explain{_verb(total)} {explained} of the novelty."
+    return {"sentence": [*sentence, _part(".")], "detail": [_part(detail)]}
+
+
+def _of_words(
+    columns: dict[str, Any],
+    names: Sequence[str],
+    first: int,
+    total: int,
+    n_known: int,
+    n_novel: int,
+) -> dict[str, Any]:
+    """Return the sentence about the first words, and how frequent the first one is."""
+    novel, known = _documents(n_novel, "novel"), _known(n_known)
     if len(names) == 1:
         sentence = [_part(f"One word sets {novel} apart from {known}: "), _word(names[0])]
     else:
-        total = words["new"] if words else 0
         several = f"{total:,} words" if total > _NAMED else f"{len(names)} words"
         such = ", above all " if total > _NAMED else ": "
         sentence = [_part(f"{several} set {novel} apart from {known}{such}".capitalize())]
         sentence += _listed(names[:_NAMED])
-    first = new[0]
     detail = [
         _part("“"),
         _word(names[0]),
@@ -73,7 +126,7 @@ def summary(
             f"{_share(columns['documents_known'][first], n_known)} of {known}."
         ),
     ]
-    return {"sentence": [*sentence, _part(".")], "detail": detail, "words": new, "names": names}
+    return {"sentence": [*sentence, _part(".")], "detail": detail}
 
 
 def detection_summary(detection: dict[str, Any], described: dict[str, Any]) -> dict[str, Any]:
@@ -116,6 +169,14 @@ def detection_summary(detection: dict[str, Any], described: dict[str, Any]) -> d
 
 def _documents(n: int, side: str) -> str:
     return f"the {n:,} {side} document{_s(n)}"
+
+
+def _known(n: int) -> str:
+    return f"the {n:,} known one{_s(n)}"
+
+
+def _verb(n: int) -> str:
+    return "s" if n == 1 else ""
 
 
 def _s(n: int) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from newfound.report.documents import choose_documents
 from newfound.report.limits import Limits
+from newfound.report.timeline import with_fewer_bins
 from newfound.report.words import choose
 from newfound.sides import SIDES
 
@@ -45,9 +46,33 @@ def trim(data: Mapping[str, Any], limits: Limits) -> Data:
         kept["examples"] = _examples(data["examples"], kept["cards"].values(), numbers)
         kept["summary"] = _summary(data["summary"], numbers)
         _parts(kept, numbers, limits)
+    if data.get("themes") is not None:
+        kept["themes"] = _themes(data["themes"], numbers, limits)
     if data.get("documents") is not None:
         kept["documents"] = _documents(data["documents"], numbers, limits)
-    return kept
+    return with_fewer_bins(kept, limits.bins)
+
+
+def _themes(themes: Data, numbers: Mapping[int, int], limits: Limits) -> Data:
+    """Return the first themes, each with the first of its words, rules and documents."""
+    rows = []
+    for theme in themes["rows"][: limits.themes]:
+        documents = theme["documents"]
+        if documents is not None:
+            documents = [
+                _renumbered(_shortened(document, limits.theme_document), numbers)
+                for document in documents[: limits.theme_documents]
+            ]
+        rows.append(
+            {
+                **theme,
+                "words": theme["words"][: limits.theme_words],
+                "rules": theme["rules"][: limits.theme_rules],
+                "joined": theme["joined"][: limits.joined],
+                "documents": documents,
+            }
+        )
+    return {**themes, "rows": rows}
 
 
 def _words(words: Data, limits: Limits) -> tuple[Data, dict[int, int]]:

@@ -54,6 +54,16 @@
     );
   };
 
+  // When the word was used.
+  const times = (curve) =>
+    curve && curve.first
+      ? [
+          el("h4", {}, "Over time"),
+          el("div", { class: "large-curve" }, newfound.bars(curve, { titles: true }), newfound.axis()),
+          el("p", { class: "why" }, `Documents with the word by ${newfound.unit()}: ${newfound.when(curve)}.`),
+        ]
+      : null;
+
   const company = (partners, side) =>
     el(
       "div",
@@ -113,6 +123,7 @@
         "The report has context, rules and sentences only for the most important words; this is not one of them.",
       );
     return [
+      times(card.curve),
       card.examples
         ? el(
             "div",

@@ -40,6 +40,13 @@ newfound.format = {
     const percent = 100 * value;
     return `${percent > 0 && percent < 1 ? "<1" : percent > 99 && percent < 100 ? ">99" : Math.round(percent)} %`;
   },
+  // A share with a decimal place below 10 %, as newfound/report/summary.py writes it.
+  percent: (value) => {
+    if (value === null || value === undefined) return "–";
+    const percent = 100 * value;
+    if (percent > 0 && percent < 0.1) return "<0.1 %";
+    return `${percent.toFixed(percent >= 9.95 || percent === 0 ? 0 : 1)} %`;
+  },
   chance: (value) => {
     if (value === null || value === undefined) return "–";
     return value < 0.001 ? "<0.001" : value.toFixed(3);
@@ -47,6 +54,9 @@ newfound.format = {
 };
 
 newfound.novelty = "How sure it is that the word is new, in standard deviations: positive for novel, negative for known. Chance rarely exceeds 2.";
+
+newfound.evidence =
+  "How sure it is that the theme is new, in standard deviations, corrected for the search. Chance rarely exceeds 2.";
 
 newfound.plural = (n, one, many) => `${newfound.format.count(n)} ${n === 1 ? one : (many ?? `${one}s`)}`;
 

@@ -1,9 +1,10 @@
 // The words: the first twelve, the scatter plot, the table.
 "use strict";
 
-newfound.section("new", null, () => {
+// A dozen words that are new, with their shares.
+newfound.dozen = () => {
   const { el, data, format } = newfound;
-  if (!data.words || !data.summary.words.length) return data.notes.map(newfound.notice);
+  if (!data.words || !data.summary.words.length) return null;
   const n = data.n_documents;
   return [
     el(
@@ -21,7 +22,7 @@ newfound.section("new", null, () => {
             "span",
             {},
             newfound.mark(side),
-            ` ${format.share(row[`documents_${side}`] / n[side])} `,
+            ` ${format.percent(row[`documents_${side}`] / n[side])} `,
             el("span", { class: "unseen" }, `of the ${side} documents `),
           ),
         );
@@ -39,8 +40,13 @@ newfound.section("new", null, () => {
       [newfound.mark("novel"), "share of the novel documents that have the word"],
       [newfound.mark("known"), "share of the known documents that have it"],
     ),
-    data.notes.map(newfound.notice),
   ];
+};
+
+// The words are at the top only if there are no themes, which say more.
+newfound.section("new", null, () => {
+  const { data } = newfound;
+  return [data.themes?.rows.length ? null : newfound.dozen(), data.notes.map(newfound.notice)];
 });
 
 newfound.section("words", "Words", () => {
@@ -198,6 +204,7 @@ newfound.section("words", "Words", () => {
     if (event.key === "Enter" && kept.length) newfound.openCard(kept[0].number);
   });
   return [
+    data.themes?.rows.length ? newfound.dozen() : null,
     el(
       "p",
       { class: "lead" },

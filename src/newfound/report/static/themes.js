@@ -1,0 +1,198 @@
+// The themes: each opens to its words, rules and documents.
+"use strict";
+
+(() => {
+  const { el, format } = newfound;
+
+  const list = (parts, separator) => parts.flatMap((part, i) => (i ? [separator, part] : [part]));
+
+  const held = (theme) =>
+    theme.held_out_share_novel === null || theme.held_out_share_novel === undefined
+      ? "A half of the documents alone does not give this theme, so there are no held-out figures."
+      : `Held out, rules find ${format.percent(theme.held_out_share_novel)} of the novel and ${format.percent(theme.held_out_share_known)} of the known documents: each half of the documents was searched with the rules that the other half gives.`;
+
+  const rule = (row, first) =>
+    el(
+      "li",
+      {},
+      el(
+        "span",
+        { class: "rule" },
+        first ? null : el("span", { class: "and" }, "or "),
+        list(
+          row.words.map((word) => newfound.word(word)),
+          el("span", { class: "and" }, " and "),
+        ),
+      ),
+      " ",
+      el(
+        "small",
+        {},
+        `${newfound.plural(row.novel, "novel document")}, ${newfound.plural(row.known, "known document")}`,
+        row.held_out_novel + row.held_out_known
+          ? `; held out ${format.count(row.held_out_novel)} and ${format.count(row.held_out_known)}`
+          : null,
+      ),
+    );
+
+  const rules = (theme) => [
+    el("h4", {}, "Rules"),
+    el(
+      "p",
+      { class: "why" },
+      "A document belongs to the theme if it has all words of one line. ",
+      held(theme),
+    ),
+    el(
+      "ul",
+      { class: "rules" },
+      theme.rules.map((row, i) => rule(row, i === 0)),
+    ),
+    theme.rules.length < theme.n_rules
+      ? el("p", { class: "none" }, `and ${newfound.plural(theme.n_rules - theme.rules.length, "other rule")}`)
+      : null,
+  ];
+
+  const documents = (theme) =>
+    theme.documents && theme.documents.length
+      ? [
+          el("h4", {}, "Typical documents"),
+          el(
+            "ul",
+            { class: "sentences" },
+            theme.documents.map((row) =>
+              el(
+                "li",
+                {},
+                newfound.original(row),
+                el("p", { class: "source" }, el("bdi", {}, row.name), row.date ? `, ${row.date}` : null),
+              ),
+            ),
+          ),
+        ]
+      : null;
+
+  const joined = (theme) =>
+    theme.joined.length
+      ? [
+          el("h4", {}, "How it was joined"),
+          el(
+            "p",
+            { class: "why" },
+            "These words are in the same novel documents more often than by chance (1 is always, 0 is chance): ",
+            list(
+              theme.joined.map(([a, b, strength]) => [
+                el("bdi", {}, a),
+                " – ",
+                el("bdi", {}, b),
+                " ",
+                el("small", {}, format.number(strength, 2)),
+              ]),
+              ", ",
+            ),
+            ".",
+          ),
+        ]
+      : null;
+
+  const content = (theme) => [
+    el("h4", {}, "Words"),
+    el(
+      "ul",
+      { class: "chips" },
+      theme.words.map((word) => el("li", {}, newfound.word(word))),
+    ),
+    rules(theme),
+    documents(theme),
+    joined(theme),
+  ];
+
+  // One theme as a row that opens. `widest` is the largest share among the themes.
+  const row = (theme, widest, level) => {
+    const bar = (side) => {
+      const part = el("span", { class: `part ${side}` });
+      part.style.width = `${(100 * theme[`share_${side}`]) / widest}%`;
+      return el("span", { class: "track", "aria-hidden": "true" }, part);
+    };
+    const body = el("div", { class: "theme-body" });
+    const when = newfound.when(theme.curve);
+    const element = el(
+      "details",
+      { class: "theme" },
+      el(
+        "summary",
+        {},
+        el(
+          "span",
+          { class: "theme-row" },
+          el(
+            "span",
+            { class: "theme-text" },
+            el(level, {}, el("bdi", {}, theme.name)),
+            el(
+              "span",
+              { class: "theme-figures" },
+              `${format.percent(theme.share_novel)} of the novel documents, ${format.percent(theme.share_known)} of the known`,
+            ),
+            el(
+              "small",
+              { title: newfound.evidence },
+              `evidence ${format.number(theme.evidence, 3)}`,
+              when ? ` · ${when}` : null,
+            ),
+          ),
+          el("span", { class: "theme-shares" }, bar("novel"), bar("known")),
+          theme.curve ? newfound.bars(theme.curve) : null,
+        ),
+      ),
+      body,
+    );
+    // Built when it is opened: most themes of a page stay closed.
+    element.addEventListener("toggle", () => {
+      if (element.open && !body.childNodes.length) body.replaceChildren(...[content(theme)].flat(Infinity).filter(Boolean));
+    });
+    return el("li", {}, element);
+  };
+
+  newfound.themeList = (themes, level = "h3") => {
+    const widest = Math.max(...themes.rows.map((theme) => Math.max(theme.share_novel, theme.share_known)), 1e-9);
+    return el(
+      "ol",
+      { class: "themes" },
+      themes.rows.map((theme) => row(theme, widest, level)),
+    );
+  };
+
+  // What the themes leave out, in a sentence.
+  newfound.unexplained = (themes) => {
+    const shown =
+      themes.rows.length < themes.total
+        ? `The first ${format.count(themes.rows.length)} of ${newfound.plural(themes.total, "theme")} are shown. `
+        : "";
+    return themes.unexplained === null
+      ? shown
+      : `${shown}${format.percent(themes.unexplained)} of the novelty is in documents of no theme.`;
+  };
+
+  newfound.noThemes =
+    "No theme was found: no group of words is more frequent in the novel documents than chance can explain.";
+
+  newfound.section("themes", "Themes", () => {
+    const { data } = newfound;
+    if (!data.themes) return null;
+    if (!data.themes.rows.length) return newfound.notice(newfound.noThemes);
+    return [
+      el(
+        "p",
+        { class: "lead" },
+        "Words that are new together, the theme that explains most first. Open a theme for its words, rules and documents. ",
+        newfound.unexplained(data.themes),
+      ),
+      newfound.legend(
+        [newfound.mark("novel"), "share of the novel documents"],
+        [newfound.mark("known"), "share of the known documents"],
+      ),
+      newfound.themeList(data.themes),
+    ];
+  });
+})();

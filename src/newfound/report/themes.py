@@ -1,0 +1,146 @@
+"""The themes of a page: words, rules, documents, and how each was joined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from newfound.report.excerpts import Excerpts
+from newfound.report.limits import Limits
+from newfound.report.timeline import TimeAxis
+from newfound.report.words import rounded
+from newfound.text.corpus import Corpus
+
+if TYPE_CHECKING:
+    from newfound.description.describer import NoveltyDescriber
+    from newfound.description.themes import Theme
+
+__all__ = ["is_training_corpus", "themes"]
+
+_MAX_NAME = 100  # characters of the name of a theme
+_MAX_WORD = 60  # characters of a word of a theme
+_SHARES = ("share_novel", "share_known", "held_out_share_novel", "held_out_share_known")
+
+Data = dict[str, Any]
+
+
+def themes(
+    describer: NoveltyDescriber,
+    corpus: Corpus | None,
+    axis: TimeAxis | None,
+    excerpts: Excerpts,
+    limits: Limits,
+    name: Callable[[str], str] = str,
+) -> Data:
+    """Return the themes of a page, in the order of the describer.
+
+    Parameters
+    ----------
+    describer : NoveltyDescriber
+        Fitted.
+    corpus : Corpus or None
+        The texts that it was fitted on; None shows no documents.
+    axis : TimeAxis or None
+        The dates of the documents; without them there are no curves.
+    excerpts : Excerpts
+        Cuts the beginnings of documents.
+    limits : Limits
+        The maximum number of everything.
+    name : callable
+        Returns a word as it is to be written in the name of a theme.
+
+    Returns
+    -------
+    dict
+        ``rows``, the themes; ``total``, their number; ``unexplained``, the share of the novelty
+        that no theme explains.
+    """
+
+    def written(word: str) -> str:
+        return name(word) if word in excerpts.numbers else word
+
+    found = describer.themes_
+    rows = [_theme(theme, limits, written) for theme in found[: limits.themes]]
+    for row, theme in zip(rows, found, strict=False):
+        if axis is not None:
+            row["curve"] = axis.curve(
+                np.concatenate((theme.known_documents, theme.novel_documents))
+            )
+        if corpus is not None:
+            places = theme.typical[: limits.theme_documents]
+            row["documents"] = [
+                _document(corpus, axis, place, excerpts, limits) for place in places
+            ]
+    unexplained = rounded(getattr(describer, "unexplained_", float("nan")))
+    return {"rows": rows, "total": len(found), "unexplained": unexplained}
+
+
+def is_training_corpus(describer: NoveltyDescriber, corpus: Corpus) -> bool:
+    """Return whether the documents of a describer's themes are rows of a corpus.
+
+    They are not if other texts were passed, or the same ones in another order.
+    """
+    if corpus.notes or len(corpus) != sum(describer.n_documents_.values()):
+        return False
+    if describer.corpus_ is not None and list(corpus.texts) != list(describer.corpus_.texts):
+        return False
+    return all(_finds_its_documents(theme, describer, corpus) for theme in describer.themes_)
+
+
+def _finds_its_documents(theme: Theme, describer: NoveltyDescriber, corpus: Corpus) -> bool:
+    """Return whether each document of a theme is on its side and matches one of the rules."""
+    if not corpus.novel[theme.novel_documents].all() or corpus.novel[theme.known_documents].any():
+        return False
+    vocabulary = describer.vectorizer_.vocabulary_
+    rows = np.concatenate((theme.novel_documents, theme.known_documents))
+    matched = np.zeros(len(corpus), bool)
+    for rule in theme.rules:
+        found = [corpus.with_word(vocabulary[word]) for word in rule.words]
+        matched[reduce(np.intersect1d, found)] = True
+    return bool(matched[rows].all())
+
+
+def _theme(theme: Theme, limits: Limits, written: Callable[[str], str]) -> Data:
+    return {
+        "name": _short(" ".join(map(written, theme.name.split(" "))), _MAX_NAME),
+        "words": [_short(word, _MAX_WORD) for word, _ in theme.words[: limits.theme_words]],
+        "rules": [
+            {
+                "words": [_short(word, _MAX_WORD) for word in rule.words],
+                "novel": rule.novel,
+                "known": rule.known,
+                "held_out_novel": rule.held_out_novel,
+                "held_out_known": rule.held_out_known,
+            }
+            for rule in theme.rules[: limits.theme_rules]
+        ],
+        "n_rules": len(theme.rules),
+        "documents_novel": len(theme.novel_documents),
+        "documents_known": len(theme.known_documents),
+        **{share: rounded(getattr(theme, share)) for share in _SHARES},
+        "evidence": rounded(theme.evidence),
+        "joined": [
+            [_short(one, _MAX_WORD), _short(other, _MAX_WORD), rounded(strength, 2)]
+            for one, other, strength in theme.joined[: limits.joined]
+        ],
+        "documents": None,
+        "curve": None,
+    }
+
+
+def _document(
+    corpus: Corpus, axis: TimeAxis | None, row: int, excerpts: Excerpts, limits: Limits
+) -> Data:
+    day = None if axis is None else axis.timeline.dates[row]
+    return {
+        "name": corpus.names[row][:80],
+        "date": None if day is None or np.isnat(day) else str(day),
+        **excerpts.opening(corpus.texts[row].strip(), limits.theme_document),
+    }
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

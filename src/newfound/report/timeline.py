@@ -1,0 +1,159 @@
+"""When: the bins of a page, and the curves of themes and words over them.
+
+A curve is ``{"known": counts, "novel": counts, "first": day, "last": day}``, with one count for
+each bin of the page. Shares and peaks follow from the counts and are computed in the browser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from newfound.description.timeline import UNITS, Timeline
+from newfound.sides import SIDES
+
+if TYPE_CHECKING:
+    from newfound.description.describer import NoveltyDescriber
+
+__all__ = ["TimeAxis", "axis_of", "with_fewer_bins"]
+
+Data = dict[str, Any]
+
+
+class TimeAxis:
+    """The bins that all curves of a page share.
+
+    Parameters
+    ----------
+    timeline : Timeline
+        The dates of the documents.
+    novel : (n_documents,) ndarray of bool
+        Which documents are novel.
+    most : int
+        The maximum number of bins. A coarser unit is used if there are more.
+
+    Examples
+    --------
+    >>> dates = np.array(["2003-03-30", "2003-03-31", "2003-04-01"], "datetime64[D]")
+    >>> axis = TimeAxis(Timeline(dates), np.array([False, False, True]), 100)
+    >>> axis.data()["boundary"], axis.curve([0, 2])["novel"]
+    ('2003-04-01', [0, 0, 1])
+    """
+
+    def __init__(self, timeline: Timeline, novel: NDArray[np.bool_], most: int) -> None:
+        for unit in UNITS[UNITS.index(timeline.by) + 1 :]:
+            if len(timeline.names) <= most:
+                break
+            timeline = Timeline(timeline.dates, unit)
+        self.timeline = timeline
+        self.novel = novel
+
+    def data(self) -> Data:
+        """Return the bins with their documents, and the day on which the novel side begins.
+
+        The boundary is None unless all known documents are earlier than all novel ones.
+        """
+        timeline = self.timeline
+        days = timeline.dates
+        known, novel = (days[side & ~np.isnat(days)] for side in (~self.novel, self.novel))
+        apart = len(known) > 0 and len(novel) > 0 and known.max() < novel.min()
+        return {
+            "by": timeline.by,
+            "joined": 1,
+            "names": list(timeline.names),
+            "starts": timeline.starts.astype(str).tolist(),
+            "end": _end_of_bin(timeline.starts[-1], timeline.by),
+            "missing": timeline.n_missing,
+            "boundary": str(novel.min()) if apart else None,
+            **self._counts(np.ones((len(days), 1), bool))[0],
+        }
+
+    def curve(self, rows: Sequence[int] | NDArray[np.intp]) -> Data:
+        """Return the curve of some documents."""
+        members = np.zeros((len(self.novel), 1), bool)
+        members[np.asarray(rows, np.intp)] = True
+        return self.curves(members)[0]
+
+    def curves(self, members: Any) -> list[Data]:
+        """Return the curve of each column of a Boolean matrix of documents."""
+        found = self.timeline.curves(members)
+        return [
+            {**counts, "first": curve.first, "last": curve.last}
+            for counts, curve in zip(self._counts(members), found, strict=True)
+        ]
+
+    def _counts(self, members: Any) -> list[Data]:
+        table = sparse.csr_array(members, dtype=np.int64)
+        novel = self.timeline.counts(table.multiply(self.novel[:, None]))
+        known = self.timeline.counts(table) - novel
+        sides = (known.tolist(), novel.tolist())
+        return [dict(zip(SIDES, counts, strict=True)) for counts in zip(*sides, strict=True)]
+
+
+def axis_of(describer: NoveltyDescriber, most: int) -> TimeAxis | None:
+    """Return the axis of a describer's documents; None if they have no dates."""
+    timeline: Timeline | None = getattr(describer, "timeline_", None)
+    if timeline is None:
+        return None
+    if describer.corpus_ is not None and len(describer.corpus_) == len(timeline.dates):
+        return TimeAxis(timeline, describer.corpus_.novel, most)
+    # A describer that was loaded has its documents in this order: known, then novel.
+    novel = np.arange(len(timeline.dates)) >= describer.n_documents_["known"]
+    return TimeAxis(timeline, novel, most)
+
+
+def _end_of_bin(start: Any, by: str) -> str:
+    """Return the first day after a bin."""
+    if by in ("day", "week"):
+        return str(start + np.timedelta64(1 if by == "day" else 7, "D"))
+    months = {"month": 1, "quarter": 3, "year": 12}[by]
+    after = start.astype("datetime64[M]") + np.timedelta64(months, "M")
+    return str(after.astype("datetime64[D]"))
+
+
+def with_fewer_bins(data: Mapping[str, Any], most: int) -> Data:
+    """Return the data of a page with neighbouring bins joined, so that at most `most` are left."""
+    time = data.get("time")
+    if time is None or len(time["names"]) <= most:
+        return dict(data)
+    size = -(-len(time["names"]) // most)
+    first = slice(None, None, size)
+    kept = {
+        **data,
+        "time": {
+            **_joined(time, size),
+            "names": time["names"][first],
+            "starts": time["starts"][first],
+            "joined": size * time["joined"],
+        },
+    }
+    if kept.get("cards"):
+        kept["cards"] = {number: _with_curve(card, size) for number, card in kept["cards"].items()}
+    if kept.get("themes"):
+        kept["themes"] = _themes(kept["themes"], size)
+    if kept.get("periods"):
+        periods = kept["periods"]
+        rows = [{**row, "themes": _themes(row["themes"], size)} for row in periods["rows"]]
+        kept["periods"] = {**periods, "rows": rows}
+    return kept
+
+
+def _themes(themes: Data, size: int) -> Data:
+    return {**themes, "rows": [_with_curve(row, size) for row in themes["rows"]]}
+
+
+def _with_curve(row: Data, size: int) -> Data:
+    return row if row.get("curve") is None else {**row, "curve": _joined(row["curve"], size)}
+
+
+def _joined(curve: Data, size: int) -> Data:
+    return {**curve, **{side: list(_sums(curve[side], size)) for side in SIDES}}
+
+
+def _sums(counts: Sequence[int], size: int) -> Iterator[int]:
+    for start in range(0, len(counts), size):
+        yield sum(counts[start : start + size])
