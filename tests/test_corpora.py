@@ -14,6 +14,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import date
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -291,7 +292,7 @@ class TestAbcNews:
     def test_headlines_have_dates_and_no_labels(self, path: Path) -> None:
         corpus = load_abcnews(path, verify=False)
         assert corpus.texts == ("war in iraq begins", "sars fills april")
-        assert corpus.dates == ("2003-03-20", "2003-04-02")
+        assert corpus.dates == (date(2003, 3, 20), date(2003, 4, 2))
         assert corpus.labels is None and corpus.splits is None and corpus.found == {"empty": 1}
         with pytest.raises(DatasetError, match="3 documents where ABC News has 74,399"):
             load_abcnews(path)
@@ -299,7 +300,7 @@ class TestAbcNews:
     def test_documents_of_a_period_are_chosen_by_date(self, path: Path) -> None:
         corpus = load_abcnews(path, verify=False)
         assert corpus.only(since="2003-03-21").ids == ("2",)
-        assert corpus.only(until="2003-03-20").dates == ("2003-03-20",)
+        assert corpus.only(until="2003-03-20").dates == (date(2003, 3, 20),)
         assert len(corpus.only(since="2003-03-20", until="2003-04-02")) == 2
         with pytest.raises(ValueError, match="here have no dates"):
             LabelledDocuments(("a",), ("1",), ("rugby",), "here").only(since="2003-03-20")
@@ -320,7 +321,7 @@ class TestRealCopies:
     def test_abc_news(self) -> None:
         corpus = load_abcnews(DATA)
         assert len(corpus) == 74_399 and corpus.dates == tuple(sorted(corpus.dates or ()))
-        assert (corpus.dates[0], corpus.dates[-1]) == ("2003-02-19", "2004-02-24")
+        assert (corpus.dates[0], corpus.dates[-1]) == (date(2003, 2, 19), date(2004, 2, 24))
 
     def test_bbc_sport_in_both_layouts(self) -> None:
         folder = Path(DATA or "", "bbcsport")

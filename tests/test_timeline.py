@@ -14,18 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from newfound.description.timeline import (
-    Timeline,
-    parse_date,
-    parse_dates,
-    periods,
-    spark,
-    split_by_date,
-)
+from newfound.description.periods import split_by_date
+from newfound.description.timeline import Timeline, as_days, period_rows, spark
+from newfound.text.dates import parse_date, parse_dates
 
 
 def days(*values: Any) -> list[str]:
-    return parse_dates(values).astype(str).tolist()
+    return as_days(values).astype(str).tolist()
 
 
 class TestParsing:
@@ -58,9 +53,9 @@ class TestParsing:
         stamps = pd.to_datetime(pd.Series(texts))
         assert days(*texts) == expected
         for column in (stamps, stamps.dt.tz_localize("Europe/Oslo"), stamps.to_numpy()):
-            assert parse_dates(column).astype(str).tolist() == expected
+            assert as_days(column).astype(str).tolist() == expected
         column = pl.Series(texts).str.to_date()
-        assert parse_dates(column).astype(str).tolist() == expected
+        assert as_days(column).astype(str).tolist() == expected
 
     @pytest.mark.parametrize(
         "value", [None, "", " ", float("nan"), pd.NaT, "NaN", np.datetime64("NaT")]
@@ -84,35 +79,43 @@ class TestParsing:
 
     @given(st.dates(min_value=date(1000, 1, 1)))
     def test_iso_dates_are_read_back(self, day: date) -> None:
-        assert parse_date(day.isoformat()) == np.datetime64(day) == parse_date(day)
+        assert parse_date(day.isoformat()) == day == parse_date(np.datetime64(day))
 
 
 class TestSplitting:
     def test_documents_from_the_date_on_are_novel(self) -> None:
-        dates = parse_dates(["2003-03-31", "2003-04-01", None, "2003-05-01"])
-        known, novel, dropped = split_by_date(dates, date(2003, 4, 1))
-        assert known.tolist() == [True, False, False, False]
-        assert novel.tolist() == [False, True, False, True]
-        assert dropped.tolist() == [False, False, True, False]
+        dates = ["2003-03-31", "2003-04-01", None, "2003-05-01"]
+        known, novel = split_by_date(list("abcd"), date(2003, 4, 1), dates=dates)
+        assert (known.texts, novel.texts) == (("a",), ("b", "d"))
+        assert known.dates == (date(2003, 3, 31),)
+        assert "1 undated" in known.summary()
+
+    def test_documents_without_dates_are_an_error(self) -> None:
+        for dates in (None, [None, ""]):
+            with pytest.raises(ValueError, match="has no dates; name the column"):
+                split_by_date(["a", "b"], "2003-04", dates=dates)
 
     @pytest.mark.parametrize(
         ("start", "message"),
         [
-            ("2002-01-01", "No document is known, before 2002-01-01: the dates are 2003-03-31 to"),
-            ("2004-01-01", "No document is novel, from 2004-01-01"),
+            (
+                "2002-01-01",
+                "is known, before 2002-01-01: the dates are 2003-03-31 to",
+            ),
+            ("2004-01-01", "No document of a list is novel, from 2004-01-01"),
             ("1/4/2003", "The start has the date '1/4/2003'"),
             ("", "The start is missing"),
         ],
     )
     def test_a_date_that_leaves_a_side_empty_is_an_error(self, start: str, message: str) -> None:
         with pytest.raises(ValueError, match=message):
-            split_by_date(parse_dates(["2003-03-31", "2003-04-01"]), start)
+            split_by_date(["a", "b"], start, dates=["2003-03-31", "2003-04-01"])
 
     def test_periods_cover_each_dated_document_once(self) -> None:
         dates = np.datetime64("2003-12-20") + np.random.default_rng(0).integers(0, 500, 300)
         dates[::10] = np.datetime64("NaT")
         for by in ("day", "week", "month", "quarter", "year"):
-            found = periods(dates, by)
+            found = period_rows(dates, by)
             rows = np.concatenate([rows for _, rows in found])
             assert sorted(rows) == np.flatnonzero(~np.isnat(dates)).tolist()
             names = [name for name, _ in found]
@@ -120,12 +123,12 @@ class TestSplitting:
 
     def test_a_week_begins_on_monday(self) -> None:
         dates = parse_dates(["2003-04-06", "2003-04-07", "2003-04-13", "1969-12-28"])
-        found = [(name, rows.tolist()) for name, rows in periods(dates, "week")]
+        found = [(name, rows.tolist()) for name, rows in period_rows(dates, "week")]
         assert found == [("1969-12-22", [3]), ("2003-03-31", [0]), ("2003-04-07", [1, 2])]
 
     def test_an_unknown_period_is_an_error(self) -> None:
         with pytest.raises(ValueError, match="by='decade': expected one of day, week"):
-            periods(parse_dates(["2003-04-06"]), "decade")
+            period_rows(parse_dates(["2003-04-06"]), "decade")
 
 
 class TestTimeline:
@@ -151,7 +154,7 @@ class TestTimeline:
         dates[:20] = np.datetime64("NaT")
         members = rng.random((200, 5)) < 0.3
         timeline = Timeline(dates, by)
-        named = {name: rows for name, rows in periods(dates, by)}
+        named = {name: rows for name, rows in period_rows(dates, by)}
         for column, curve in enumerate(timeline.curves(members)):
             expected = [int(members[named.get(name, []), column].sum()) for name in timeline.names]
             assert curve.counts.tolist() == expected

@@ -11,7 +11,10 @@ if TYPE_CHECKING:
     from newfound.description.describe import describe
     from newfound.description.describer import NoveltyDescriber
     from newfound.description.explanation import Explanation
+    from newfound.description.periods import Period, Periods, describe_periods, split_by_date
     from newfound.description.scores import context_scores, word_scores
+    from newfound.description.themes import Theme
+    from newfound.description.timeline import Curve, Timeline
     from newfound.description.words import WordTable
     from newfound.detection.detection import Detection
     from newfound.detection.detector import NoveltyDetector
@@ -49,6 +52,7 @@ _HOMES = {
     "Clauses": "machine.clauses",
     "Context": "description.context",
     "ContextMatrix": "description.context",
+    "Curve": "description.timeline",
     "Detection": "detection.detection",
     "DocumentError": "text.documents",
     "Documents": "text.documents",
@@ -58,13 +62,18 @@ _HOMES = {
     "ModelFileError": "storage.errors",
     "NoveltyDescriber": "description.describer",
     "NoveltyDetector": "detection.detector",
+    "Period": "description.periods",
+    "Periods": "description.periods",
     "TextVectorizer": "text.vectorizer",
+    "Theme": "description.themes",
+    "Timeline": "description.timeline",
     "TsetlinMachineClassifier": "machine.classifier",
     "Verdict": "detection.verdict",
     "WordTable": "description.words",
     "as_documents": "text.documents",
     "context_scores": "description.scores",
     "describe": "description.describe",
+    "describe_periods": "description.periods",
     "load": "models",
     "load_20newsgroups": "lab.datasets",
     "load_abcnews": "lab.datasets",
@@ -76,6 +85,7 @@ _HOMES = {
     "plot_words": "report.plots",
     "read_documents": "text.documents",
     "save": "models",
+    "split_by_date": "description.periods",
     "word_scores": "description.scores",
 }
 
@@ -85,6 +95,7 @@ __all__ = [
     "Clauses",
     "Context",
     "ContextMatrix",
+    "Curve",
     "Detection",
     "DocumentError",
     "Documents",
@@ -94,7 +105,11 @@ __all__ = [
     "ModelFileError",
     "NoveltyDescriber",
     "NoveltyDetector",
+    "Period",
+    "Periods",
     "TextVectorizer",
+    "Theme",
+    "Timeline",
     "TsetlinMachineClassifier",
     "Verdict",
     "WordTable",
@@ -102,6 +117,7 @@ __all__ = [
     "as_documents",
     "context_scores",
     "describe",
+    "describe_periods",
     "load",
     "load_20newsgroups",
     "load_abcnews",
@@ -113,6 +129,7 @@ __all__ = [
     "plot_words",
     "read_documents",
     "save",
+    "split_by_date",
     "word_scores",
 ]
 

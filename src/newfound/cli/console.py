@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from rich.box import SIMPLE_HEAD
@@ -21,6 +22,7 @@ from newfound.marks import STYLES, visible
 
 if TYPE_CHECKING:
     from newfound.description.themes import Theme
+    from newfound.description.timeline import Curve
     from newfound.machine.clauses import EpochInfo
     from newfound.rules import Clause
 
@@ -43,6 +45,7 @@ _WIDTH_OF_A_PIPE = 120
 _NEGATED_SHOWN = 6
 _FORMS_SHOWN = 3
 _RULES_SHOWN = 4
+_CURVE_WIDTH = 16
 
 
 def say(message: object) -> None:
@@ -195,14 +198,18 @@ def headline(words: Sequence[str], n_known: int, n_novel: int) -> Text:
     )
 
 
-def words_table(rows: Sequence[dict[str, Any]], side: str, title: str) -> Table:
-    """Return a table of words, with the evidence for each."""
+def words_table(
+    rows: Sequence[dict[str, Any]], side: str, title: str, curves: Sequence[Curve] = ()
+) -> Table:
+    """Return a table of words, with the evidence for each and, with dates, its curve."""
     table = _table(title)
     table.add_column("word", style=STYLES[side], no_wrap=True, min_width=12, max_width=30)
-    for name in ("novelty", "times", "90 %", "q", "novel docs", "known docs", "score"):
+    names = ("novelty", "times", "90 %", "q", "novel docs", "known docs")
+    for name in names if curves else (*names, "score"):  # there is no room for both
         table.add_column(name, justify="right", no_wrap=True)
+    _add_time(table, curves)
     table.add_column("forms")
-    for row in rows:
+    for row, curve in zip_longest(rows, curves):
         score = float("nan") if row["score"] is None else row["score"]
         table.add_row(
             visible(row["word"]),
@@ -211,20 +218,21 @@ def words_table(rows: Sequence[dict[str, Any]], side: str, title: str) -> Table:
             f"{number(row['low'])} to {number(row['high'])}",
             share(row["q"]),
             *(f"{row[key]:,}" for key in ("documents_novel", "documents_known")),
-            "" if math.isnan(score) else number(score),
+            *(_time(curve) if curves else ["" if math.isnan(score) else number(score)]),
             _forms(row["word"], list(row["forms"])),
         )
     return table
 
 
-def themes_table(themes: Sequence[Theme], title: str) -> Table:
+def themes_table(themes: Sequence[Theme], title: str, curves: Sequence[Curve] = ()) -> Table:
     """Return a table of themes, with the rules that find their documents."""
     table = _table(title)
     table.add_column("theme", style=STYLES["novel"], min_width=16)
     for name in ("evidence", "novel docs", "known docs"):
         table.add_column(name, justify="right", no_wrap=True)
+    _add_time(table, curves)
     table.add_column("rules")
-    for theme in themes:
+    for theme, curve in zip_longest(themes, curves):
         rules = [visible(str(rule)) for rule in theme.rules]
         more = [f"{len(rules) - _RULES_SHOWN} more"] if len(rules) > _RULES_SHOWN else []
         table.add_row(
@@ -232,9 +240,28 @@ def themes_table(themes: Sequence[Theme], title: str) -> Table:
             f"{theme.evidence:.1f}",
             f"{len(theme.novel_documents):,}",
             f"{len(theme.known_documents):,}",
+            *_time(curve),
             "; ".join([*rules[:_RULES_SHOWN], *more]),
         )
     return table
+
+
+def _add_time(table: Table, curves: Sequence[Curve]) -> None:
+    """Add the columns of a curve, if there are curves."""
+    if curves:
+        table.add_column("over time", no_wrap=True)
+        table.add_column("peak", justify="right", no_wrap=True)
+
+
+def _time(curve: Curve | None) -> list[str]:
+    """Return the cells of a curve."""
+    if curve is None:
+        return []
+    from newfound.description.timeline import spark
+
+    utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    drawn = spark(curve.counts, width=_CURVE_WIDTH, unicode=utf8)
+    return [drawn, curve.peak or ""]
 
 
 def phrases_table(rows: Sequence[dict[str, Any]], title: str) -> Table:

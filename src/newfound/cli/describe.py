@@ -18,7 +18,6 @@ from newfound.cli.console import (
     rules_table,
     say,
     show,
-    themes_table,
     training,
     words_table,
 )
@@ -37,6 +36,7 @@ from newfound.cli.options import (
     Seed,
     TextColumn,
     Top,
+    Unit,
     all_stop_words,
     check_distinct,
     check_outputs,
@@ -45,6 +45,13 @@ from newfound.cli.options import (
     reading_options,
 )
 from newfound.cli.outputs import check_table_format, write
+from newfound.cli.periods import (
+    describe_each,
+    described_data,
+    themes_of,
+    top_words,
+    word_curves,
+)
 
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
@@ -56,9 +63,24 @@ _SET_ASIDE_SHOWN = 5
 
 
 def describe(
-    known: Annotated[str, typer.Option(help=f"Known documents: {PATH_HELP}.")],
-    novel: Annotated[str, typer.Option(help="Novel documents, in the same formats.")],
+    known: Annotated[str | None, typer.Option(help=f"Known documents: {PATH_HELP}.")] = None,
+    novel: Annotated[str | None, typer.Option(help="Novel documents, in the same formats.")] = None,
     *,
+    documents: Annotated[
+        str | None,
+        typer.Option(help="Dated documents, instead of --known and --novel; see --dates-from."),
+    ] = None,
+    date_column: Annotated[
+        str | None, typer.Option(help="Column with the dates, such as 2003-04-01.")
+    ] = None,
+    dates_from: Annotated[
+        str | None,
+        typer.Option(help="First day of the novel documents; earlier documents are known."),
+    ] = None,
+    by: Annotated[
+        Unit | None,
+        typer.Option(help="Describe each day, week, month, ... against all documents before it."),
+    ] = None,
     text_column: TextColumn = None,
     known_column: KnownColumn = None,
     novel_column: Annotated[
@@ -129,29 +151,30 @@ def describe(
 ) -> None:
     """Describe what is new in novel documents, compared with known ones.
 
-    Prints the words that are new, with the evidence for each, the words that are typical of the
-    known documents, words that occur together, and the most frequent rules. Words are ranked by
-    novelty, in standard deviations; above about 2 it is unlikely to be chance. q is the expected
-    share of false discoveries if you stop at that word. A score of 8 means that the word is 8
-    times as frequent in the rules for novel as in the rules for known.
+    Prints the themes and the words that are new, with the evidence for each, the words that are
+    typical of the known documents, words that occur together, and the most frequent rules. Words
+    are ranked by novelty, in standard deviations; above about 2 it is unlikely to be chance. q is
+    the expected share of false discoveries if you stop at that word. A score of 8 means that the
+    word is 8 times as frequent in the rules for novel as in the rules for known.
+
+    Documents with dates can be in one file: --documents FILE --date-column NAME, and --dates-from
+    DAY to split them, or --by month to describe each month against all before.
     """
-    if known == novel:
-        what = "standard input" if known == "-" else known
-        raise typer.BadParameter(f"--known and --novel are the same: {what}.")
+    paths, columns = _paths(known, novel, documents), (known_column, novel_column)
+    _check_dates(documents, date_column, dates_from, by, columns, save)
     paths_out = {"--output": output, "--save": save, "--report": report}
     check_distinct(paths_out)
     check_table_format(output)
-    paths, columns = (known, novel), (known_column, novel_column)
-    ways = reading_options(paths, columns, text_column, format)
+    ways = reading_options(paths, columns[: len(paths)], text_column, format, date_column)
     with outcome():
         from newfound.text.documents import read_documents
 
         check_outputs(*paths_out.values(), force=force)
         began = perf_counter()
-        old, new = (
+        piles = [
             read_documents(path, **way, encoding=encoding)
             for path, way in zip(paths, ways, strict=True)
-        )
+        ]
         seconds = {"reading": perf_counter() - began}
         given = {
             "preset": preset.value,
@@ -171,6 +194,14 @@ def describe(
             "n_jobs": jobs,
         }
         parameters = {name: value for name, value in given.items() if value is not None}
+        if by is not None:
+            describe_each(
+                piles[0], by.value, dates_from, parameters,
+                output=output, report=report, force=force, top=top, json=json, quiet=quiet,
+                seconds=seconds,
+            )  # fmt: skip
+            return
+        old, new = piles if documents is None else _split(piles[0], dates_from)
         describer = _fit(old, new, parameters, quiet=quiet)
         tables, models = ("words", describer.words_, output), ("model", describer, save)
         write(tables, models, force=force, quiet=quiet)
@@ -202,6 +233,54 @@ def demo(
             say("with your own documents: newfound describe --known OLD.csv --novel NEW.csv")
 
 
+def _paths(known: str | None, novel: str | None, documents: str | None) -> tuple[str, ...]:
+    """Return the inputs: known and novel documents, or one with dates."""
+    if documents is not None:
+        if known is not None or novel is not None:
+            raise typer.BadParameter("--documents replaces --known and --novel; use one way.")
+        return (documents,)
+    if known is None or novel is None:
+        missing = "--known" if known is None else "--novel"
+        raise typer.BadParameter(
+            f"{missing} is missing; pass --known and --novel, or --documents with --dates-from."
+        )
+    if known == novel:
+        what = "standard input" if known == "-" else known
+        raise typer.BadParameter(f"--known and --novel are the same: {what}.")
+    return known, novel
+
+
+def _check_dates(
+    documents: str | None,
+    date_column: str | None,
+    dates_from: str | None,
+    by: Unit | None,
+    columns: tuple[str | None, str | None],
+    save: Path | None,
+) -> None:
+    """Reject options about dates that do not go together."""
+    given = {"--dates-from": dates_from, "--by": by}
+    if documents is None:
+        for option, value in given.items():
+            if value is not None:
+                raise typer.BadParameter(f"{option} splits one input; pass it as --documents.")
+        return
+    if date_column is None:
+        raise typer.BadParameter("--documents needs --date-column, the column with the dates.")
+    if not any(given.values()):
+        raise typer.BadParameter("--documents needs --dates-from DAY, or --by month.")
+    if any(columns):
+        raise typer.BadParameter("--documents is one input; use --text-column for its texts.")
+    if by is not None and save is not None:
+        raise typer.BadParameter("--save keeps one model, and --by makes several; leave one out.")
+
+
+def _split(documents: Documents, dates_from: str | None) -> tuple[Documents, Documents]:
+    from newfound.description.periods import split_by_date
+
+    return split_by_date(documents, dates_from)
+
+
 def _fit(
     known: Documents, novel: Documents, parameters: dict[str, Any], *, quiet: bool
 ) -> NoveltyDescriber:
@@ -211,8 +290,10 @@ def _fit(
     from newfound.description.describer import NoveltyDescriber
 
     labels = ["known"] * len(known) + ["novel"] * len(novel)
+    days = [day for pile in (known, novel) for day in pile.dates or (None,) * len(pile)]
     with training(quiet=quiet) as callback:
-        describer = NoveltyDescriber(**parameters).fit([*known, *novel], labels, callback=callback)
+        describer = NoveltyDescriber(**parameters)
+        describer.fit([*known, *novel], labels, dates=days, callback=callback)
     if not quiet:
         for note in notes(describer):
             say(note)
@@ -233,8 +314,7 @@ def notes(describer: NoveltyDescriber) -> Iterator[str]:
 def _print(
     describer: NoveltyDescriber, known: Documents, novel: Documents, *, top: int, json: bool
 ) -> None:
-    new = [row for row in describer.words_.top(top) if row["novelty"] > 0]
-    old = [row for row in describer.words_.top(top, ascending=True) if row["novelty"] < 0]
+    new, old = top_words(describer, top), top_words(describer, top, ascending=True)
     phrases = [
         row
         for side, n in (("novel", top), ("known", -(-top // 2)))
@@ -257,9 +337,7 @@ def _print(
                 "known": _pile(known),
                 "novel": _pile(novel),
                 "parameters": parameters,
-                "themes": [theme.to_dict() for theme in describer.themes_],
-                "novel_words": new,
-                "known_words": old,
+                **described_data(describer, top),
                 "phrases": phrases,
                 "rules": [clause.to_dict() for clause in rules],
                 "set_aside": describer.set_aside_,
@@ -269,9 +347,11 @@ def _print(
         return
     show(
         headline([row["word"] for row in new[:5]], len(known), len(novel)),
-        *([themes_table(describer.themes_, "Themes")] if describer.themes_ else []),
-        words_table(new, "novel", "Words that are new"),
-        words_table(old, "known", "Words typical of the known documents"),
+        *themes_of(describer),
+        words_table(new, "novel", "Words that are new", word_curves(describer, new)),
+        words_table(
+            old, "known", "Words typical of the known documents", word_curves(describer, old)
+        ),
         *([phrases_table(phrases, "Words that occur together")] if phrases else []),
         rules_table(rules, "Most frequent rules"),
     )

@@ -28,6 +28,7 @@ __all__ = [
     "Seed",
     "TextColumn",
     "Top",
+    "Unit",
     "check_distinct",
     "check_outputs",
     "even",
@@ -56,6 +57,16 @@ class Format(StrEnum):
     tsv = "tsv"
     jsonl = "jsonl"
     parquet = "parquet"
+
+
+class Unit(StrEnum):
+    """Lengths of a period."""
+
+    day = "day"
+    week = "week"
+    month = "month"
+    quarter = "quarter"
+    year = "year"
 
 
 def all_stop_words(path: Path | None, language: str | None) -> list[str] | None:
@@ -158,6 +169,7 @@ def reading_options(
     columns: Sequence[str | None],
     column: str | None,
     format: Format | None,
+    date_column: str | None = None,
 ) -> list[dict[str, Any]]:
     """Return the reading options of each input: its format, unless its name says it, and column."""
     from newfound.text.readers import TABLES, format_of
@@ -172,10 +184,15 @@ def reading_options(
         raise typer.BadParameter(
             f"--text-column {column}: none of the inputs is a table with columns."
         )
+    if date_column is not None and not all(tables):
+        raise typer.BadParameter(
+            f"--date-column {date_column}: only tables, such as .csv or .jsonl, have columns."
+        )
     return [
         {
             "format": None if name or format is None else format.value,
             "text_column": column if own is None and table else own,
+            "date_column": date_column,
         }
         for name, own, table in zip(named, columns, tables, strict=True)
     ]

@@ -31,7 +31,7 @@ def check_table_format(output: Path | None) -> None:
 
 def write(
     output: tuple[str, _Rows, Path | None],
-    save: tuple[str, NoveltyDescriber | NoveltyDetector, Path | None],
+    save: tuple[str, NoveltyDescriber | NoveltyDetector, Path | None] | None = None,
     *,
     force: bool,
     quiet: bool,
@@ -44,10 +44,13 @@ def write(
     if path is not None:
         with replacing(path, force=force) as aside:
             _write_rows(rows, aside)
-    _, model, path = save
-    if path is not None:
-        save_model(model, path, force=force)
-    for what, _, path in (output, save):
+    written = [(output[0], path)]
+    if save is not None:
+        what, model, path = save
+        if path is not None:
+            save_model(model, path, force=force)
+        written.append((what, path))
+    for what, path in written:
         if path is not None and not quiet:
             say(f"wrote the {what} to {path}.")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from newfound.description.describer import NoveltyDescriber
@@ -18,6 +18,7 @@ def describe(
     novel: object,
     *,
     mixture: bool = False,
+    dates: tuple[Iterable[Any], Iterable[Any]] | None = None,
     callback: Callable[[EpochInfo], bool | None] | None = None,
     **parameters: Any,
 ) -> NoveltyDescriber:
@@ -31,6 +32,10 @@ def describe(
         Whether `novel` is a mixture of known and novel documents. Those that a `NoveltyDetector`
         takes for known are then left out, and ``mixture_`` of the describer says which these are
         and which share of the mixture is new.
+    dates : pair of iterables, optional
+        The dates of the known and of the novel documents, if they are not in them: Documents that
+        were read with a date column have dates. With dates, `NoveltyDescriber.curve` tells how
+        often a word or a theme occurs over time.
     callback : callable, optional
         Called with an `EpochInfo` after each epoch; a true result ends training.
     **parameters
@@ -52,12 +57,14 @@ def describe(
     ['scored', 'scrum', 'try']
     """
     describer = NoveltyDescriber(**parameters)
-    sides = as_sides(known, novel)
+    sides = as_sides(known, novel, dates)
     texts = [text for documents in sides.values() for text in documents.texts]
     labels = [side for side, documents in sides.items() for _ in documents.texts]
+    piles = sides.values()
+    days = [day for pile in piles for day in pile.dates or (None,) * len(pile)]
     if not mixture:
-        return describer.fit(texts, labels, callback=callback)
+        return describer.fit(texts, labels, dates=days, callback=callback)
     mixed: NoveltyDescriber = carried_out(
-        "describe.mixture", describer, texts, labels, callback=callback
+        "describe.mixture", describer, texts, labels, dates=days, callback=callback
     )
     return mixed

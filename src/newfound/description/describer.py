@@ -23,7 +23,8 @@ from newfound.description.presets import VECTORIZER, resolve
 from newfound.description.scores import shared_role
 from newfound.description.senses import Senses, find_senses
 from newfound.description.state import DescriberParts, describer_from_state, describer_state
-from newfound.description.themes import Theme, find_themes
+from newfound.description.themes import Theme, Themes, find_themes, unexplained_share
+from newfound.description.timeline import Curve, Timeline, timeline_of
 from newfound.description.words import WordTable
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import EpochInfo
@@ -43,6 +44,11 @@ from newfound.text.vectorizer import TextVectorizer
 from newfound.wiring import carried_out
 
 __all__ = ["NoveltyDescriber"]
+
+_NO_DOCUMENTS = (
+    "A describer that was loaded from a file has no documents; pass them to remember, or fit it "
+    "again."
+)
 
 
 class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
@@ -99,8 +105,12 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
     words_ : WordTable
         All words with their novelty and their scores, the most novel first.
     themes_ : tuple of Theme
-        What is new as a few themes, each with words, rules and documents; empty in a describer
-        that was loaded.
+        What is new as a few themes, each with words, rules and documents, the one that explains
+        most first. Found when first asked for.
+    unexplained_ : float
+        The share of the novelty that no theme explains; nan if no word is novel.
+    timeline_ : Timeline or None
+        The dates of the documents in bins of a day, a week or a month; None without dates.
     clauses_ : ClauseTable
         The rules of all machines, duplicates merged: those with a plain word first, sorted by how
         well they separate the two sides.
@@ -164,6 +174,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
     evidence_: Evidence
     set_aside_: dict[str, str]
     copies_: Copies | None
+    timeline_: Timeline | None
     seconds_: dict[str, float]
 
     def __init__(
@@ -226,6 +237,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         X: Iterable[str],
         y: ArrayLike,
         *,
+        dates: Iterable[Any] | None = None,
         callback: Callable[[EpochInfo], bool | None] | None = None,
     ) -> Self:
         """Learn what separates known from novel texts.
@@ -236,6 +248,8 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
             The texts; a missing or blank one is left out.
         y : array
             "known" or "novel" for each, or 0 and 1 (novel).
+        dates : iterable, optional
+            The date of each text, for `curve`; None where it is missing.
         callback : callable, optional
             Called with an `EpochInfo` after each epoch of a machine, which counts the epochs of
             all machines; a true result ends training.
@@ -246,7 +260,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         """
         began = perf_counter()
         parameters = self._resolved()
-        texts, novel = labelled_texts(X, y)
+        texts, novel, dates = labelled_texts(X, y, dates)
         machines = new_machines(
             parameters, self.random_state, n_jobs=self.n_jobs, verbose=self.verbose
         )
@@ -269,6 +283,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
             most=parameters["max_documents"] or None,
         )
         self.vectorizer_, self.parameters_ = vectorizer, parameters
+        self.timeline_ = timeline_of(dates)
         begun = [number for number, mine in enumerate(rows) if len(mine)]
         self._find([machines[k] for k in begun], [rows[k] for k in begun], training)
         self.seconds_ = {"learning": perf_counter() - began}
@@ -279,6 +294,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         X: Iterable[str],
         y: ArrayLike,
         *,
+        dates: Iterable[Any] | None = None,
         epochs: int = 1,
         callback: Callable[[EpochInfo], bool | None] | None = None,
     ) -> Self:
@@ -289,7 +305,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
 
         Parameters
         ----------
-        X, y
+        X, y, dates
             As in `fit`.
         epochs : int, default=1
             The number of passes over these texts; ignored in the first call.
@@ -301,14 +317,14 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         self
         """
         if not hasattr(self, "clauses_"):
-            return self.fit(X, y, callback=callback)
+            return self.fit(X, y, dates=dates, callback=callback)
         if not self.machines_:
             raise ValueError(
                 "This describer has no automata, so training cannot continue; save it with its "
                 "automata, or fit it again."
             )
         began = perf_counter()
-        texts, novel = labelled_texts(X, y)
+        texts, novel, dates = labelled_texts(X, y, dates)
         matrix, least = self.vectorizer_.transform(texts), int(self.parameters_["rule_min_df"])
         training = Training.of(texts, novel, matrix, self.vectorizer_, least)
         for machine in self.machines_:
@@ -316,6 +332,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         options: dict[str, Any] = {"n_jobs": self.n_jobs, "callback": callback, "first": False}
         options["most"] = self.parameters_["max_documents"] or None
         rows = train(self.machines_, training.narrow, novel, epochs, **options)
+        self.timeline_ = timeline_of(dates)
         self._find(self.machines_, rows, training)
         self.seconds_ = {"learning": perf_counter() - began}
         return self
@@ -375,10 +392,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         """
         check_is_fitted(self, "clauses_")
         if self.corpus_ is None:
-            raise ValueError(
-                "A describer that was loaded from a file has no documents; pass them to remember, "
-                "or fit it again."
-            )
+            raise ValueError(_NO_DOCUMENTS)
         if n < 1:
             raise ValueError(f"n={n!r}: expected a number of words from 1.")
         term = self._term(word)
@@ -386,6 +400,32 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         context = self._context.partners(term, n=len(self.words_))
         finder = SentenceFinder(self.vectorizer_)
         return find_senses(term, column, self.corpus_, finder, context, n)
+
+    def curve(self, what: str | Theme) -> Curve:
+        """Return how often a word or a theme occurs over time.
+
+        Parameters
+        ----------
+        what : str or Theme
+            A word, in any form, or one of ``themes_``.
+
+        Returns
+        -------
+        Curve
+            With its documents in each bin of ``timeline_``, the day of the first and of the last
+            one, and the bin with the most.
+        """
+        check_is_fitted(self, "clauses_")
+        if self.timeline_ is None:
+            raise ValueError("The documents have no dates; pass dates to fit.")
+        if isinstance(what, Theme):
+            return self.timeline_.curve(
+                np.concatenate((what.known_documents, what.novel_documents))
+            )
+        if self.corpus_ is None:
+            raise ValueError(_NO_DOCUMENTS)
+        column = self.all_clauses_.column(self._term(what))
+        return self.timeline_.curve(self.corpus_.with_word(column))
 
     def remember(self, known: object, novel: object) -> Self:
         """Keep documents for examples, after loading: a file holds no texts.
@@ -500,7 +540,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
     def _derive(self, clauses: ClauseTable) -> None:
         """Set the words and the rules from the clauses of all machines."""
         self.all_clauses_ = clauses
-        for name in ("_context", "themes_"):
+        for name in ("_context", "_themes"):
             self.__dict__.pop(name, None)
         self.clauses_ = clauses.fold().sorted(plain_first=True)
         self.words_ = word_table(
@@ -512,21 +552,25 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
             self.parameters_,
         )
 
-    @cached_property
+    @property
     def themes_(self) -> tuple[Theme, ...]:
-        """The themes of the novel documents, the one that explains most first.
-
-        Found when first asked for, on the documents of the last fit; a describer that was loaded
-        has none.
-        """
+        """The themes of the novel documents, the one that explains most first."""
         check_is_fitted(self, "clauses_")
-        if self.corpus_ is None:
-            return ()
+        return self._themes.themes
+
+    @property
+    def unexplained_(self) -> float:
+        """The share of the novelty that no theme explains; nan if no word is novel."""
+        check_is_fitted(self, "clauses_")
+        return self._themes.unexplained
+
+    @cached_property
+    def _themes(self) -> Themes:
+        assert self.corpus_ is not None  # a describer that was loaded has its themes
         matrix = self.corpus_.matrix if self.copies_ is None else self.copies_.first
-        found = find_themes(
-            matrix, self.corpus_.novel, list(self.vectorizer_.vocabulary_), texts=self.corpus_.texts
-        )
-        return tuple(found)
+        novel, terms = self.corpus_.novel, list(self.vectorizer_.vocabulary_)
+        themes = find_themes(matrix, novel, terms, texts=self.corpus_.texts)
+        return Themes(tuple(themes), unexplained_share(themes, matrix, novel))
 
     @cached_property
     def _context(self) -> ContextIndex:
@@ -559,8 +603,19 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
             phrases=self.phrases_,
             machines=self.machines_ if with_automata else (),
             set_aside=self.set_aside_,
+            **self._in_order_of_sides(),
         )
         return describer_state(parts)
+
+    def _in_order_of_sides(self) -> dict[str, Any]:
+        """Return themes and timeline with the known documents first: the order of `remember`."""
+        if self.corpus_ is None:
+            return {"themes": self._themes, "timeline": self.timeline_}
+        order = np.argsort(self.corpus_.novel, kind="stable")
+        timeline = self.timeline_
+        if timeline is not None:
+            timeline = Timeline(timeline.dates[order], timeline.by)
+        return {"themes": self._themes.renumbered(np.argsort(order)), "timeline": timeline}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
@@ -574,7 +629,9 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         describer.document_counts_, describer.evidence_ = parts.documents, parts.evidence
         describer.phrases_, describer.seconds_ = parts.phrases, {}
         describer.set_aside_, describer.copies_ = parts.set_aside, None
+        describer.timeline_ = parts.timeline
         describer._derive(parts.table)
+        describer._themes = parts.themes
         return describer
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -12,6 +12,14 @@ from numpy.typing import NDArray
 from newfound.description.novelty import Evidence
 from newfound.description.presets import VECTORIZER, resolve
 from newfound.description.scores import shared_role
+from newfound.description.theme_state import (
+    dates_state,
+    themes_from_state,
+    themes_state,
+    timeline_from_state,
+)
+from newfound.description.themes import Themes
+from newfound.description.timeline import Timeline
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import Clauses
 from newfound.machine.committee import MOST_MACHINES, new_machines, rule_columns
@@ -64,6 +72,10 @@ class DescriberParts:
         Words that rules use together.
     machines : tuple of TsetlinMachineClassifier
         The machines, if training is to continue.
+    themes : Themes
+        What is new as a few themes. Rows count the known documents first, then the novel ones.
+    timeline : Timeline or None
+        The dates of the documents, in the same order.
     set_aside : dict of str to str
         The calendar words and numbers that were left out, with their kind.
     """
@@ -77,6 +89,8 @@ class DescriberParts:
     documents: NDArray[np.int64]
     evidence: Evidence
     phrases: Table
+    themes: Themes
+    timeline: Timeline | None = None
     machines: tuple[TsetlinMachineClassifier, ...] = ()
     set_aside: dict[str, str] = field(default_factory=dict)
 
@@ -95,6 +109,10 @@ def describer_state(parts: DescriberParts) -> dict[str, Any]:
         "phrases": _phrases_state(parts.phrases, parts.table),
         "set_aside": {"words": list(parts.set_aside), "kinds": list(parts.set_aside.values())},
     }
+    place = {word: column for column, word in enumerate(parts.table.vocabulary)}
+    state["themes"] = themes_state(parts.themes, place, parts.n_documents[0])
+    if parts.timeline is not None:
+        state["dates"] = dates_state(parts.timeline)
     if parts.machines:
         state["machines"] = [machine_state(machine) for machine in parts.machines]
     return state
@@ -146,6 +164,8 @@ def describer_from_state(fields: Fields, names: Iterable[str]) -> DescriberParts
         documents=documents,
         evidence=Evidence(*(words.floats(name, (n_words,)) for name in Evidence._fields)),
         phrases=_phrases_from_state(fields.fields("phrases"), table),
+        themes=themes_from_state(fields.fields("themes"), table.vocabulary, n_documents),
+        timeline=timeline_from_state(fields, sum(n_documents)),
         machines=_machines(fields, machines, vectorizer, chosen, table.arrays),
         set_aside=_set_aside(fields.fields("set_aside")),
     )

@@ -10,7 +10,7 @@ the share of novel documents in the corpus, less what the best of many groups re
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from newfound.description.theme_model import MIN_EVIDENCE, Group, marginal_evide
 from newfound.description.theme_rules import ThemeRule, matching_rows
 from newfound.table import jsonable
 
-__all__ = ["Theme", "find_themes", "unexplained_share"]
+__all__ = ["Theme", "Themes", "find_themes", "theme_name", "unexplained_share"]
 
 N_WORDS = 20
 N_TYPICAL = 3
@@ -91,6 +91,35 @@ class Theme:
             "documents_known": len(self.known_documents),
             **{name: jsonable(getattr(self, name)) for name in shares},
         }
+
+
+@dataclass(frozen=True)
+class Themes:
+    """The themes of a description.
+
+    Attributes
+    ----------
+    themes : tuple of Theme
+        The one that explains most first.
+    unexplained : float
+        The share of the novelty that no theme explains; nan if no word is novel.
+    """
+
+    themes: tuple[Theme, ...]
+    unexplained: float
+
+    def renumbered(self, places: Rows) -> Themes:
+        """Return the same themes for documents in another order: `places` has the new rows."""
+
+        def moved(theme: Theme) -> Theme:
+            return replace(
+                theme,
+                novel_documents=np.sort(places[theme.novel_documents]),
+                known_documents=np.sort(places[theme.known_documents]),
+                typical=tuple(places[list(theme.typical)].tolist()),
+            )
+
+        return replace(self, themes=tuple(map(moved, self.themes)))
 
 
 def find_themes(
@@ -244,7 +273,7 @@ def _theme(
     rules = [_rule(rule, rank, documents, held_out.get(rule, (0, 0))) for rule in draft.rules]
     known_share, novel_share = shares.tolist()
     return Theme(
-        name=_name(words),
+        name=theme_name(words),
         words=words,
         rules=tuple(sorted(rules, key=lambda rule: -rule.novel)),
         novel_documents=new,
@@ -269,8 +298,8 @@ def _rule(
     return ThemeRule(words, int((~side).sum()), int(side.sum()), known, novel)
 
 
-def _name(words: Sequence[tuple[str, float]]) -> str:
-    """Return two to four words: strong ones, at most one of several forms of a word."""
+def theme_name(words: Sequence[tuple[str, float]]) -> str:
+    """Return the name of a theme: two to four strong words, at most one of several forms."""
     chosen: list[str] = []
     for word, weight in words:
         strong = weight >= NAME_STRENGTH * words[0][1] or len(chosen) < 2

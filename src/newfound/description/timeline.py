@@ -1,4 +1,4 @@
-"""Documents in time: their dates, and how often something occurs by day, week or month.
+"""Documents in time: how often something occurs by day, week or month.
 
 The bins of a `Timeline` are chosen by the span from the first to the last date: days up to
 `MAX_DAYS` days, weeks (from Monday) up to `MAX_WEEKS` weeks, and months beyond. All curves of a
@@ -7,159 +7,40 @@ timeline have the same bins, empty ones included, so that they can be laid over 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, datetime
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-__all__ = ["Curve", "Timeline", "parse_date", "parse_dates", "periods", "spark", "split_by_date"]
+from newfound.text.dates import parse_dates
+
+__all__ = ["UNITS", "Curve", "Timeline", "as_days", "period_rows", "spark", "timeline_of"]
 
 MAX_DAYS, MAX_WEEKS = 45, 60
 UNITS = ("day", "week", "month", "quarter", "year")
-
-Dates = NDArray[np.datetime64]
-_MISSING = frozenset({"", "nan", "nat", "none", "null", "na", "n/a"})
-_DATE = re.compile(
-    r"(\d{4})(?:(\d\d)(\d\d)|([-/])(\d\d)(?:\4(\d\d))?)"
-    r"(?:[T ]\d\d(?::?\d\d){0,2}(?:[.,]\d+)?\s*(?:Z|UTC|[+-]\d\d(?::?\d\d)?)?)?"
-)
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _ASCII = "_.-=+*#@"
+Days = NDArray[np.datetime64]
 _MONDAY = 3  # 1970-01-01 was a Thursday
 
 
-def parse_dates(values: Iterable[Any]) -> Dates:
-    """Return the day of each value.
-
-    A value is a text in ISO form (``2003-04-01``, ``20030401``, ``2003-04``, or with a time,
-    ``2003-04-01T09:30:00+10:00``), a `datetime.date` or `datetime.datetime`, or a numpy or pandas
-    timestamp. ``2003/04/01`` is read too, and a month stands for its first day. The day is the one
-    that the value names in its own time zone. None, nan, NaT and blank texts are missing dates
-    (NaT). Numbers other than ``20030401`` are refused, and so are forms such as ``03/04/2003``
-    that mean different days in different countries.
-
-    Parameters
-    ----------
-    values : iterable
-        One value for each document.
-
-    Returns
-    -------
-    ndarray of datetime64[D]
+def as_days(dates: Iterable[Any]) -> Days:
+    """Return dates as an array of days; see `parse_dates`.
 
     Examples
     --------
-    >>> parse_dates(["2003-04-01", "2003-04-01T23:30:00-05:00", None]).astype(str).tolist()
-    ['2003-04-01', '2003-04-01', 'NaT']
-    >>> parse_dates(["2003-04-01", "03/04/2003"])
-    Traceback (most recent call last):
-    ...
-    ValueError: Row 2 has the date '03/04/2003'; write dates as YYYY-MM-DD, e.g. 2003-04-01.
+    >>> as_days(["2003-04-01", None])
+    array(['2003-04-01',        'NaT'], dtype='datetime64[D]')
     """
-    if isinstance(values, str | bytes):
-        raise ValueError(f"Expected several dates, got the single {values!r}; put it in a list.")
-    dtype = getattr(values, "dtype", None)
-    if getattr(dtype, "kind", "") == "M" and getattr(dtype, "tz", None) is None:
-        return np.asarray(values).astype("datetime64[D]")
-    known: dict[Any, np.datetime64] = {}
-    days = []
-    for row, value in enumerate(values, start=1):
-        day = known.get(value) if isinstance(value, Hashable) else None
-        if day is None:
-            day = parse_date(value, where=f"Row {row}")
-            known[value] = day
-        days.append(day)
-    return np.array(days, dtype="datetime64[D]")
+    if isinstance(dates, np.ndarray) and dates.dtype.kind == "M":
+        return dates.astype("datetime64[D]")
+    return np.array(parse_dates(dates), dtype="datetime64[D]")
 
 
-def parse_date(value: Any, *, where: str = "The option") -> np.datetime64:
-    """Return the day of one value; see `parse_dates`.
-
-    Parameters
-    ----------
-    value : object
-        A date in any form that `parse_dates` takes.
-    where : str
-        Where the value comes from, for the error.
-
-    Examples
-    --------
-    >>> str(parse_date("2003-04"))
-    '2003-04-01'
-    """
-    if isinstance(value, np.datetime64):
-        return np.datetime64(str(value.astype("datetime64[D]")), "D")
-    if value is None or (not isinstance(value, str | list | np.ndarray) and value != value):
-        return np.datetime64("NaT", "D")
-    if isinstance(value, datetime | date):
-        return np.datetime64(date(value.year, value.month, value.day), "D")
-    if isinstance(value, int | np.integer) and 1000_01_01 <= int(value) <= 9999_12_31:
-        value = str(value)
-    if isinstance(value, str):
-        day = _day_of_text(value.strip())
-        if day is not None:
-            return day
-    raise ValueError(f"{where} has the date {value!r}; write dates as YYYY-MM-DD, e.g. 2003-04-01.")
-
-
-def _day_of_text(text: str) -> np.datetime64 | None:
-    if text.lower() in _MISSING:
-        return np.datetime64("NaT", "D")
-    match = _DATE.fullmatch(text)
-    if match is None:
-        return None
-    year, month, day = match[1], match[2] or match[5], match[3] or match[6] or "01"
-    try:
-        return np.datetime64(date(int(year), int(month), int(day)), "D")
-    except ValueError:
-        return None
-
-
-def split_by_date(
-    dates: Dates, start: Any
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.bool_]]:
-    """Split documents at a date: earlier ones are known, the others novel.
-
-    Parameters
-    ----------
-    dates : ndarray of datetime64[D]
-        From `parse_dates`.
-    start : str, date or datetime64
-        The first day of the novel documents.
-
-    Returns
-    -------
-    known, novel, dropped : ndarray of bool
-        Each document is in one of them; those without a date are dropped.
-
-    Examples
-    --------
-    >>> dates = parse_dates(["2003-03-31", "2003-04-01", None])
-    >>> [mask.tolist() for mask in split_by_date(dates, "2003-04")]
-    [[True, False, False], [False, True, False], [False, False, True]]
-    """
-    first = parse_date(start, where="The start")
-    if np.isnat(first):
-        raise ValueError("The start is missing; pass a date such as 2003-04-01.")
-    dropped = np.isnat(dates)
-    known, novel = dates < first, dates >= first
-    for side, mask, when in (("known", known, "before"), ("novel", novel, "from")):
-        if not mask.any():
-            span = "all dates are missing" if dropped.all() else f"the dates are {_span(dates)}"
-            raise ValueError(f"No document is {side}, {when} {first}: {span}; pass another date.")
-    return known, novel, dropped
-
-
-def _span(dates: Dates) -> str:
-    return f"{np.nanmin(dates)} to {np.nanmax(dates)}"
-
-
-def _bin_starts(dates: Dates, by: str) -> Dates:
+def _bin_starts(dates: Days, by: str) -> Days:
     """Return the first day of the bin of each date."""
     if by == "day":
         return dates
@@ -177,7 +58,7 @@ def _bin_starts(dates: Dates, by: str) -> Dates:
     )
 
 
-def _bins(first: np.datetime64, last: np.datetime64, by: str) -> Dates:
+def _bins(first: np.datetime64, last: np.datetime64, by: str) -> Days:
     """Return the first days of all bins from the one of a date to that of another."""
     begin, end = _bin_starts(np.array([first, last]), by)
     if by in ("day", "week"):
@@ -196,28 +77,29 @@ def _name(start: np.datetime64, by: str) -> str:
     return {"year": text[:4], "month": text[:7]}.get(by, text)
 
 
-def periods(dates: Dates, by: str = "month") -> list[tuple[str, NDArray[np.intp]]]:
+def period_rows(dates: Iterable[Any], by: str = "month") -> list[tuple[str, NDArray[np.intp]]]:
     """Return the periods that have documents, in order, with the rows of their documents.
 
     Parameters
     ----------
-    dates : ndarray of datetime64[D]
-        From `parse_dates`; documents without a date are in no period.
+    dates : iterable
+        What `parse_dates` takes; documents without a date are in no period.
     by : {"day", "week", "month", "quarter", "year"}
         The length of a period. A week begins on Monday and is named by its first day.
 
     Examples
     --------
-    >>> dates = parse_dates(["2003-04-30", "2003-02-01", "2003-04-01", None])
-    >>> [(name, rows.tolist()) for name, rows in periods(dates, by="month")]
+    >>> dates = ["2003-04-30", "2003-02-01", "2003-04-01", None]
+    >>> [(name, rows.tolist()) for name, rows in period_rows(dates, by="month")]
     [('2003-02', [1]), ('2003-04', [0, 2])]
-    >>> [name for name, _ in periods(dates, by="quarter")]
+    >>> [name for name, _ in period_rows(dates, by="quarter")]
     ['2003-Q1', '2003-Q2']
     """
     if by not in UNITS:
         raise ValueError(f"by={by!r}: expected one of {', '.join(UNITS)}.")
-    rows = np.flatnonzero(~np.isnat(dates))
-    starts = _bin_starts(dates[rows], by)
+    days = as_days(dates)
+    rows = np.flatnonzero(~np.isnat(days))
+    starts = _bin_starts(days[rows], by)
     order = np.argsort(starts, kind="stable")
     values, begins = np.unique(starts[order], return_index=True)
     parts = np.split(rows[order], begins[1:]) if len(values) else []
@@ -263,8 +145,8 @@ class Timeline:
 
     Parameters
     ----------
-    dates : ndarray of datetime64[D]
-        From `parse_dates`.
+    dates : iterable
+        The date of each document: what `parse_dates` takes.
     by : {"day", "week", "month", "quarter", "year"}, optional
         The length of a bin; by default chosen by the span of the dates, see the module.
 
@@ -283,7 +165,7 @@ class Timeline:
 
     Examples
     --------
-    >>> timeline = Timeline(parse_dates(["2003-01-05", "2003-02-01", "2003-04-09", "2003-04-10"]))
+    >>> timeline = Timeline(["2003-01-05", "2003-02-01", "2003-04-09", "2003-04-10"])
     >>> timeline.by, timeline.starts[0].astype(str).item(), len(timeline.totals)
     ('week', '2002-12-30', 15)
     >>> timeline = Timeline(timeline.dates, by="month")
@@ -294,10 +176,10 @@ class Timeline:
     ([0, 1, 0, 1], '2003-02-01', '2003-02')
     """
 
-    def __init__(self, dates: Dates, by: str | None = None) -> None:
+    def __init__(self, dates: Iterable[Any], by: str | None = None) -> None:
         if by is not None and by not in UNITS:
             raise ValueError(f"by={by!r}: expected one of {', '.join(UNITS)}.")
-        self.dates = np.asarray(dates, dtype="datetime64[D]")
+        self.dates = as_days(dates)
         dated = ~np.isnat(self.dates)
         self.n_missing = int((~dated).sum())
         if not dated.any():
@@ -361,6 +243,20 @@ class Timeline:
             "totals": self.totals.tolist(),
             "missing": self.n_missing,
         }
+
+
+def timeline_of(dates: Iterable[Any] | None) -> Timeline | None:
+    """Return the timeline of documents that may have dates; None if none has one.
+
+    Examples
+    --------
+    >>> timeline_of(None) is None, timeline_of([None, None]) is None, timeline_of(["2003-04"]).by
+    (True, True, 'day')
+    """
+    if dates is None:
+        return None
+    days = as_days(dates)
+    return None if np.isnat(days).all() else Timeline(days)
 
 
 def _choose_unit(n_days: int) -> str:

@@ -42,7 +42,7 @@ class Mixture:
 
 
 def describe_mixture(
-    describer: Describer, texts: list[str], labels: list[str], **options: Any
+    describer: Describer, texts: list[str], labels: list[str], dates: list[Any], **options: Any
 ) -> Describer:
     """Fit a describer on known documents and on those of a mixture that look new.
 
@@ -59,7 +59,8 @@ def describe_mixture(
             "mixture are new, too few to describe."
         )
     kept = [True] * n + found.novel.tolist()
-    describer.fit(*(list(compress(column, kept)) for column in (texts, labels)), **options)
+    texts, labels, dates = (list(compress(column, kept)) for column in (texts, labels, dates))
+    describer.fit(texts, labels, dates=dates, **options)
     describer.mixture_ = found
     return describer
 

@@ -13,12 +13,13 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import narwhals as nw
 from narwhals.exceptions import DuplicateError
 
 from newfound.sides import SIDES
+from newfound.text.dates import Dates, parse_dates
 from newfound.text.readers import (
     MAX_DOCUMENT_BYTES,
     Columns,
@@ -72,6 +73,8 @@ class Documents:
         that had half a surrogate pair.
     duplicates_dropped : bool
         Whether duplicates were left out.
+    dates : tuple of datetime.date or None
+        The day of each, None where it is missing; None without dates.
 
     Examples
     --------
@@ -88,6 +91,7 @@ class Documents:
     source: str = ""
     found: Mapping[str, int] = field(default_factory=dict)
     duplicates_dropped: bool = False
+    dates: Dates | None = None
 
     def __len__(self) -> int:
         """Return the number of texts."""
@@ -96,6 +100,21 @@ class Documents:
     def __iter__(self) -> Iterator[str]:
         """Iterate over the texts."""
         return iter(self.texts)
+
+    def take(self, rows: Iterable[int]) -> Self:
+        """Return some of the documents, given by their positions; `found` is then empty.
+
+        Examples
+        --------
+        >>> as_documents(["a match", "a try", "a goal"]).take([2, 0]).texts
+        ('a goal', 'a match')
+        """
+        places = list(rows)
+        columns = {name: value for name, value in vars(self).items() if isinstance(value, tuple)}
+        chosen: dict[str, Any] = {
+            name: tuple(values[place] for place in places) for name, values in columns.items()
+        }
+        return replace(self, **chosen, found={})
 
     def summary(self) -> str:
         """Return one line that says what was read, and what was left out and why."""
@@ -118,6 +137,7 @@ def read_documents(
     *,
     text_column: str | None = None,
     label_column: str | None = None,
+    date_column: str | None = None,
     encoding: str | None = None,
     format: str | None = None,
     drop_duplicates: bool = False,
@@ -135,6 +155,8 @@ def read_documents(
         The column with the texts. By default the column *text*, or the only column of strings.
     label_column : str or None, default=None
         The column with the labels. A folder takes its labels from its subfolders.
+    date_column : str or None, default=None
+        The column with the dates, written as in `newfound.text.dates.parse_dates`.
     encoding : str or None, default=None
         The only encoding to try; by default UTF-8, then Windows-1252.
     format : {"txt", "csv", "tsv", "jsonl", "parquet"} or None, default=None
@@ -158,7 +180,7 @@ def read_documents(
     (('Rugby', 'Cricket'), ('a', 'b'), {'empty': 1})
     >>> folder.cleanup()
     """
-    reader = Reader(os.fspath(path), Columns(text_column, label_column), encoding)
+    reader = Reader(os.fspath(path), Columns(text_column, label_column, date_column), encoding)
     with reader.errors():
         documents = _collect(reader.records(format), reader.file, reader.counts, drop_duplicates)
     if reader.guessed is not None:
@@ -172,6 +194,8 @@ def as_documents(
     *,
     text_column: str | None = None,
     label_column: str | None = None,
+    date_column: str | None = None,
+    dates: Iterable[Any] | None = None,
     drop_duplicates: bool = False,
 ) -> Documents:
     """Return the documents of a Python object.
@@ -181,8 +205,10 @@ def as_documents(
     obj : iterable of str, frame, series or Documents
         The texts. A frame or series of any library that narwhals supports will do, such as pandas,
         polars or pyarrow. A missing value (None, NaN) is an empty document.
-    text_column, label_column, drop_duplicates
+    text_column, label_column, date_column, drop_duplicates
         As in `read_documents`.
+    dates : iterable, optional
+        The date of each document, if they are not in a column.
 
     Returns
     -------
@@ -195,7 +221,7 @@ def as_documents(
     {'blank': 1}
     """
     if isinstance(obj, Documents):
-        return obj
+        return obj if dates is None else replace(obj, dates=_as_many(dates, len(obj)))
     kind = type(obj).__name__
     if isinstance(obj, str | bytes | os.PathLike):
         raise DocumentError(
@@ -206,23 +232,42 @@ def as_documents(
     if isinstance(data, nw.LazyFrame):
         raise DocumentError(f"A {kind} is lazy; collect it first.")
     if isinstance(data, nw.DataFrame):
-        records = _frame_records(data, Columns(text_column, label_column))
+        records = _frame_records(data, Columns(text_column, label_column, date_column))
     elif isinstance(obj, Mapping) or not isinstance(obj, Iterable):
         raise DocumentError(f"Expected a list of texts or a frame, got {kind}.")
-    elif text_column is not None or label_column is not None:
-        raise DocumentError(f"A {kind} has no columns; leave text_column and label_column out.")
+    elif (text_column, label_column, date_column) != (None, None, None):
+        raise DocumentError(f"A {kind} has no columns; do not name any column.")
     else:
         records = _records(data)
+    if dates is not None:
+        found = list(records)
+        days = _as_many(dates, len(found))
+        records = (
+            record._replace(date=day, dated=True) for record, day in zip(found, days, strict=True)
+        )
     return _collect(records, f"a {kind}", Counter(), drop_duplicates)
 
 
-def as_sides(known: object, novel: object) -> dict[str, Documents]:
+def _as_many(dates: Iterable[Any], n: int) -> Dates:
+    days = parse_dates(dates)
+    if len(days) != n:
+        raise DocumentError(
+            f"There are {len(days):,} dates for {n:,} documents; pass one for each."
+        )
+    return days
+
+
+def as_sides(
+    known: object, novel: object, dates: tuple[Iterable[Any], Iterable[Any]] | None = None
+) -> dict[str, Documents]:
     """Return the documents of both sides by side; an error names the side.
 
     Parameters
     ----------
     known, novel : iterable of str, frame, series or Documents
         What `as_documents` takes.
+    dates : pair of iterables, optional
+        The dates of the documents of each side.
 
     Examples
     --------
@@ -230,10 +275,10 @@ def as_sides(known: object, novel: object) -> dict[str, Documents]:
     {'known': 2, 'novel': 1}
     """
     sides = {}
-    for side, documents in zip(SIDES, (known, novel), strict=True):
+    for side, documents, days in zip(SIDES, (known, novel), dates or (None, None), strict=True):
         try:
-            sides[side] = as_documents(documents)
-        except DocumentError as error:
+            sides[side] = as_documents(documents, dates=days)
+        except ValueError as error:
             raise DocumentError(f"{side}: {error}") from error
     return sides
 
@@ -330,6 +375,7 @@ def _collect(
         source=source,
         found=dict(+counts),
         duplicates_dropped=drop_duplicates,
+        dates=tuple(record.date for record in kept) if kept[0].dated else None,
     )
 
 

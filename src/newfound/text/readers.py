@@ -15,7 +15,10 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import date
 from typing import Any, BinaryIO, NamedTuple, cast
+
+from newfound.text.dates import parse_date
 
 __all__ = [
     "MAX_DOCUMENT_BYTES",
@@ -48,13 +51,16 @@ class Record(NamedTuple):
     id: str
     text: str | None
     label: str | None = None
+    date: date | None = None
+    dated: bool = False
 
 
 class Columns(NamedTuple):
-    """Names of the columns with the texts, the labels and the ids; None if there is none."""
+    """Names of the columns with the texts, labels, dates and ids; None if there is none."""
 
     text: Any
     label: Any = None
+    date: Any = None
     id: Any = None
 
 
@@ -63,19 +69,19 @@ def choose_columns(
 ) -> Columns:
     """Return the columns to read; the text column is guessed only if one column has strings."""
     shown = ", ".join(map(str, names)) or "none"
-    for name in (given.text, given.label):
+    for name in (given.text, given.label, given.date):
         if name is not None and name not in names:
             raise DocumentError(f"{where} has no column {name!r}; it has: {shown}.")
     text = given.text
     if text is None:
-        others = [name for name in strings if name not in ("id", given.label)]
+        others = [name for name in strings if name not in ("id", given.label, given.date)]
         text = "text" if "text" in names else others[0] if len(others) == 1 else None
     if text is None:
         raise DocumentError(f"Which column of {where} holds the text? It has: {shown}.")
     if list(names).count(text) > 1:
         raise DocumentError(f"{where} has several columns called {text!r}; rename them.")
-    has_id = "id" in names and "id" not in (text, given.label)
-    return Columns(text, given.label, "id" if has_id else None)
+    has_id = "id" in names and "id" not in (text, given.label, given.date)
+    return Columns(text, given.label, given.date, "id" if has_id else None)
 
 
 def make_record(row: Mapping[Any, Any], columns: Columns, place: str, where: str) -> Record:
@@ -89,7 +95,16 @@ def make_record(row: Mapping[Any, Any], columns: Columns, place: str, where: str
         place if is_missing(name) or name == "" else str(name),
         text,
         None if label is None else str(label),
+        _date(row.get(columns.date), where) if columns.date is not None else None,
+        columns.date is not None,
     )
+
+
+def _date(value: object, where: str) -> date | None:
+    try:
+        return parse_date(value, where=where)
+    except ValueError as error:
+        raise DocumentError(str(error)) from error
 
 
 def as_text(value: object, where: str) -> str | None:

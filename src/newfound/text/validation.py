@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newfound.sides import SIDES
+from newfound.text.dates import Dates, parse_dates
 from newfound.text.documents import DocumentError, is_frame, with_text
 from newfound.text.tokenized import TokenizedTexts
 
@@ -50,8 +51,10 @@ def _each_checked(texts: Iterable[str]) -> Iterator[str]:
         yield text
 
 
-def labelled_texts(X: Iterable[str], y: ArrayLike) -> tuple[Sequence[str], NDArray[np.bool_]]:
-    """Return the texts that are not blank, and which of them are novel.
+def labelled_texts(
+    X: Iterable[str], y: ArrayLike, dates: Iterable[Any] | None = None
+) -> tuple[Sequence[str], NDArray[np.bool_], Dates | None]:
+    """Return the texts that are not blank, which of them are novel, and their dates.
 
     Parameters
     ----------
@@ -59,16 +62,19 @@ def labelled_texts(X: Iterable[str], y: ArrayLike) -> tuple[Sequence[str], NDArr
         Texts; a missing or blank text is left out, with its label.
     y : array
         "known" or "novel" for each, or 0 and 1 (novel).
+    dates : iterable, optional
+        The date of each.
 
     Returns
     -------
     texts : sequence of str
         All of them if they are `TokenizedTexts`, which may have words without a text.
     novel : ndarray of bool
+    dates : tuple of datetime.date, or None
 
     Examples
     --------
-    >>> texts, novel = labelled_texts(["a", "b", " ", "c", "d"], [0, 0, 1, 1, 1])
+    >>> texts, novel, _ = labelled_texts(["a", "b", " ", "c", "d"], [0, 0, 1, 1, 1])
     >>> texts, novel.tolist()
     (['a', 'b', 'c', 'd'], [False, False, True, True])
     """
@@ -84,19 +90,25 @@ def labelled_texts(X: Iterable[str], y: ArrayLike) -> tuple[Sequence[str], NDArr
         raise ValueError(
             f"y has the shape {labels.shape} for {len(texts)} texts; pass one label for each."
         )
+    days = None if dates is None else parse_dates(dates)
+    if days is not None and len(days) != len(texts):
+        raise ValueError(
+            f"There are {len(days):,} dates for {len(texts):,} texts; pass one for each."
+        )
     if not texts:
         raise ValueError("There are no texts; pass known and novel ones.")
     novel = np.array([_is_novel(label) for label in labels.tolist()])
     if not isinstance(texts, TokenizedTexts):
         kept = dict(with_text(texts))
         texts, novel = list(kept.values()), novel[list(kept)]
+        days = None if days is None else tuple(days[place] for place in kept)
     for side, n in zip(SIDES, (int((~novel).sum()), int(novel.sum())), strict=True):
         if n < 2:
             raise ValueError(
                 f"{side} has {n} document{'s' if n != 1 else ''} with text; pass at least 2 for "
                 "each side."
             )
-    return texts, novel
+    return texts, novel, days
 
 
 def check_matrix(matrix: Any, novel: NDArray[np.bool_]) -> None:

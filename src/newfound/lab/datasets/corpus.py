@@ -7,9 +7,10 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
+from newfound.text.dates import parse_dates
 from newfound.text.documents import Documents, as_documents
 
 __all__ = [
@@ -42,7 +43,7 @@ class Post(NamedTuple):
 
 @dataclass(frozen=True)
 class LabelledDocuments(Documents):
-    """Documents with the labels, splits, domains and dates that the corpus has.
+    """Documents with the splits and domains that the corpus has, beside labels and dates.
 
     Attributes
     ----------
@@ -50,8 +51,6 @@ class LabelledDocuments(Documents):
         The standard split that each document is in, such as "train" or "test".
     domains : tuple of str or None
         The domain of each document's label.
-    dates : tuple of str or None
-        The date of each document, such as "2003-02-19".
 
     Examples
     --------
@@ -62,7 +61,6 @@ class LabelledDocuments(Documents):
 
     splits: tuple[str, ...] | None = None
     domains: tuple[str, ...] | None = None
-    dates: tuple[str, ...] | None = None
 
     def only(
         self,
@@ -95,7 +93,7 @@ class LabelledDocuments(Documents):
             raise ValueError(f"There is no split {split!r} in {self.source}.")
         if (since or until) and self.dates is None:
             raise ValueError(f"The documents of {self.source} have no dates.")
-        days = self.dates or ("",) * len(self)
+        days = [str(day) for day in self.dates or (None,) * len(self)]
         rows = [
             row
             for row in range(len(self))
@@ -104,13 +102,7 @@ class LabelledDocuments(Documents):
             and (since is None or days[row] >= since)
             and (until is None or days[row] <= until)
         ]
-        columns: dict[str, Any] = {
-            name: None
-            if (values := getattr(self, name)) is None
-            else tuple(values[r] for r in rows)
-            for name in ("texts", "ids", "labels", "splits", "domains", "dates")
-        }
-        return replace(self, **columns, found={})
+        return self.take(rows)
 
 
 def make_corpus(posts: Iterable[Post], source: str, recoded: int = 0) -> LabelledDocuments:
@@ -132,7 +124,7 @@ def make_corpus(posts: Iterable[Post], source: str, recoded: int = 0) -> Labelle
         found=found,
         splits=column(post.split for post in rows),
         domains=column(post.domain for post in rows),
-        dates=column(post.date for post in rows),
+        dates=parse_dates(days) if (days := column(post.date for post in rows)) else None,
     )
 
 

@@ -1,0 +1,150 @@
+"""``newfound describe --by``: each period against all before; and the parts of one description."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.console import RenderableType
+from rich.text import Text
+
+from newfound.cli.console import print_json, say, show, themes_table, words_table, working
+from newfound.cli.outputs import write
+from newfound.marks import STYLES, visible
+from newfound.table import Table, jsonable
+
+if TYPE_CHECKING:
+    from newfound.description.describer import NoveltyDescriber
+    from newfound.description.periods import Period
+    from newfound.description.timeline import Curve
+    from newfound.text.documents import Documents
+
+__all__ = ["describe_each", "described_data", "themes_of", "top_words", "word_curves"]
+
+_WORDS_OF_A_HEADLINE = 5
+
+
+def top_words(
+    describer: NoveltyDescriber, top: int, *, ascending: bool = False
+) -> list[dict[str, Any]]:
+    """Return the rows of the most novel words, or of the most known ones."""
+    sign = -1 if ascending else 1
+    rows = describer.words_.top(top, ascending=ascending)
+    return [row for row in rows if sign * row["novelty"] > 0]
+
+
+def word_curves(describer: NoveltyDescriber, rows: list[dict[str, Any]]) -> list[Curve]:
+    """Return the curve of each word; none without dates."""
+    if describer.timeline_ is None:
+        return []
+    return [describer.curve(row["word"]) for row in rows]
+
+
+def themes_of(describer: NoveltyDescriber) -> list[RenderableType]:
+    """Return the table of themes, and the share of the novelty that none explains."""
+    themes = describer.themes_
+    if not themes:
+        return []
+    curves = [] if describer.timeline_ is None else [describer.curve(theme) for theme in themes]
+    rest = Text(f"  No theme explains {describer.unexplained_:.0%} of what is new.\n", "dim")
+    return [themes_table(themes, "Themes", curves), rest]
+
+
+def described_data(describer: NoveltyDescriber, top: int) -> dict[str, Any]:
+    """Return themes and words as plain data for JSON, with their curves."""
+    new, old = top_words(describer, top), top_words(describer, top, ascending=True)
+    themes: list[dict[str, Any]] = [theme.to_dict() for theme in describer.themes_]
+    if describer.timeline_ is not None:
+        for data, theme in zip(themes, describer.themes_, strict=True):
+            data["curve"] = describer.curve(theme).to_dict()
+        for rows in (new, old):
+            for row, curve in zip(rows, word_curves(describer, rows), strict=True):
+                row["curve"] = curve.to_dict()
+    timeline = describer.timeline_
+    return {
+        "themes": themes,
+        "unexplained": jsonable(describer.unexplained_),
+        "timeline": None if timeline is None else timeline.to_dict(),
+        "novel_words": new,
+        "known_words": old,
+    }
+
+
+def describe_each(
+    documents: Documents,
+    by: str,
+    start: str | None,
+    parameters: dict[str, Any],
+    *,
+    output: Path | None,
+    report: Path | None,
+    force: bool,
+    top: int,
+    json: bool,
+    quiet: bool,
+    seconds: dict[str, float],
+) -> None:
+    """Describe each period of dated documents against all before, and print or write the result."""
+    from newfound.description.periods import describe_periods
+
+    if not quiet:
+        say(f"documents: {documents.summary()}")
+    with working(quiet=quiet) as update:
+        callback = None if update is None else _steps(update)
+        found = describe_periods(documents, by=by, start=start, callback=callback, **parameters)
+    if output is not None:
+        write(("words", _all_words(found.periods), output), force=force, quiet=quiet)
+    if json:
+        print_json(
+            {
+                "newfound": version("newfound"),
+                "by": found.by,
+                "timeline": found.timeline.to_dict(),
+                "periods": [_period_data(period, top) for period in found.periods],
+            }
+        )
+        return
+    show(*(part for period in found.periods for part in _period_parts(period, top)))
+
+
+def _steps(update: Any) -> Any:
+    """Return a callback that moves one bar from period to period."""
+    return lambda name, done, total: update("Describing", done, total)
+
+
+def _all_words(periods: tuple[Period, ...]) -> Table:
+    """Return the words of all periods in one table, the period first."""
+    tables = [period.describer.words_ for period in periods]
+    names = [np.full(len(period.describer.words_), period.name) for period in periods]
+    columns = {
+        name: np.concatenate([table[name] for table in tables]) for name in tables[0].columns
+    }
+    return Table({"period": np.concatenate(names), **columns})
+
+
+def _period_data(period: Period, top: int) -> dict[str, Any]:
+    return {
+        "period": period.name,
+        "known": len(period.known),
+        "novel": len(period.novel),
+        **described_data(period.describer, top),
+    }
+
+
+def _period_parts(period: Period, top: int) -> list[RenderableType]:
+    """Return what the terminal shows of a period."""
+    describer = period.describer
+    new = top_words(describer, top)
+    words = ", ".join(visible(row["word"]) for row in new[:_WORDS_OF_A_HEADLINE]) or "no word"
+    return [
+        Text.assemble(
+            (f"{period.name}", "bold"),
+            f": {len(period.novel):,} documents, compared with {len(period.known):,} before: ",
+            (words, STYLES["novel"]),
+            ".",
+        ),
+        *themes_of(describer),
+        words_table(new, "novel", "Words that are new", word_curves(describer, new)),
+    ]

@@ -1,0 +1,179 @@
+"""Dated documents: split them by a date, or describe each period against all before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from newfound.description.describe import describe
+from newfound.description.describer import NoveltyDescriber
+from newfound.description.timeline import Timeline, as_days, period_rows
+from newfound.text.dates import parse_date
+from newfound.text.documents import DocumentError, Documents, as_documents
+
+__all__ = ["Period", "Periods", "describe_periods", "split_by_date"]
+
+MIN_DOCUMENTS = 2  # of each side, to describe a period
+
+
+@dataclass(frozen=True)
+class Period:
+    """A period, described against all documents before it.
+
+    Attributes
+    ----------
+    name : str
+        Such as "2003-04"; a day or week is named by its first day.
+    describer : NoveltyDescriber
+        Fitted: the documents of the period are novel, all earlier ones known.
+    known, novel : Documents
+        These documents.
+    """
+
+    name: str
+    describer: NoveltyDescriber
+    known: Documents
+    novel: Documents
+
+
+@dataclass(frozen=True)
+class Periods:
+    """Periods in order, each described against all documents before it.
+
+    Attributes
+    ----------
+    by : str
+        The length of a period.
+    periods : tuple of Period
+        Those that were described.
+    timeline : Timeline
+        All documents, by this length.
+    """
+
+    by: str
+    periods: tuple[Period, ...]
+    timeline: Timeline
+
+    def __len__(self) -> int:
+        """Return the number of periods."""
+        return len(self.periods)
+
+
+def split_by_date(documents: object, start: object, **reading: Any) -> tuple[Documents, Documents]:
+    """Split documents by a date: earlier ones are known, the others novel.
+
+    Parameters
+    ----------
+    documents : Documents, or what `as_documents` takes
+        With dates. Documents without a date are left out.
+    start : str, date or timestamp
+        The first day of the novel documents; a month stands for its first day.
+    **reading
+        Those of `as_documents`, such as ``date_column="date"`` or ``dates=[...]``.
+
+    Returns
+    -------
+    known, novel : Documents
+
+    Examples
+    --------
+    >>> known, novel = split_by_date(
+    ...     ["a war", "a virus", "a try"], "2003-04", dates=["2003-03-31", "2003-04-01", None])
+    >>> known.texts, novel.texts
+    (('a war',), ('a virus',))
+    """
+    whole = _dated(as_documents(documents, **reading))
+    first = parse_date(start, where="The start")
+    if first is None:
+        raise ValueError("The start is missing; pass a date such as 2003-04-01.")
+    days = as_days(whole.dates or ())
+    begin = np.datetime64(first)
+    parts = []
+    for side, mask, when in (("known", days < begin, "before"), ("novel", days >= begin, "from")):
+        if not mask.any():
+            raise DocumentError(
+                f"No document of {whole.source} is {side}, {when} {first}: the dates are "
+                f"{np.nanmin(days)} to {np.nanmax(days)}; pass another date."
+            )
+        parts.append(whole.take(np.flatnonzero(mask).tolist()))
+    missing = int(np.isnat(days).sum())
+    if missing:
+        parts[0] = replace(parts[0], found={"undated": missing})
+    return parts[0], parts[1]
+
+
+def describe_periods(
+    documents: object,
+    *,
+    by: str = "month",
+    start: object = None,
+    reading: dict[str, Any] | None = None,
+    callback: Callable[[str, int, int], None] | None = None,
+    **parameters: Any,
+) -> Periods:
+    """Describe each period of dated documents against all documents before it.
+
+    Parameters
+    ----------
+    documents : Documents, or what `as_documents` takes
+        With dates. Documents without a date are left out.
+    by : {"day", "week", "month", "quarter", "year"}, default="month"
+        The length of a period.
+    start : str, date or timestamp, optional
+        The first period to describe is that of this day; by default the second one of all.
+    reading : dict, optional
+        Parameters of `as_documents`, such as ``{"date_column": "date"}``.
+    callback : callable, optional
+        Called with the name of each period before it is described, how many are done, and how
+        many there are.
+    **parameters
+        Those of `NoveltyDescriber`.
+
+    Returns
+    -------
+    Periods
+        A period with fewer than two documents, or with fewer than two before it, is left out.
+
+    Examples
+    --------
+    >>> texts = [f"{what} {n}" for what in ("rain falls", "virus spreads") for n in "abcdefgh"]
+    >>> dates = ["2003-03-01"] * 8 + ["2003-04-01"] * 8
+    >>> found = describe_periods(
+    ...     texts, reading={"dates": dates}, n_machines=2, n_clauses=10, T=5, random_state=0)
+    >>> [(period.name, period.describer.words_["word"][0]) for period in found.periods]
+    [('2003-04', 'spread')]
+    """
+    whole = _dated(as_documents(documents, **(reading or {})))
+    rows = period_rows(whole.dates or (), by)
+    days = as_days(whole.dates or ())
+    first = parse_date(start, where="The start")
+    chosen = []
+    for number, (name, own) in enumerate(rows):
+        before = np.concatenate([np.empty(0, np.intp), *(earlier for _, earlier in rows[:number])])
+        late = first is None or bool((days[own] >= np.datetime64(first)).any())
+        if late and min(len(before), len(own)) >= MIN_DOCUMENTS:
+            chosen.append((name, before, own))
+    if not chosen:
+        raise DocumentError(
+            f"{whole.source} has no {by} to describe: its dates are {np.nanmin(days)} to "
+            f"{np.nanmax(days)}, and a {by} needs two documents and two before it."
+        )
+    described = []
+    for number, (name, before, own) in enumerate(chosen):
+        if callback is not None:
+            callback(name, number, len(chosen))
+        known, novel = whole.take(np.sort(before).tolist()), whole.take(own.tolist())
+        described.append(Period(name, describe(known, novel, **parameters), known, novel))
+    return Periods(by, tuple(described), Timeline(days, by))
+
+
+def _dated(documents: Documents) -> Documents:
+    """Return documents that have dates; raise an error if none has."""
+    if documents.dates is None or not any(documents.dates):
+        raise DocumentError(
+            f"{documents.source} has no dates; name the column with the dates, or pass them."
+        )
+    return documents
