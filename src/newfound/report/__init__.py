@@ -9,10 +9,12 @@ from newfound.report.corpus import gather
 from newfound.report.detection import collect_detection
 from newfound.report.limits import MAX_BYTES, Limits
 from newfound.report.page import render
+from newfound.report.periods import collect_periods
 from newfound.report.trim import trim
 from newfound.report.write import (
     detection_page,
     report_page,
+    report_page_of_periods,
     write_detection_report,
     write_page,
     write_report,
@@ -23,10 +25,12 @@ __all__ = [
     "Limits",
     "collect",
     "collect_detection",
+    "collect_periods",
     "detection_page",
     "gather",
     "render",
     "report_page",
+    "report_page_of_periods",
     "trim",
     "write_detection_report",
     "write_page",

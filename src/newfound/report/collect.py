@@ -25,7 +25,7 @@ from newfound.text.corpus import Corpus
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
 
-__all__ = ["collect", "versions"]
+__all__ = ["collect", "how_made", "versions"]
 
 _COMPANY = 400  # words that can be partners: those with a card, and the most frequent in rules
 _NETWORK = 60  # words among which the strongest pairs are searched
@@ -98,7 +98,7 @@ def collect(describer: NoveltyDescriber, corpus: Corpus | None, limits: Limits) 
         "documents": ranked,
         "curves": certainty.curves(table, describer.vectorizer_.vocabulary_, corpus),
         "notes": [] if corpus is None else list(corpus.notes),
-        "made": _made(describer, corpus),
+        "made": how_made(describer, corpus),
     }
     return with_fewer_bins(data, limits.bins)
 
@@ -145,7 +145,8 @@ def _phrases(describer: NoveltyDescriber, limits: Limits) -> dict[str, Any]:
     return {"rows": rows, "total": len(table)}
 
 
-def _made(describer: NoveltyDescriber, corpus: Corpus | None) -> dict[str, Any]:
+def how_made(describer: NoveltyDescriber, corpus: Corpus | None) -> dict[str, Any]:
+    """Return the parameters and versions behind a description, and where its texts came from."""
     parameters = {
         "preset": describer.preset or "default",
         **{name: value for name, value in describer.parameters_.items() if name != "stop_words"},

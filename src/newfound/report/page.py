@@ -19,11 +19,14 @@ __all__ = ["embedded_json", "render"]
 
 # Characters that could end the block or start another, or that browsers replace.
 _UNSAFE = re.compile("[<>&\x00-\x1f\x7f-\x9f\u2028\u2029\ufdd0-\ufdef\ufeff\ufffe\uffff]")
-_VENDORED = ("d3", "plot")
-_SCRIPTS = (
-    "page", "table", "card", "themes", "time", "words", "rules", "context", "documents",
-    "certainty", "made", "main",
-)  # fmt: skip
+_LIBRARIES = {"report.html": ("d3", "plot"), "periods.html": ("d3",)}
+_SCRIPTS = {
+    "report.html": (
+        "page", "table", "card", "themes", "time", "words", "rules", "context", "documents",
+        "certainty", "made", "main",
+    ),
+    "periods.html": ("page", "table", "themes", "time", "periods", "made", "main"),
+}  # fmt: skip
 # The style that Observable Plot adds to every chart of the class "chart".
 _PLOT_STYLE = (
     ":where(.chart) {\n  --plot-background: white;\n  display: block;\n  height: auto;\n"
@@ -33,16 +36,20 @@ _PLOT_STYLE = (
 
 
 def render(data: dict[str, Any]) -> str:
-    """Return the page for some data, as `newfound.report.collect` returns them."""
+    """Return the page for some data, as `collect` or `collect_periods` returns them."""
     import jinja2
 
     loader = jinja2.PackageLoader("newfound.report")
     environment = jinja2.Environment(
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
     )
-    scripts = [*map(_library, _VENDORED), *(_static(f"{name}.js") for name in _SCRIPTS)]
+    template = "periods.html" if data.get("periods") else "report.html"
+    scripts = [
+        *map(_library, _LIBRARIES[template]),
+        *(_static(f"{name}.js") for name in _SCRIPTS[template]),
+    ]
     style = _static("report.css")
-    return environment.get_template("report.html").render(
+    return environment.get_template(template).render(
         policy=_policy(scripts, [style, _PLOT_STYLE]),
         title=data["title"],
         summary=data["summary"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-__all__ = ["detection_summary", "percent", "summary"]
+__all__ = ["detection_summary", "percent", "periods_summary", "summary"]
 
 _NAMED = 5
 _NAMED_THEMES = 3
@@ -165,6 +165,39 @@ def detection_summary(detection: dict[str, Any], described: dict[str, Any]) -> d
         "words": described["words"],
         "names": described["names"],
     }
+
+
+def periods_summary(rows: Sequence[dict[str, Any]], by: str, n: int) -> dict[str, Any]:
+    """Return a sentence that says which periods a page is about.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        The periods, with ``name`` and ``themes``.
+    by : str
+        The length of a period.
+    n : int
+        The number of all documents.
+
+    Examples
+    --------
+    >>> rows = [{"name": f"2003-0{i}", "themes": {"total": i}} for i in (3, 4)]
+    >>> made = periods_summary(rows, "month", 900)
+    >>> "".join(part["text"] for part in made["sentence"])
+    'What was new in each of 2 months, from 2003-03 to 2003-04.'
+    >>> "".join(part["text"] for part in made["detail"])
+    'Each month is compared with all documents before it: 900 documents and 7 themes in all.'
+    """
+    sentence = f"What was new in each of {len(rows):,} {by}s, from {rows[0]['name']} to "
+    sentence += f"{rows[-1]['name']}."
+    if len(rows) == 1:
+        sentence = f"What was new in {rows[0]['name']}."
+    total = sum(row["themes"]["total"] for row in rows)
+    detail = (
+        f"Each {by} is compared with all documents before it: {n:,} documents and {total:,} "
+        f"theme{_s(total)} in all."
+    )
+    return {"sentence": [_part(sentence)], "detail": [_part(detail)], "words": [], "names": []}
 
 
 def _documents(n: int, side: str) -> str:

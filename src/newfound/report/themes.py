@@ -74,8 +74,7 @@ def themes(
             row["documents"] = [
                 _document(corpus, axis, place, excerpts, limits) for place in places
             ]
-    unexplained = rounded(getattr(describer, "unexplained_", float("nan")))
-    return {"rows": rows, "total": len(found), "unexplained": unexplained}
+    return {"rows": rows, "total": len(found), "unexplained": rounded(describer.unexplained_)}
 
 
 def is_training_corpus(describer: NoveltyDescriber, corpus: Corpus) -> bool:

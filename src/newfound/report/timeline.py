@@ -1,7 +1,8 @@
 """When: the bins of a page, and the curves of themes and words over them.
 
 A curve is ``{"known": counts, "novel": counts, "first": day, "last": day}``, with one count for
-each bin of the page. Shares and peaks follow from the counts and are computed in the browser.
+each bin of the page; the curves of a period also have ``later``, the counts after it. Shares and
+peaks follow from the counts and are computed in the browser.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from newfound.sides import SIDES
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
 
-__all__ = ["TimeAxis", "axis_of", "with_fewer_bins"]
+__all__ = ["TimeAxis", "axis_of", "end_of_bin", "with_fewer_bins"]
 
 Data = dict[str, Any]
 
@@ -66,7 +67,7 @@ class TimeAxis:
             "joined": 1,
             "names": list(timeline.names),
             "starts": timeline.starts.astype(str).tolist(),
-            "end": _end_of_bin(timeline.starts[-1], timeline.by),
+            "end": end_of_bin(timeline.starts[-1], timeline.by),
             "missing": timeline.n_missing,
             "boundary": str(novel.min()) if apart else None,
             **self._counts(np.ones((len(days), 1), bool))[0],
@@ -86,6 +87,13 @@ class TimeAxis:
             for counts, curve in zip(self._counts(members), found, strict=True)
         ]
 
+    def count_days(self, days: Any) -> list[int]:
+        """Return the number of days in each bin; missing ones are not counted."""
+        starts = self.timeline.starts
+        bins = np.searchsorted(starts, days[~np.isnat(days)], side="right") - 1
+        counts: list[int] = np.bincount(bins[bins >= 0], minlength=len(starts)).tolist()
+        return counts
+
     def _counts(self, members: Any) -> list[Data]:
         table = sparse.csr_array(members, dtype=np.int64)
         novel = self.timeline.counts(table.multiply(self.novel[:, None]))
@@ -96,7 +104,7 @@ class TimeAxis:
 
 def axis_of(describer: NoveltyDescriber, most: int) -> TimeAxis | None:
     """Return the axis of a describer's documents; None if they have no dates."""
-    timeline: Timeline | None = getattr(describer, "timeline_", None)
+    timeline = describer.timeline_
     if timeline is None:
         return None
     if describer.corpus_ is not None and len(describer.corpus_) == len(timeline.dates):
@@ -106,7 +114,7 @@ def axis_of(describer: NoveltyDescriber, most: int) -> TimeAxis | None:
     return TimeAxis(timeline, novel, most)
 
 
-def _end_of_bin(start: Any, by: str) -> str:
+def end_of_bin(start: Any, by: str) -> str:
     """Return the first day after a bin."""
     if by in ("day", "week"):
         return str(start + np.timedelta64(1 if by == "day" else 7, "D"))
@@ -137,7 +145,14 @@ def with_fewer_bins(data: Mapping[str, Any], most: int) -> Data:
         kept["themes"] = _themes(kept["themes"], size)
     if kept.get("periods"):
         periods = kept["periods"]
-        rows = [{**row, "themes": _themes(row["themes"], size)} for row in periods["rows"]]
+        rows = [
+            {
+                **row,
+                "themes": _themes(row["themes"], size),
+                "words": [_with_curve(word, size) for word in row["words"]],
+            }
+            for row in periods["rows"]
+        ]
         kept["periods"] = {**periods, "rows": rows}
     return kept
 
@@ -151,7 +166,8 @@ def _with_curve(row: Data, size: int) -> Data:
 
 
 def _joined(curve: Data, size: int) -> Data:
-    return {**curve, **{side: list(_sums(curve[side], size)) for side in SIDES}}
+    sides = [side for side in (*SIDES, "later") if side in curve]
+    return {**curve, **{side: list(_sums(curve[side], size)) for side in sides}}
 
 
 def _sums(counts: Sequence[int], size: int) -> Iterator[int]:

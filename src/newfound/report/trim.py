@@ -29,7 +29,7 @@ def trim(data: Mapping[str, Any], limits: Limits) -> Data:
     Parameters
     ----------
     data : mapping
-        What `newfound.report.collect` or `collect_detection` returned.
+        What `newfound.report.collect`, `collect_detection` or `collect_periods` returned.
     limits : Limits
         The new limits, not larger than those that the data were collected with.
 
@@ -48,6 +48,8 @@ def trim(data: Mapping[str, Any], limits: Limits) -> Data:
         _parts(kept, numbers, limits)
     if data.get("themes") is not None:
         kept["themes"] = _themes(data["themes"], numbers, limits)
+    if data.get("periods") is not None:
+        kept["periods"] = _periods(data["periods"], limits)
     if data.get("documents") is not None:
         kept["documents"] = _documents(data["documents"], numbers, limits)
     return with_fewer_bins(kept, limits.bins)
@@ -73,6 +75,19 @@ def _themes(themes: Data, numbers: Mapping[int, int], limits: Limits) -> Data:
             }
         )
     return {**themes, "rows": rows}
+
+
+def _periods(periods: Data, limits: Limits) -> Data:
+    """Return the last periods, each with its first themes and words."""
+    rows = [
+        {
+            **row,
+            "themes": _themes(row["themes"], {}, limits),
+            "words": row["words"][: limits.period_words],
+        }
+        for row in periods["rows"][-limits.periods :]
+    ]
+    return {**periods, "rows": rows}
 
 
 def _words(words: Data, limits: Limits) -> tuple[Data, dict[int, int]]:

@@ -13,15 +13,24 @@ from newfound.report.corpus import gather, pile_data
 from newfound.report.detection import collect_detection
 from newfound.report.limits import MAX_BYTES, Limits
 from newfound.report.page import render
+from newfound.report.periods import collect_periods
 from newfound.report.trim import trim
 from newfound.storage.files import check_writable, replacing
 
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
+    from newfound.description.periods import Periods
     from newfound.detection.detection import Detection
     from newfound.text.documents import Documents
 
-__all__ = ["detection_page", "report_page", "write_detection_report", "write_page", "write_report"]
+__all__ = [
+    "detection_page",
+    "report_page",
+    "report_page_of_periods",
+    "write_detection_report",
+    "write_page",
+    "write_report",
+]
 
 _MAX_TITLE = 120  # characters
 
@@ -91,6 +100,41 @@ def detection_page(
     data = collect_detection(detection, Limits(), piles)
     title = "What is new among incoming documents" if title is None else title
     return _page(data, title, began, seconds or {})
+
+
+def report_page_of_periods(
+    periods: Periods,
+    *,
+    title: str | None = None,
+    known: Documents | None = None,
+    seconds: Mapping[str, float] | None = None,
+) -> bytes:
+    """Return one self-contained HTML page about several periods.
+
+    It has a strip of all periods and, for each, its themes and its most novel words.
+
+    Parameters
+    ----------
+    periods : Periods
+        Each described against all documents before it.
+    title : str, optional
+        The title of the page.
+    known : Documents, optional
+        The documents of all periods, for the section on how it was made.
+    seconds : mapping of str to float, optional
+        The time that each step took, for the same section.
+
+    Returns
+    -------
+    bytes
+        UTF-8.
+    """
+    began = time.perf_counter()
+    piles = {} if known is None else {"all": pile_data(known)}
+    data = collect_periods(periods, Limits(), piles)
+    learning = sum(period.describer.seconds_.get("learning", 0.0) for period in periods.periods)
+    title = f"What is new, {periods.by} by {periods.by}" if title is None else title
+    return _page(data, title, began, {"learning": learning, **(seconds or {})})
 
 
 def write_report(

@@ -49,6 +49,13 @@ newfound.section("made", "How it was made", () => {
           `The documents contain ${newfound.plural(made.n_words, "word")}; all forms of a word count as one. Tsetlin Machines learned ${newfound.plural(made.n_rules, "rule")} that separate known from novel documents. Scores, phrases and context are computed from the rules, the novelty of a word from the documents that have it.`,
         )
       : null,
+    data.periods
+      ? el(
+          "p",
+          { class: "lead" },
+          `Each ${data.periods.by} was described against all documents before it. The parameters are those of every description.`,
+        )
+      : null,
     piles.length || n
       ? [
           el("h3", {}, "Documents"),
@@ -70,14 +77,14 @@ newfound.section("made", "How it was made", () => {
         "div",
         {},
         made.detector ? list("Detector", made.detector) : null,
-        data.words ? list(made.detector ? "Description" : "Parameters", made.parameters) : null,
+        data.words || data.periods ? list(made.detector ? "Description" : "Parameters", made.parameters) : null,
       ),
       el("div", {}, list("Versions", made.versions), list("Times", { ...seconds, written: made.at })),
     ),
     el(
       "p",
       { class: "source" },
-      "Charts: d3 and Observable Plot (ISC licence), included in this file. This page loads nothing and sends nothing.",
+      `Charts: ${data.periods ? "d3" : "d3 and Observable Plot"} (ISC licence), included in this file. This page loads nothing and sends nothing.`,
     ),
   ];
 });

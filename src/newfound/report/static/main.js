@@ -1,4 +1,4 @@
-// Build the sections, the navigation and the theme switch.
+// Build the sections, the navigation and the switch of colours.
 "use strict";
 
 (() => {
@@ -33,7 +33,7 @@
   const button = document.getElementById("theme");
   const show = (theme) => {
     document.documentElement.dataset.theme = theme;
-    button.setAttribute("aria-label", `Theme: ${theme}`);
+    button.setAttribute("aria-label", `Colours: ${theme}`);
     button.replaceChildren("◐", el("span", {}, ` ${theme}`));
   };
   button.addEventListener("click", () =>

@@ -6,10 +6,21 @@
 
   const list = (parts, separator) => parts.flatMap((part, i) => (i ? [separator, part] : [part]));
 
+  // How the two sides are called: on a page of periods, novel is what is in the period.
+  const by = newfound.data.periods?.by;
+  const shares = (novel, known) =>
+    by
+      ? `${format.percent(novel)} of the documents of the ${by}, ${format.percent(known)} of the earlier ones`
+      : `${format.percent(novel)} of the novel documents, ${format.percent(known)} of the known`;
+  const counts = (novel, known) =>
+    by
+      ? `${newfound.plural(novel, "document")} of the ${by}, ${format.count(known)} earlier`
+      : `${newfound.plural(novel, "novel document")}, ${newfound.plural(known, "known document")}`;
+
   const held = (theme) =>
     theme.held_out_share_novel === null || theme.held_out_share_novel === undefined
       ? "A half of the documents alone does not give this theme, so there are no held-out figures."
-      : `Held out, rules find ${format.percent(theme.held_out_share_novel)} of the novel and ${format.percent(theme.held_out_share_known)} of the known documents: each half of the documents was searched with the rules that the other half gives.`;
+      : `Held out, rules find ${shares(theme.held_out_share_novel, theme.held_out_share_known)}: each half of the documents was searched with the rules that the other half gives.`;
 
   const rule = (row, first) =>
     el(
@@ -28,7 +39,7 @@
       el(
         "small",
         {},
-        `${newfound.plural(row.novel, "novel document")}, ${newfound.plural(row.known, "known document")}`,
+        counts(row.novel, row.known),
         row.held_out_novel + row.held_out_known
           ? `; held out ${format.count(row.held_out_novel)} and ${format.count(row.held_out_known)}`
           : null,
@@ -132,7 +143,7 @@
             el(
               "span",
               { class: "theme-figures" },
-              `${format.percent(theme.share_novel)} of the novel documents, ${format.percent(theme.share_known)} of the known`,
+              shares(theme.share_novel, theme.share_known),
             ),
             el(
               "small",
@@ -174,8 +185,9 @@
       : `${shown}${format.percent(themes.unexplained)} of the novelty is in documents of no theme.`;
   };
 
-  newfound.noThemes =
-    "No theme was found: no group of words is more frequent in the novel documents than chance can explain.";
+  newfound.noThemes = by
+    ? `No theme was found: no group of words is more frequent in the ${by} than chance can explain.`
+    : "No theme was found: no group of words is more frequent in the novel documents than chance can explain.";
 
   newfound.section("themes", "Themes", () => {
     const { data } = newfound;

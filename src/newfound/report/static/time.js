@@ -4,6 +4,7 @@
 (() => {
   const { el, format, data } = newfound;
   const { time } = data;
+  const most = 40; // rows of the strip
   const day = (text) => Date.parse(`${text}T00:00:00Z`);
 
   // The places of the bins on an axis from 0 to 100, so that every curve has the same axis.
@@ -17,7 +18,7 @@
   };
   newfound.unit = () => (time.joined > 1 ? `${time.joined} ${time.by}s` : time.by);
 
-  const totals = (curve) => curve.known.map((count, i) => count + curve.novel[i]);
+  const totals = (curve) => curve.known.map((count, i) => count + curve.novel[i] + (curve.later?.[i] ?? 0));
 
   // The number of the bin with the most documents; of equals, the earliest.
   newfound.peak = (curve) => {
@@ -35,7 +36,7 @@
   // Bars of one curve. The picture stretches to its place; texts beside it say the same.
   newfound.bars = (curve, { titles = false } = {}) => {
     const counts = totals(curve);
-    const most = Math.max(...counts, 1);
+    const top = Math.max(...counts, 1);
     const svg = shape("svg", {
       class: "bars",
       viewBox: "0 0 100 100",
@@ -46,8 +47,8 @@
       const left = place(edges[i]);
       const wide = place(edges[i + 1]) - left;
       let bottom = 100;
-      for (const side of ["known", "novel"]) {
-        const high = (98 * curve[side][i]) / most;
+      for (const side of ["known", "novel", "later"]) {
+        const high = (98 * (curve[side]?.[i] ?? 0)) / top;
         if (!high) continue;
         bottom -= high;
         const bar = { class: side, x: left + 0.08 * wide, y: bottom, width: 0.84 * wide, height: high };
@@ -100,15 +101,20 @@
     );
   };
 
-  newfound.timeLegend = () =>
-    newfound.legend(
-      [el("span", { class: "swatch novel", "aria-hidden": "true" }), "novel documents"],
-      [el("span", { class: "swatch known", "aria-hidden": "true" }), "known documents"],
-      time.boundary && [
-        el("span", { class: "swatch boundary", "aria-hidden": "true" }),
-        `the novel documents begin on ${time.boundary}`,
-      ],
+  newfound.timeLegend = () => {
+    const swatch = (name) => el("span", { class: `swatch ${name}`, "aria-hidden": "true" });
+    if (data.periods)
+      return newfound.legend(
+        [swatch("known"), `before the ${data.periods.by}`],
+        [swatch("novel"), `in the ${data.periods.by}`],
+        [swatch("later"), "after it"],
+      );
+    return newfound.legend(
+      [swatch("novel"), "novel documents"],
+      [swatch("known"), "known documents"],
+      time.boundary && [swatch("boundary"), `the novel documents begin on ${time.boundary}`],
     );
+  };
 
   const row = (name, curve, note) =>
     el(
@@ -135,7 +141,13 @@
 
   newfound.section("time", "Time", () => {
     if (!time) return null;
-    const themes = (data.themes?.rows ?? []).filter((theme) => theme.curve);
+    // On a page of periods, the first theme of each.
+    const all = data.periods
+      ? data.periods.rows.flatMap(({ name, themes }) =>
+          themes.rows.slice(0, 1).map((theme) => ({ ...theme, name: `${name}: ${theme.name}` })),
+        )
+      : (data.themes?.rows ?? []);
+    const themes = all.filter((theme) => theme.curve).slice(-most);
     const rows = time.names.map((name, i) => ({
       bin: name,
       all: time.known[i] + time.novel[i],
@@ -168,7 +180,7 @@
       el(
         "p",
         { class: "lead" },
-        `Documents by ${newfound.unit()}${themes.length ? "; each theme has its own scale" : ""}.`,
+        `Documents by ${newfound.unit()}${themes.length ? `, and below ${data.periods ? `the first theme of each ${data.periods.by}` : "the themes"}, each with its own scale` : ""}.`,
         time.missing ? ` ${newfound.plural(time.missing, "document")} without a date are left out.` : null,
       ),
       newfound.timeLegend(),
