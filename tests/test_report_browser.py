@@ -20,7 +20,16 @@ import pytest
 
 import newfound
 from formulas import GUARDED, KEPT
-from newfound.report import MAX_BYTES, write_report
+from newfound.description.periods import describe_periods
+from newfound.report import (
+    MAX_BYTES,
+    Limits,
+    collect,
+    gather,
+    render,
+    report_page_of_periods,
+    write_report,
+)
 from newfound.table import guard_formula
 from newfound.text.documents import as_documents
 
@@ -173,6 +182,42 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("hostile") / "hostile.html"
     title = "<script>window.hacked = 10</script>\u202e"
     write_report(path, describer, known=known, novel=novel, title=title)
+    return path
+
+
+@pytest.fixture(scope="module")
+def dated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the report of the bundled sample with dates: known in 2003, novel in 2004."""
+    known, novel = newfound.load_sample()
+    dates = [
+        [f"{year}-{1 + i % 12:02}-{1 + i % 28:02}" for i in range(len(pile))]
+        for year, pile in ((2003, known), (2004, novel))
+    ]
+    describer = newfound.describe(
+        known,
+        novel,
+        dates=(dates[0], dates[1]),
+        n_machines=2,
+        n_clauses=50,
+        epochs=2,
+        random_state=1,
+    )
+    path = tmp_path_factory.mktemp("dated") / "dated.html"
+    write_report(path, describer, title="Travel against banking")
+    return path
+
+
+@pytest.fixture(scope="module")
+def periods(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the report of three months of the bundled sample, travel in the last one."""
+    known, novel = newfound.load_sample()
+    texts = [*known.texts[:800], *novel.texts[:300]]
+    dates = [f"2003-0{1 + (i >= 400) + (i >= 800)}-{1 + i % 28:02}" for i in range(1100)]
+    found = describe_periods(
+        texts, reading={"dates": dates}, n_machines=2, n_clauses=50, epochs=2, random_state=1
+    )
+    path = tmp_path_factory.mktemp("periods") / "periods.html"
+    path.write_bytes(report_page_of_periods(found, title="Month by month"))
     return path
 
 
@@ -358,6 +403,124 @@ class TestReading:
         page.select_option("#documents-side", "known")
         sides = page.locator("#documents header .side").all_inner_texts()
         assert {side.split()[-1] for side in sides} == {"known"}
+
+
+class TestThemes:
+    def test_they_come_first_and_open_by_keyboard(self, open_page: Open, dated: Path) -> None:
+        page = open_page(dated)
+        assert page.locator("main > section:not([hidden])").nth(1).get_attribute("id") == "themes"
+        name = page.locator(".theme h3").first.inner_text()
+        assert name in page.inner_text(".sentence")
+        page.focus(".theme summary")
+        page.keyboard.press("Enter")
+        opened = page.locator(".theme").first
+        assert opened.get_attribute("open") is not None
+        opened.locator(".original").first.wait_for()
+        assert opened.locator(".original").count() == 3
+        assert opened.locator(".original mark.novel").count() >= 3
+        assert "novel document" in opened.locator(".rules").inner_text()
+        assert "of the novelty is in documents of no theme" in page.inner_text("#themes .lead")
+        word = opened.locator(".chips button.word").first
+        text = word.inner_text()
+        word.click()
+        assert page.locator("#card h3 bdi").inner_text() == text
+        assert "first seen 200" in page.inner_text("#card")
+        assert page.locator("#card svg.bars .novel").count() >= 1
+
+    def test_the_strip_has_all_documents_and_every_theme(
+        self, open_page: Open, dated: Path
+    ) -> None:
+        page = open_page(dated)
+        names = page.locator(".strip .of bdi").all_inner_texts()
+        assert names == ["All documents", *page.locator(".theme h3").all_inner_texts()]
+        assert "the novel documents begin on 2004-01-01" in page.inner_text("#time .legend")
+        assert page.locator(".strip .boundary").count() == len(names)
+        page.click("#time details > summary")
+        assert page.locator("#time-table thead th").count() == 4 + len(names) - 1
+        records = json.loads(
+            TestDownloads().saved(page, "Download the documents over time as JSON")
+        )
+        assert sum(row["all"] for row in records) == 3000
+
+    def test_no_theme_is_said(self, open_page: Open, tmp_path: Path, described: Any) -> None:
+        data = collect(described, gather(described), Limits())
+        data["themes"] = {"rows": [], "total": 0, "unexplained": None}
+        path = tmp_path / "none.html"
+        path.write_text(render({**data, "title": "x"}), encoding="utf-8")
+        page = open_page(path)
+        assert "No theme was found" in page.inner_text("#themes")
+        assert page.locator("#new .dozen").count() == 1
+
+    def test_twelve_hostile_and_very_long_themes(
+        self, open_page: Open, tmp_path: Path, described: Any
+    ) -> None:
+        data = collect(described, gather(described), Limits())
+        first = data["themes"]["rows"][0]
+        names = [*HOSTILE[:6], "w" * 100, "a " * 50, "\u202ertl", "=1+1", "☃", "x"]
+        data["themes"]["rows"] = [
+            {
+                **first,
+                "name": name,
+                "words": [name, *first["words"]],
+                "rules": [{**first["rules"][0], "words": [name]}],
+                "joined": [[name, name, 0.5]],
+                "documents": [{"name": name, "date": None, "pieces": [name]}],
+            }
+            for name in names
+        ]
+        path = tmp_path / "hostile.html"
+        path.write_text(render({**data, "title": "x"}), encoding="utf-8")
+        page = open_page(path, width=360)
+        page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true; })")
+        page.locator(".theme .original").nth(11).wait_for()
+        assert page.locator(".theme h3").all_inner_texts()[0] == names[0]
+        assert page.evaluate("window.hacked") is None
+        assert page.locator("main :is(img, iframe, script, a, :not(svg) > style)").count() == 0
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    def test_axe_finds_no_violation(self, open_page: Open, dated: Path, scheme: Any) -> None:
+        for width in (1280, 360):
+            page = open_page(dated, color_scheme=scheme, width=width)
+            page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true; })")
+            page.locator(".theme .original").first.wait_for()
+            assert TestForEveryone().violations(page) == []
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+class TestPeriods:
+    def test_the_index_leads_to_each_period(self, open_page: Open, periods: Path) -> None:
+        page = open_page(periods)
+        assert page.locator(".index a").all_inner_texts() == ["2003-02", "2003-03"]
+        assert page.locator(".period h2").all_inner_texts() == ["2003-02", "2003-03"]
+        page.click(".index a:has-text('2003-03')")
+        assert page.evaluate("location.hash") == "#period-2"
+        last = page.locator("#period-2")
+        assert "300 documents, compared with 800 before" in last.inner_text()
+        name = last.locator(".theme h3").first.inner_text()
+        assert name in page.inner_text(".index")
+        last.locator(".theme summary").first.click()
+        last.locator(".original").first.wait_for()
+        assert last.locator(".original mark.novel").count()
+        assert last.locator("tbody tr").count() == 10
+        assert last.locator("tbody svg.bars").count() == 10
+        assert f"2003-03: {name}" in page.locator(".strip .of bdi").all_inner_texts()
+
+    def test_its_words_are_saved(self, open_page: Open, periods: Path) -> None:
+        page = open_page(periods)
+        text = TestDownloads().saved(page, "Download the words of 2003-03 as CSV")
+        table = list(csv.DictReader(io.StringIO(text)))
+        assert {row["period"] for row in table} == {"2003-03"}
+        assert len(table) == 20
+
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    def test_axe_finds_no_violation(self, open_page: Open, periods: Path, scheme: Any) -> None:
+        for width in (1280, 360):
+            page = open_page(periods, color_scheme=scheme, width=width)
+            page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true; })")
+            page.locator(".theme .original").first.wait_for()
+            assert TestForEveryone().violations(page) == []
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 class TestDownloads:

@@ -38,19 +38,21 @@ def main() -> None:
 
 
 def take(report: Path, picture: Path, browser: str, scheme: str) -> None:
-    """Show the top of a report, down to the end of the scatter."""
+    """Show the top of a report, down to the end of the first themes."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
         page = chromium.new_page(
-            viewport={"width": 1120, "height": 1600},
+            viewport={"width": 1120, "height": 2400},
             color_scheme=scheme,  # type: ignore[arg-type,unused-ignore]
             reduced_motion="reduce",
         )
         page.goto(report.as_uri())
-        page.wait_for_selector("#words svg.chart")
-        end = page.eval_on_selector("#words figure", "e => e.getBoundingClientRect().bottom")
+        page.click(".theme summary")
+        page.wait_for_selector(".theme .original")
+        shown = ".themes > li:nth-child(6)"
+        end = page.eval_on_selector(shown, "e => e.getBoundingClientRect().bottom")
         clip = {"x": 0, "y": 0, "width": 1120, "height": int(end) + 8}
         page.screenshot(path=picture, clip=clip)  # type: ignore[arg-type,unused-ignore]
         chromium.close()

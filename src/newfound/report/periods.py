@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.report.collect import how_made
+from newfound.report.corpus import gather
 from newfound.report.excerpts import Excerpts
 from newfound.report.limits import Limits
 from newfound.report.measures import Measures
@@ -18,6 +19,7 @@ from newfound.report.themes import is_training_corpus, themes
 from newfound.report.timeline import TimeAxis, end_of_bin, with_fewer_bins
 from newfound.report.words import rounded
 from newfound.table import jsonable
+from newfound.text.corpus import Corpus
 
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
@@ -54,11 +56,14 @@ def collect_periods(
     timeline, last = periods.timeline, periods.periods[-1].describer
     first = timeline.starts[timeline.names.index(periods.periods[0].name)]
     axis = TimeAxis(timeline, timeline.dates >= first, limits.bins)
+    whole = _Dated(last, last.corpus_)
     rows = []
     for period in periods.periods[-limits.periods :]:
         start = timeline.starts[timeline.names.index(period.name)]
         end = np.datetime64(end_of_bin(start, timeline.by))
-        rows.append(_period(period, _Curves(period.describer, axis, last, end), limits))
+        corpus = gather(period.describer, period.known, period.novel)
+        own = _Dated(period.describer, corpus)
+        rows.append(_period(period, _Curves(own, whole, axis, end), limits))
     data = {
         "summary": periods_summary(rows, periods.by, len(timeline.dates)),
         "time": {**axis.data(), "boundary": None},
@@ -69,29 +74,32 @@ def collect_periods(
     return with_fewer_bins(data, limits.bins)
 
 
+class _Dated:
+    """The texts of a describer and their dates; each is None if it is missing."""
+
+    def __init__(self, describer: NoveltyDescriber, corpus: Corpus | None) -> None:
+        if corpus is not None and not is_training_corpus(describer, corpus):
+            corpus = None
+        timeline = describer.timeline_
+        self.corpus = corpus
+        self.dates = None if corpus is None or timeline is None else timeline.dates
+        self.vocabulary = describer.vectorizer_.vocabulary_
+
+
 class _Curves:
     """Curves of the words and themes of a period, before, in and after it.
 
-    The describer of the last period has the documents of all periods, and so those after this one.
+    The describer of the last period has the documents of all periods (`whole`), and so those after
+    this one, which begin on the day `end`.
     """
 
-    def __init__(
-        self,
-        describer: NoveltyDescriber,
-        axis: TimeAxis,
-        last: NoveltyDescriber,
-        end: np.datetime64,
-    ) -> None:
-        self.axis = axis
-        self.corpus, self.dates = _dated_corpus(describer)
-        self.vocabulary = describer.vectorizer_.vocabulary_
-        self._last_corpus, self._last_dates = _dated_corpus(last)
-        self._last_vocabulary = last.vectorizer_.vocabulary_
-        self._end = end
+    def __init__(self, own: _Dated, whole: _Dated, axis: TimeAxis, end: np.datetime64) -> None:
+        self.corpus, self.dates, self.vocabulary = own.corpus, own.dates, own.vocabulary
+        self._whole, self._axis, self._end = whole, axis, end
 
     def of_word(self, word: str) -> Data | None:
         """Return the curve of a word; None without dates."""
-        if self.corpus is None:
+        if self.corpus is None or self.dates is None:
             return None
         rows = self.corpus.with_word(self.vocabulary[word])
         novel = self.corpus.novel[rows]
@@ -104,30 +112,23 @@ class _Curves:
         days = np.concatenate((self.dates[known], self.dates[novel]))
         days = days[~np.isnat(days)]
         return {
-            "known": self.axis.count_days(self.dates[known]),
-            "novel": self.axis.count_days(self.dates[novel]),
-            "later": self.axis.count_days(self._days_after(rules)),
+            "known": self._axis.count_days(self.dates[known]),
+            "novel": self._axis.count_days(self.dates[novel]),
+            "later": self._axis.count_days(self._days_after(rules)),
             "first": str(days.min()) if len(days) else None,
             "last": str(days.max()) if len(days) else None,
         }
 
     def _days_after(self, rules: Iterable[Sequence[str]]) -> Any:
-        if self._last_corpus is None or self._last_dates is None:
+        corpus, dates, vocabulary = self._whole.corpus, self._whole.dates, self._whole.vocabulary
+        if corpus is None or dates is None:
             return np.empty(0, "datetime64[D]")
-        found = np.zeros(len(self._last_corpus), bool)
+        found = np.zeros(len(corpus), bool)
         for words in rules:
-            if all(word in self._last_vocabulary for word in words):
-                columns = [self._last_vocabulary[word] for word in words]
-                found[reduce(np.intersect1d, map(self._last_corpus.with_word, columns))] = True
-        return self._last_dates[found & (self._last_dates >= self._end)]
-
-
-def _dated_corpus(describer: NoveltyDescriber) -> tuple[Any, Any]:
-    """Return the texts of a describer and their dates; None and None if they do not agree."""
-    corpus, timeline = describer.corpus_, describer.timeline_
-    if corpus is None or timeline is None or not is_training_corpus(describer, corpus):
-        return None, None
-    return corpus, timeline.dates
+            if all(word in vocabulary for word in words):
+                rows = [corpus.with_word(vocabulary[word]) for word in words]
+                found[reduce(np.intersect1d, rows)] = True
+        return dates[found & (dates >= self._end)]
 
 
 def _period(period: Period, curves: _Curves, limits: Limits) -> Data:
