@@ -24,7 +24,7 @@ from sklearn.metrics import roc_auc_score
 
 from newfound.description.novelty import document_weights
 from newfound.description.phrases import find_phrases
-from newfound.lab.evaluation.words import Corpus, Setting, fitted_words, learned_rules
+from newfound.lab.evaluation.word_corpora import Corpus, Setting, fitted_words, learned_rules
 from newfound.storage.files import replacing
 
 RESULT = Path(__file__).resolve().parent / "results" / "describe_defaults.md"

@@ -18,7 +18,15 @@ from newfound.lab.evaluation import words as suites
 from newfound.lab.evaluation.faithfulness import faithfulness
 from newfound.lab.evaluation.planting import pair_columns, plant_pairs, random_halves
 from newfound.lab.evaluation.suites import run_suites
-from newfound.lab.evaluation.words import SUITES, Corpus, Setting
+from newfound.lab.evaluation.word_corpora import (
+    LEMMAS,
+    Corpus,
+    Headlines,
+    Matrix,
+    Setting,
+    learned_rules,
+)
+from newfound.lab.evaluation.words import SUITES
 
 SMALL = {"n_machines": 2, "n_clauses": 20, "T": 10, "epochs": 3}
 
@@ -36,7 +44,7 @@ def made_corpus(seed: int, n: int = 300, splits: bool = False) -> Corpus:
             drawn += [f"usual{i}" for i in rng.choice(10, 3, replace=False)]
         texts.append(" ".join(drawn))
     split = np.where(np.arange(n) % 5 < 3, "train", "test") if splits else None
-    return suites._corpus(tuple(texts), novel, split)
+    return Corpus.of(tuple(texts), novel, split)
 
 
 @dataclass(frozen=True)
@@ -56,12 +64,12 @@ class Made(Setting):
         return made_corpus(3)
 
     @cached_property
-    def headlines(self) -> suites.Headlines:
+    def headlines(self) -> Headlines:
         corpus = made_corpus(4)
         months = np.where(corpus.novel, "2003-04", "2003-03")
-        return suites.Headlines(corpus.matrix, months)
+        return Headlines(corpus.matrix, months)
 
-    def topics(self, name: str) -> tuple[suites.Matrix, NDArray[np.str_]]:
+    def topics(self, name: str) -> tuple[Matrix, NDArray[np.str_]]:
         corpus = made_corpus(5)
         return corpus.matrix, np.array([f"topic{i % 6}" for i in range(len(corpus.novel))])
 
@@ -114,6 +122,24 @@ def test_baselines_that_count_pairs_find_planted_pairs() -> None:
     columns, words = pair_columns(planted, 10)
     best = words[np.argsort(-document_frequency_z(columns, novel))[:20]].tolist()
     assert all(sorted(pair) in best for pair in pairs)
+
+
+def test_rules_are_learned_without_a_limit_of_documents_too(setting: Made) -> None:
+    corpus = setting.bbcsport
+    everything, some = (
+        learned_rules(setting, corpus.matrix, corpus.novel, 1, max_documents=most)
+        for most in (0, 20)
+    )
+    unjudged = [int(np.isnan(learned.votes).sum()) for learned in (everything, some)]
+    assert unjudged[1] < 20 < unjudged[0]  # a document that all machines learned from has no vote
+
+
+def test_lemmas_can_be_left_out_of_the_corpora() -> None:
+    texts = ("The Tigers lost", "He saw Tigers", "We met Tigers", "Tiger cubs", "It won matches")
+    novel = np.arange(5) % 2 == 0
+    n_words = [Corpus.of(texts, novel, lemmas=lemmas).matrix.shape[1] for lemmas in LEMMAS]
+    assert n_words[1] <= n_words[0] <= n_words[2]
+    assert n_words[1] < n_words[2]
 
 
 @pytest.mark.parametrize("name", SUITES)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from inspect import cleandoc
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -57,6 +57,10 @@ def words(
     suites: Annotated[list[str] | None, _suite_names(WORD_SUITES)] = None,
     data: Data = None,
     seeds: Annotated[int, typer.Option(min=1, max=100, help="Number of seeds.")] = 5,
+    lemmas: Annotated[
+        Literal["texts", "dictionary", "none"],
+        typer.Option(help="Lemmas of words: corrected by the texts, of the dictionary, or none."),
+    ] = "texts",
     output: Measurements = None,
     force: Force = False,
     jobs: Jobs = -1,
@@ -69,10 +73,11 @@ def words(
     """
     with outcome():
         from newfound.lab.evaluation.suites import run_suites
-        from newfound.lab.evaluation.words import SUITES, Setting
+        from newfound.lab.evaluation.word_corpora import Setting
+        from newfound.lab.evaluation.words import SUITES
 
         paths = _output_paths(output, force=force)
-        setting = Setting(data=data, n_jobs=jobs, say=_messages(quiet), seeds=seeds)
+        setting = Setting(data=data, n_jobs=jobs, say=_messages(quiet), seeds=seeds, lemmas=lemmas)
         found = run_suites(SUITES, setting, suites or WORD_SUITES)
         about = f"{seeds} seeds: means and, after ±, standard deviations."
         results = {**_about(about), "seeds": seeds}

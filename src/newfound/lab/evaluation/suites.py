@@ -6,11 +6,23 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import numpy as np
+
+from newfound.lab.tables import table_of
 from newfound.table import Table
 
-__all__ = ["C_GRID", "N_CV_FOLDS", "Results", "SuiteSetting", "run_suites"]
+__all__ = [
+    "C_GRID",
+    "N_CV_FOLDS",
+    "Results",
+    "SuiteSetting",
+    "Values",
+    "add_value",
+    "means",
+    "run_suites",
+]
 
 # How the C of linear baselines is chosen: by cross-validation on the training side only.
 C_GRID = (0.1, 1.0, 10.0, 100.0)
@@ -18,6 +30,9 @@ N_CV_FOLDS = 3
 
 Results = dict[str, tuple[Table, float]]
 """The table of each suite and the seconds that it took."""
+
+Values = dict[str, dict[str, list[float]]]
+"""What was measured, by row and column: a value for each draw."""
 
 
 @dataclass(frozen=True)
@@ -53,3 +68,27 @@ def run_suites(
         table = suites[name](setting)
         found[name] = (table, time.perf_counter() - began)
     return found
+
+
+def add_value(values: Values, row: str, column: str, value: float) -> None:
+    """Add what one draw measured."""
+    values.setdefault(row, {}).setdefault(column, []).append(value)
+
+
+def means(values: Values, *, spread: bool = True, row_name: str = "scorer") -> Table:
+    """Return a table of means, with standard deviations of a single draw if `spread`.
+
+    Examples
+    --------
+    >>> means({"ours": {"AUROC": [0.5, 0.7]}}).to_records()
+    [{'scorer': 'ours', 'AUROC': 0.6, 'AUROC, sd': 0.1414213562373095}]
+    """
+    made = []
+    for name, columns in values.items():
+        row: dict[str, Any] = {row_name: name}
+        for column, found in columns.items():
+            row[column] = float(np.mean(found))
+            if spread:
+                row[f"{column}, sd"] = float(np.std(found, ddof=1)) if len(found) > 1 else 0.0
+        made.append(row)
+    return table_of(made)

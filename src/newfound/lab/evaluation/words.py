@@ -7,11 +7,9 @@ regression is chosen by 3-fold cross-validation on the training side.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from itertools import combinations
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,173 +19,25 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from newfound.baselines import BASELINES, Baseline, logistic_regression
 from newfound.description.novelty import document_weights, word_evidence
 from newfound.description.phrases import find_phrases
-from newfound.description.presets import resolve
-from newfound.description.scores import word_scores
-from newfound.lab.datasets import (
-    load_20newsgroups,
-    load_abcnews,
-    load_bbcsport,
-    load_clinc150,
-)
 from newfound.lab.evaluation.faithfulness import faithfulness
 from newfound.lab.evaluation.holdout import folds
-from newfound.lab.evaluation.planting import (
-    PlantedPairs,
-    PlantedWords,
-    pair_columns,
-    plant_pairs,
-    plant_words,
-    random_halves,
-)
+from newfound.lab.evaluation.planting import pair_columns
 from newfound.lab.evaluation.shifting import shifted_piles
-from newfound.lab.evaluation.suites import C_GRID, SuiteSetting
-from newfound.lab.tables import table_of
-from newfound.machine.committee import Learned, new_machines, read, rule_columns, rule_min_df, train
+from newfound.lab.evaluation.suites import C_GRID, Values, add_value, means
+from newfound.lab.evaluation.word_corpora import Corpus, Matrix, Setting, fitted_words
 from newfound.metrics import document_scores
-from newfound.rules import ClauseTable
 from newfound.table import Table
-from newfound.text.vectorizer import TextVectorizer
 
-__all__ = ["SUITES", "WORD_BASELINES", "Corpus", "Setting", "fitted_words", "learned_rules"]
+__all__ = ["SUITES", "WORD_BASELINES"]
 
 NOVELTY, SCORE = "newfound: novelty", "newfound: score of the committee"
 SINGLE = "newfound: score of one machine"
 TOPS = (10, 30, 100)
 N_PHRASES = 20
 PAIR_MIN_SHARE = 0.01
-GROUPS = ("comp.graphics", "talk.politics.guns", "rec.sport.baseball")
 WORD_BASELINES: Mapping[str, Baseline] = MappingProxyType(
     {**BASELINES, "logistic_regression": partial(logistic_regression, C=C_GRID)}
 )
-Matrix = Any
-Rows = dict[str, dict[str, list[float]]]
-
-
-@dataclass(frozen=True)
-class Corpus:
-    """Boolean bags of words, which documents are novel, and the splits if there are any."""
-
-    matrix: Matrix
-    novel: NDArray[np.bool_]
-    texts: tuple[str, ...]
-    splits: NDArray[np.str_] | None = None
-
-
-@dataclass(frozen=True)
-class Headlines:
-    """Boolean bags of words of dated headlines, and the month of each as ``YYYY-MM``."""
-
-    matrix: Matrix
-    months: NDArray[np.str_]
-
-
-@dataclass(frozen=True)
-class Setting(SuiteSetting):
-    """The setting of the suites, and the corpora that they use.
-
-    Attributes
-    ----------
-    seeds : int
-        The number of seeds.
-    parameters : mapping
-        Parameters of the describer that are not the default ones.
-    """
-
-    seeds: int = 5
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-
-    @cached_property
-    def bbcsport(self) -> Corpus:
-        """Cricket and football are known, rugby is novel."""
-        corpus = load_bbcsport(self.data).only("cricket", "football", "rugby")
-        return _corpus(corpus.texts, np.array(corpus.labels) == "rugby")
-
-    @cached_property
-    def newsgroups(self) -> Corpus:
-        """Graphics and guns are known, baseball is novel; without headers."""
-        corpus = load_20newsgroups(self.data, remove=("headers",)).only(*GROUPS)
-        return _corpus(corpus.texts, np.array(corpus.labels) == GROUPS[2], np.array(corpus.splits))
-
-    @cached_property
-    def requests(self) -> Corpus:
-        """Requests of CLINC150: banking is known, travel is novel."""
-        corpus = load_clinc150(self.data)
-        domains = np.array(corpus.domains)
-        rows = np.flatnonzero(np.isin(domains, ["banking", "travel"]))
-        texts = tuple(corpus.texts[row] for row in rows)
-        return _corpus(texts, domains[rows] == "travel")
-
-    def topics(self, name: str) -> tuple[Matrix, NDArray[np.str_]]:
-        """Return bags of words and the topic of each document: of all intents, or newsgroups."""
-        return self._intents if name == "CLINC150" else self._groups
-
-    @cached_property
-    def _intents(self) -> tuple[Matrix, NDArray[np.str_]]:
-        corpus = load_clinc150(self.data)
-        rows = np.flatnonzero(np.array(corpus.labels) != "oos")
-        texts = [corpus.texts[row] for row in rows]
-        return TextVectorizer(min_df=1).fit_transform(texts), np.array(corpus.labels)[rows]
-
-    @cached_property
-    def _groups(self) -> tuple[Matrix, NDArray[np.str_]]:
-        corpus = load_20newsgroups(self.data, remove=("headers",))
-        return TextVectorizer(min_df=1).fit_transform(corpus.texts), np.array(corpus.labels)
-
-    @cached_property
-    def headlines(self) -> Headlines:
-        """The headlines of ABC News, with the month of each."""
-        found = load_abcnews(self.data)
-        months = np.array([str(date)[:7] for date in found.dates or ()])
-        return Headlines(TextVectorizer(min_df=1).fit_transform(found.texts), months)
-
-    def month(self, month: str) -> Corpus:
-        """Return the headlines up to a month, with those of the month as novel."""
-        rows = np.flatnonzero(self.headlines.months <= month)
-        return Corpus(self.headlines.matrix[rows], self.headlines.months[rows] == month, ())
-
-    def halves(self, seed: int, share: float = 0.5) -> tuple[Matrix, NDArray[np.bool_]]:
-        """Split the known newsgroups at random, so that nothing is novel."""
-        known = self.newsgroups.matrix[~self.newsgroups.novel]
-        return known, random_halves(known.shape[0], seed, share)
-
-    def planted_words(self, seed: int, q: float) -> PlantedWords:
-        """Return random halves of the known newsgroups with planted words."""
-        return plant_words(*self.halves(seed), seed, q)
-
-    def planted_pairs(self, seed: int) -> PlantedPairs:
-        """Return random halves of the known newsgroups with planted pairs."""
-        return plant_pairs(*self.halves(seed), seed)
-
-
-def learned_rules(
-    setting: Setting, matrix: Matrix, novel: NDArray[np.bool_], seed: int, **parameters: Any
-) -> Learned:
-    """Train a committee on bags of words as a describer does, and return what it learned."""
-    given = {**setting.parameters, **parameters}
-    chosen = resolve(given.get("preset"), given)
-    chosen["max_literals"] = chosen["max_literals"] or None
-    columns = rule_columns(
-        np.asarray(matrix.sum(axis=0)).ravel(), rule_min_df(chosen["rule_min_df"], len(novel))
-    )
-    machines = new_machines(chosen, seed)
-    narrow = matrix[:, columns]
-    rows = train(
-        machines, narrow, novel, chosen["epochs"], n_jobs=setting.n_jobs,
-        most=chosen["max_documents"],
-    )  # fmt: skip
-    learned = read(machines, rows, narrow, novel)
-    return learned._replace(clauses=learned.clauses.widened(columns, matrix.shape[1]))
-
-
-def fitted_words(
-    setting: Setting, matrix: Matrix, novel: NDArray[np.bool_], seed: int, **parameters: Any
-) -> tuple[ClauseTable, NDArray[np.float64]]:
-    """Return all clauses of a committee, and the log scores of the words."""
-    learned = learned_rules(setting, matrix, novel, seed, **parameters)
-    names = [str(number) for number in range(matrix.shape[1])]
-    sizes = (int((~novel).sum()), int(novel.sum()))
-    table = ClauseTable(learned.clauses, names, n_documents=sizes, held_out=learned.held_out)
-    return table, np.nan_to_num(word_scores(*table.bags()).log_score)
 
 
 def planted_words(setting: Setting) -> Table:
@@ -195,15 +45,15 @@ def planted_words(setting: Setting) -> Table:
 
     The C of logistic regression is chosen by 3-fold cross-validation on the same documents.
     """
-    rows: Rows = {}
+    rows: Values = {}
     for q in (0.02, 0.05):
         for seed in range(setting.seeds):
             setting.say(f"planted words, q = {q:.0%}, seed {seed}")
             matrix, novel, planted = setting.planted_words(seed, q)
             for name, scores in _scorers(setting, matrix, novel, seed, single=False):
                 value = float(average_precision_score(planted, scores))
-                _add(rows, name, f"q = {q:.0%}", value)
-    return _means(rows)
+                add_value(rows, name, f"q = {q:.0%}", value)
+    return means(rows)
 
 
 def planted_pairs(setting: Setting) -> Table:
@@ -212,7 +62,7 @@ def planted_pairs(setting: Setting) -> Table:
     The two words of a pair are together in novel documents only. newfound reads pairs from its
     rules (phrases). The others rank all pairs of words that at least 1 % of the documents contain.
     """
-    rows: Rows = {}
+    rows: Values = {}
     for seed in range(setting.seeds):
         setting.say(f"planted pairs, seed {seed}")
         matrix, novel, pairs = setting.planted_pairs(seed)
@@ -220,7 +70,7 @@ def planted_pairs(setting: Setting) -> Table:
         phrases = find_phrases(table, matrix, document_weights(matrix, novel))
         top = [{int(word) for word in words} for words in phrases["words"][:N_PHRASES]]
         share = np.mean([any(set(pair) <= words for words in top) for pair in pairs])
-        _add(rows, "newfound: phrases", f"among {N_PHRASES}", float(share))
+        add_value(rows, "newfound: phrases", f"among {N_PHRASES}", float(share))
         columns, words_of = pair_columns(matrix, max(2, round(PAIR_MIN_SHARE * len(novel))))
         for name, scores in (
             (NOVELTY, word_evidence(columns, novel).novelty),
@@ -228,13 +78,13 @@ def planted_pairs(setting: Setting) -> Table:
         ):
             best = words_of[np.argsort(-scores, kind="stable")[:N_PHRASES]]
             ranked = [set(pair) for pair in best.tolist()]
-            _add(
+            add_value(
                 rows,
                 name,
                 f"among {N_PHRASES}",
                 float(np.mean([set(pair) in ranked for pair in pairs])),
             )
-    return _means(rows)
+    return means(rows)
 
 
 def documents_from_words(setting: Setting) -> Table:
@@ -243,7 +93,7 @@ def documents_from_words(setting: Setting) -> Table:
     "top n" uses only the n words with the greatest absolute scores. The C of logistic regression is
     chosen by 3-fold cross-validation on the training side.
     """
-    rows: Rows = {}
+    rows: Values = {}
     for seed in range(setting.seeds):
         for corpus_name, corpus in (
             ("BBC Sport", setting.bbcsport),
@@ -257,24 +107,23 @@ def documents_from_words(setting: Setting) -> Table:
                 for name, scores in _scorers(setting, seen, corpus.novel[learned], seed):
                     for title, weights in (("all", scores), *_tops(scores)):
                         value = roc_auc_score(corpus.novel[test], document_scores(rest, weights))
-                        _add(rows, name, f"{corpus_name}, {title}", float(value))
-    return _means(rows)
+                        add_value(rows, name, f"{corpus_name}, {title}", float(value))
+    return means(rows)
 
 
 def months(setting: Setting) -> Table:
     """AUROC of held-out headlines of a month against all before, by the words of the other half.
 
     Half of the headlines of both sides is held out. "top n" are the n words with the greatest
-    absolute scores. Means and standard deviations are over the
-    months.
+    absolute scores. Means and standard deviations are over the months.
     """
-    rows: Rows = {}
+    rows: Values = {}
     every = sorted(set(setting.headlines.months.tolist()))[1:]
     for month in every[: len(every) if setting.seeds > 1 else 2]:
         setting.say(f"months, {month}")
         corpus = setting.month(month)
         _held_out_tops(rows, corpus.matrix, corpus.novel, "", 0)
-    return _means(rows)
+    return means(rows)
 
 
 def shift(setting: Setting) -> Table:
@@ -284,7 +133,7 @@ def shift(setting: Setting) -> Table:
     another tenth is as much rarer. "words of grown topics" is the average precision with which
     words are ranked that are at least twice as frequent in a grown topic as in all documents.
     """
-    rows: Rows = {}
+    rows: Values = {}
     for name in ("CLINC150", "20 Newsgroups"):
         for times in (3, 5):
             for seed in range(setting.seeds):
@@ -296,11 +145,11 @@ def shift(setting: Setting) -> Table:
                 column = f"{name}, {times} times, "
                 grown = np.isin(topics[chosen], piles.grown)
                 _held_out_tops(rows, matrix[chosen], novel, column, seed, grown)
-    return _means(rows)
+    return means(rows)
 
 
 def _held_out_tops(
-    rows: Rows,
+    rows: Values,
     matrix: Matrix,
     novel: NDArray[np.bool_],
     column: str,
@@ -319,10 +168,10 @@ def _held_out_tops(
         scores = scorer(seen, novel[learned])
         for title, weights in _tops(scores, (12, 50, 200)):
             value = roc_auc_score(novel[~learned], document_scores(rest, weights))
-            _add(rows, name, f"{column}{title}", float(value))
+            add_value(rows, name, f"{column}{title}", float(value))
         if grown is not None:
             value = average_precision_score(telling, scores)
-            _add(rows, name, f"{column}words of grown topics", float(value))
+            add_value(rows, name, f"{column}words of grown topics", float(value))
 
 
 def stability(setting: Setting) -> Table:
@@ -333,14 +182,14 @@ def stability(setting: Setting) -> Table:
         setting.say(f"stability, seed {seed}")
         for name, scores in _scorers(setting, corpus.matrix, corpus.novel, seed, baselines=False):
             found.setdefault(name, []).append(scores)
-    rows: Rows = {}
+    rows: Values = {}
     for name, rankings in found.items():
         for one, other in combinations(rankings, 2):
-            _add(rows, name, "Spearman", float(stats.spearmanr(one, other).statistic))
+            add_value(rows, name, "Spearman", float(stats.spearmanr(one, other).statistic))
             for n in (25, 100):
                 both = set(np.argsort(-one)[:n]) & set(np.argsort(-other)[:n])
-                _add(rows, name, f"top {n}", len(both) / n)
-    return _means(rows)
+                add_value(rows, name, f"top {n}", len(both) / n)
+    return means(rows)
 
 
 def no_novelty(setting: Setting, splits: int = 100) -> Table:
@@ -348,7 +197,7 @@ def no_novelty(setting: Setting, splits: int = 100) -> Table:
 
     The q-values do not depend on the machines.
     """
-    rows: Rows = {}
+    rows: Values = {}
     setting.say(f"no novelty, {splits} splits")
     for share in (0.5, 0.1):
         for seed in range(splits):
@@ -358,10 +207,10 @@ def no_novelty(setting: Setting, splits: int = 100) -> Table:
             q = evidence.q[evidence.times > 1]
             alarm = float((q <= 0.05).any())
             column = f"{share:.0%} of the documents novel"
-            _add(rows, "splits with a word of q <= 5 %", column, alarm)
+            add_value(rows, "splits with a word of q <= 5 %", column, alarm)
             beyond = float((evidence.novelty > 2).mean())
-            _add(rows, "words with a novelty beyond 2", column, beyond)
-    return _means(rows, spread=False)
+            add_value(rows, "words with a novelty beyond 2", column, beyond)
+    return means(rows, spread=False)
 
 
 def intervals(setting: Setting) -> Table:
@@ -372,7 +221,7 @@ def intervals(setting: Setting) -> Table:
     have, and that at least two documents of the draw have, count. "q <= 5 %" are the words that the
     draw calls novel or known.
     """
-    rows: Rows = {}
+    rows: Values = {}
     for name, corpus in (
         ("BBC Sport", setting.bbcsport),
         ("20 Newsgroups", setting.newsgroups),
@@ -390,11 +239,11 @@ def intervals(setting: Setting) -> Table:
             evidence = word_evidence(drawn[:, both], corpus.novel[chosen])
             truth = share[1][both] / share[0][both]
             held = (evidence.low <= truth) & (truth <= evidence.high)
-            _add(rows, NOVELTY, f"{name}, all words", float(held.mean()))
+            add_value(rows, NOVELTY, f"{name}, all words", float(held.mean()))
             sure = evidence.q <= 0.05
             if sure.any():
-                _add(rows, NOVELTY, f"{name}, q <= 5 %", float(held[sure].mean()))
-    return _means(rows)
+                add_value(rows, NOVELTY, f"{name}, q <= 5 %", float(held[sure].mean()))
+    return means(rows)
 
 
 def faithful_words(setting: Setting) -> Table:
@@ -419,12 +268,6 @@ SUITES: Mapping[str, Callable[[Setting], Table]] = MappingProxyType(
         "faithfulness": faithful_words,
     }
 )
-
-
-def _corpus(
-    texts: tuple[str, ...], novel: NDArray[np.bool_], splits: NDArray[np.str_] | None = None
-) -> Corpus:
-    return Corpus(TextVectorizer(min_df=1).fit_transform(texts), novel, texts, splits)
 
 
 def _scorers(
@@ -461,20 +304,3 @@ def _splits(corpus: Corpus, seed: int) -> Iterator[tuple[NDArray[np.intp], NDArr
         yield from folds(corpus.novel, 3, random_state=seed)
     else:
         yield np.flatnonzero(corpus.splits == "train"), np.flatnonzero(corpus.splits == "test")
-
-
-def _add(rows: Rows, scorer: str, column: str, value: float) -> None:
-    rows.setdefault(scorer, {}).setdefault(column, []).append(value)
-
-
-def _means(rows: Rows, *, spread: bool = True) -> Table:
-    """Return a table of means, with standard deviations if `widened`."""
-    made = []
-    for scorer, columns in rows.items():
-        row: dict[str, Any] = {"scorer": scorer}
-        for name, values in columns.items():
-            row[name] = float(np.mean(values))
-            if spread:
-                row[f"{name}, sd"] = float(np.std(values))
-        made.append(row)
-    return table_of(made)
