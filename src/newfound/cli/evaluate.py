@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_format
+import os
 import platform
 import shlex
 import sys
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from newfound.lab.evaluation.suites import Results
     from newfound.table import Table
 
-__all__ = ["DOCUMENT_SUITES", "THEME_SUITES", "WORD_SUITES", "app"]
+__all__ = ["DOCUMENT_SUITES", "SPEED_SUITES", "THEME_SUITES", "WORD_SUITES", "app"]
 
 app = typer.Typer(
     help="Measure the quality of newfound and of baselines on the public data sets.",
@@ -38,6 +39,7 @@ DOCUMENT_SUITES = (
     "false-alarms", "deletion", "speed",
 )  # fmt: skip
 THEME_SUITES = ("shift", "stability")
+SPEED_SUITES = ("abcnews", "bbcsport")
 
 
 def _suite_names(names: Sequence[str]) -> Any:
@@ -137,6 +139,35 @@ def themes(
         about = f"{seeds} draws of topics: means and, after ±, standard deviations."
         results = {**_about(about), "seeds": seeds}
         page = _page("The quality of themes", results, found, SUITES)
+        _publish(page, results, found, paths, force=force, json=json)
+
+
+@app.command()
+def speed(
+    suites: Annotated[list[str] | None, _suite_names(SPEED_SUITES)] = None,
+    data: Data = None,
+    runs: Annotated[int, typer.Option(min=1, max=100, help="Runs; the fastest is shown.")] = 1,
+    output: Measurements = None,
+    force: Force = False,
+    jobs: Jobs = -1,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure time and memory of whole descriptions, themes included, each in a fresh process."""
+    with outcome():
+        from newfound.lab.evaluation.speed import SUITES, Setting
+        from newfound.lab.evaluation.suites import run_suites
+
+        paths = _output_paths(output, force=force)
+        setting = Setting(data=data, n_jobs=jobs, say=_messages(quiet), runs=runs)
+        before = os.getloadavg()[0]
+        found = run_suites(SUITES, setting, suites or SPEED_SUITES)
+        about = (
+            f"{os.cpu_count()} cores, {runs} run{'' if runs == 1 else 's'} of each corpus, of "
+            f"which the fastest is shown. Load of the computer before: {before:.1f}."
+        )
+        results = {**_about(about), "cores": os.cpu_count(), "runs": runs, "load": before}
+        page = _page("The speed of descriptions", results, found, SUITES)
         _publish(page, results, found, paths, force=force, json=json)
 
 

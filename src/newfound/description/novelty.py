@@ -30,6 +30,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse, special, stats  # type: ignore[import-untyped,unused-ignore]
 
 from newfound.description.strength import frequency_ratios
+from newfound.timing import step
 
 __all__ = [
     "PRIOR",
@@ -164,6 +165,7 @@ def evidence_of_sets(sets: Any, weights: DocumentWeights) -> NDArray[np.float64]
     return _agreeing(found, members @ (1 - novel), members @ novel, novel)
 
 
+@step("evidence")
 def word_evidence(matrix: Any, novel: ArrayLike) -> Evidence:
     """Say of each word how sure it is that it is new, and how strong it is.
 
@@ -243,7 +245,9 @@ def q_values(
     [0.0002, 0.9714, 0.9714]
     """
     there, having = np.asarray(novel), np.asarray(novel) + np.asarray(known)
-    p = stats.hypergeom.sf(there - 1, n_known + n_novel, having, n_novel)
+    # Many words have the same counts, and the exact test is slow.
+    pairs, word = np.unique(np.stack((there, having)), axis=1, return_inverse=True)
+    p = stats.hypergeom.sf(pairs[0] - 1, n_known + n_novel, pairs[1], n_novel)[word.ravel()]
     if expected is not None:
         p = np.maximum(p, stats.binom.sf(there - 1, having, np.asarray(expected)))
     p = np.where(having > 0, np.clip(p, 0.0, 1.0), 1.0)

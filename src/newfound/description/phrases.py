@@ -12,6 +12,7 @@ from newfound.description.novelty import DocumentWeights, evidence_of_sets
 from newfound.rules import ClauseTable
 from newfound.sides import SIDES
 from newfound.table import Table
+from newfound.timing import step
 
 __all__ = ["find_phrases", "phrase_table"]
 
@@ -21,6 +22,7 @@ LONGEST = 4
 _AT_A_TIME = 2_000
 
 
+@step("phrases")
 def find_phrases(
     clauses: ClauseTable, matrix: Any, weights: DocumentWeights, *, most: int = 200
 ) -> Table:

@@ -21,6 +21,7 @@ from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import Clauses, EpochInfo
 from newfound.machine.validation import check_whole_number, thread_count
 from newfound.sides import SIDES
+from newfound.timing import step
 
 __all__ = [
     "MOST_MACHINES",
@@ -161,6 +162,7 @@ def new_machines(
     return machines
 
 
+@step("machines")
 def train(
     machines: Sequence[TsetlinMachineClassifier],
     matrix: Any,
@@ -331,6 +333,7 @@ def learn(
     return [number for number, was in enumerate(begun) if was]
 
 
+@step("machines")
 def read(
     machines: Sequence[TsetlinMachineClassifier],
     rows: Sequence[NDArray[np.intp]],

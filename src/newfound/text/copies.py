@@ -39,6 +39,7 @@ from newfound.text.tokenized import TokenizedTexts, encode
 from newfound.text.tokens import CHUNK, fold
 from newfound.text.validation import check_texts
 from newfound.text.vectorizer import TextVectorizer
+from newfound.timing import step
 
 __all__ = ["Copies", "fold_copies"]
 
@@ -118,6 +119,7 @@ def _count(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
+@step("copies")
 def fold_copies(
     texts: Sequence[str], novel: NDArray[np.bool_], matrix: Any, vectorizer: TextVectorizer
 ) -> Copies:

@@ -43,6 +43,7 @@ from newfound.text.tokens import (
     words_and_breaks,
 )
 from newfound.text.validation import check_texts, is_count
+from newfound.timing import step
 
 __all__ = ["TextVectorizer"]
 
@@ -151,6 +152,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
         other._fit(raw_documents, self.lemmas_)
         return other
 
+    @step("tokenising")
     def _fit(self, texts: Iterable[str], lemmas: Mapping[str, str] | None) -> Any:
         """Learn the terms; without given `lemmas_`, find them in the texts."""
         self.check_parameters()
