@@ -25,6 +25,7 @@ from newfound.lab.datasets import load_abcnews, load_bbcsport
 from newfound.lab.evaluation.suites import SuiteSetting
 from newfound.lab.tables import table_of
 from newfound.table import Table
+from newfound.text.sample import load_sample
 from newfound.timing import recorded
 
 __all__ = ["STEPS", "SUITES", "Setting", "describe_in_a_process", "measure"]
@@ -61,8 +62,13 @@ def _bbcsport(data: Path | None) -> tuple[list[str], list[str]]:
     return known, [text for text, label in pairs if label == "rugby"]
 
 
+def _sample(data: Path | None) -> tuple[list[str], list[str]]:
+    known, novel = load_sample()
+    return list(known), list(novel)
+
+
 _SIDES: Mapping[str, Callable[[Path | None], tuple[list[str], list[str]]]] = MappingProxyType(
-    {"abcnews": _abcnews, "bbcsport": _bbcsport}
+    {"abcnews": _abcnews, "bbcsport": _bbcsport, "sample": _sample}
 )
 
 
@@ -71,7 +77,7 @@ def measure(corpus: str, n_jobs: int = -1, data: Path | None = None) -> dict[str
 
     Parameters
     ----------
-    corpus : {"abcnews", "bbcsport"}
+    corpus : {"abcnews", "bbcsport", "sample"}
         What to describe.
     n_jobs : int, default=-1
         The number of threads; -1 is all cores.
