@@ -7,6 +7,7 @@ import gzip
 import html
 import io
 import json
+import math
 import os
 import pickle
 import re
@@ -435,6 +436,27 @@ class TestContext:
             described.context(5)  # type: ignore[arg-type]
 
 
+class TestVerdicts:
+    def test_a_small_side_is_recognised_as_well_as_a_large_one(self) -> None:
+        draw = np.random.default_rng(3)
+        words = [f"common{i}" for i in range(30)]
+
+        def texts(own: str, n: int) -> list[str]:
+            return [
+                " ".join(
+                    [*draw.choice(words, 4), f"{own}{draw.integers(6)}", f"x{draw.integers(9)}"]
+                )
+                for _ in range(n)
+            ]
+
+        described = describe(texts("old", 240), texts("new", 30), random_state=0)
+        right = {
+            side: np.mean([described.explain(text).verdict == side for text in texts(own, 60)])
+            for side, own in (("known", "old"), ("novel", "new"))
+        }
+        assert min(right.values()) > 0.85
+
+
 class TestExplain:
     TEXT = "A SCRUM <b>& a try</b>: 'Zyx' beat the wickets!"
 
@@ -456,10 +478,13 @@ class TestExplain:
         for text, decision in zip(texts, decisions.tolist(), strict=True):
             explanation = described.explain(text)
             assert explanation.votes["novel"] - explanation.votes["known"] == decision
-            assert (
-                explanation.verdict
-                == {1: "novel", 0: "undecided", -1: "known"}[int(np.sign(decision))]
-            )
+            if not explanation.words:
+                assert explanation.verdict == "undecided" and math.isnan(explanation.probability)
+                continue
+            assert described.calibration_ is not None
+            lead = decision / len(described.machines_)
+            assert explanation.probability == described.calibration_.probability(lead)
+            assert explanation.verdict == ("novel" if explanation.probability > 0.5 else "known")
             assert sum(rule.count for rule in explanation.rules) == sum(explanation.votes.values())
 
     def test_rules_hold_in_the_text(self, described: NoveltyDescriber) -> None:

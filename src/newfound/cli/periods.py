@@ -6,19 +6,18 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from rich.console import RenderableType
 from rich.text import Text
 
 from newfound.cli.console import print_json, say, show, themes_table, words_table, working
 from newfound.cli.outputs import write
 from newfound.marks import STYLES, visible
-from newfound.table import Table, jsonable
 
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
     from newfound.description.periods import Period
     from newfound.description.timeline import Curve
+    from newfound.table import Table
     from newfound.text.documents import Documents
 
 __all__ = ["describe_each", "described_data", "themes_of", "top_words", "word_curves"]
@@ -54,6 +53,8 @@ def themes_of(describer: NoveltyDescriber) -> list[RenderableType]:
 
 def described_data(describer: NoveltyDescriber, top: int) -> dict[str, Any]:
     """Return themes and words as plain data for JSON, with their curves."""
+    from newfound.table import jsonable
+
     new, old = top_words(describer, top), top_words(describer, top, ascending=True)
     themes: list[dict[str, Any]] = [theme.to_dict() for theme in describer.themes_]
     if describer.timeline_ is not None:
@@ -116,6 +117,10 @@ def _steps(update: Any) -> Any:
 
 def _all_words(periods: tuple[Period, ...]) -> Table:
     """Return the words of all periods in one table, the period first."""
+    import numpy as np
+
+    from newfound.table import Table
+
     tables = [period.describer.words_ for period in periods]
     names = [np.full(len(period.describer.words_), period.name) for period in periods]
     columns = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -15,6 +16,7 @@ from sklearn.utils.validation import (  # type: ignore[import-untyped,unused-ign
     check_is_fitted,
 )
 
+from newfound.description.calibration import VoteCalibration
 from newfound.description.context import Context, ContextIndex, ContextMatrix
 from newfound.description.explanation import Explanation, explain
 from newfound.description.learning import Training, findings, without_calendar, word_table
@@ -142,6 +144,9 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         The number of known and of novel documents with each word of the vocabulary.
     evidence_ : Evidence
         The evidence of the documents for each word of the vocabulary.
+    calibration_ : VoteCalibration or None
+        The probability of novel for the votes of the machines, from documents that were held out;
+        None if there were none, as for a single machine.
     seconds_ : dict of str to float
         How long "learning" took; empty in a describer that was loaded.
 
@@ -175,6 +180,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
     set_aside_: dict[str, str]
     copies_: Copies | None
     timeline_: Timeline | None
+    calibration_: VoteCalibration | None
     seconds_: dict[str, float]
 
     def __init__(
@@ -461,7 +467,12 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         """
         check_is_fitted(self, "clauses_")
         return explain(
-            text, self.vectorizer_, self.words_, self.clauses_, set_aside=self.set_aside_
+            text,
+            self.vectorizer_,
+            self.words_,
+            self.clauses_,
+            set_aside=self.set_aside_,
+            probability=self._probability,
         )
 
     def report(
@@ -535,6 +546,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         self.n_documents_ = dict(zip(SIDES, found.clauses.n_documents, strict=True))
         self.document_counts_, self.evidence_ = found.documents, found.evidence
         self.phrases_, self.copies_ = found.phrases, found.copies
+        self.calibration_ = found.calibration
         self._derive(found.clauses)
 
     def _derive(self, clauses: ClauseTable) -> None:
@@ -572,6 +584,12 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         themes = find_themes(matrix, novel, terms, texts=self.corpus_.texts)
         return Themes(tuple(themes), unexplained_share(themes, matrix, novel))
 
+    def _probability(self, lead: int) -> float:
+        """Return the probability of novel for a lead of novel votes; nan if it is not known."""
+        if self.calibration_ is None:
+            return math.nan
+        return self.calibration_.probability(lead / self.n_machines_)
+
     @cached_property
     def _context(self) -> ContextIndex:
         return ContextIndex(self.all_clauses_)
@@ -603,6 +621,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
             phrases=self.phrases_,
             machines=self.machines_ if with_automata else (),
             set_aside=self.set_aside_,
+            calibration=self.calibration_,
             **self._in_order_of_sides(),
         )
         return describer_state(parts)
@@ -629,7 +648,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         describer.document_counts_, describer.evidence_ = parts.documents, parts.evidence
         describer.phrases_, describer.seconds_ = parts.phrases, {}
         describer.set_aside_, describer.copies_ = parts.set_aside, None
-        describer.timeline_ = parts.timeline
+        describer.timeline_, describer.calibration_ = parts.timeline, parts.calibration
         describer._derive(parts.table)
         describer._themes = parts.themes
         return describer

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.description.calibration import VoteCalibration
 from newfound.description.novelty import Evidence, document_weights, word_evidence
 from newfound.description.phrases import find_phrases
 from newfound.description.scores import stability
@@ -113,6 +114,8 @@ class Findings(NamedTuple):
         Words that occur together.
     copies : Copies or None
         Copied documents and passages, which count once as evidence; None if all text counts.
+    calibration : VoteCalibration or None
+        What votes mean; None if no documents were held out.
     """
 
     corpus: Corpus
@@ -121,6 +124,7 @@ class Findings(NamedTuple):
     evidence: Evidence
     phrases: Table
     copies: Copies | None
+    calibration: VoteCalibration | None
 
 
 def findings(
@@ -170,6 +174,7 @@ def findings(
         evidence=word_evidence(counted, novel),
         phrases=find_phrases(clauses, matrix, weights),
         copies=copies,
+        calibration=VoteCalibration.of(learned.leads, novel),
     )
 
 

@@ -144,7 +144,7 @@ def describe_periods(
     >>> found = describe_periods(
     ...     texts, reading={"dates": dates}, n_machines=2, n_clauses=10, T=5, random_state=0)
     >>> [(period.name, period.describer.words_["word"][0]) for period in found.periods]
-    [('2003-04', 'spread')]
+    [('2003-04', 'spreads')]
     """
     whole = _dated(as_documents(documents, **(reading or {})))
     rows = period_rows(whole.dates or (), by)

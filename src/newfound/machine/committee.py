@@ -57,11 +57,14 @@ class Learned(NamedTuple):
     votes : (n_documents,) ndarray of float64
         How the machines that have not learned from a document vote on it, from -1 (known) to 1
         (novel) on average; nan if all have learned from it.
+    leads : (n_documents,) ndarray of float64
+        The same as numbers of votes: those for novel less those for known.
     """
 
     clauses: Clauses
     held_out: NDArray[np.int64]
     votes: NDArray[np.float64]
+    leads: NDArray[np.float64]
 
 
 def member_seeds(random_state: Any, n: int) -> list[int]:
@@ -359,7 +362,7 @@ def read(
     """
     labels = np.array(SIDES)[novel.astype(int)]
     parts, held_out = [], []
-    total, voters = np.zeros(len(novel)), np.zeros(len(novel), np.int64)
+    total, voters = np.zeros((2, len(novel))), np.zeros(len(novel), np.int64)
     for machine, learned in zip(machines, rows, strict=True):
         rest = np.setdiff1d(np.arange(len(novel)), learned)
         clauses = machine.clauses_
@@ -372,12 +375,13 @@ def read(
                 clauses, matches=clauses.matches + more[0], agrees=clauses.agrees + more[1]
             )
             sums = machine.class_sums(matrix[rest]).astype(np.float64)
-            total[rest] += np.clip((sums[:, 1] - sums[:, 0]) / (2 * machine.T), -1, 1)
+            lead = sums[:, 1] - sums[:, 0]
+            total[:, rest] += np.clip(lead / (2 * machine.T), -1, 1), lead
             voters[rest] += 1
         else:
             more = (np.zeros(len(clauses), np.int64), np.zeros(len(clauses), np.int64))
         parts.append(clauses)
         held_out.append(np.stack(more))
-    votes = np.full(len(novel), np.nan)
-    np.divide(total, voters, out=votes, where=voters > 0)
-    return Learned(Clauses.concatenate(parts), np.concatenate(held_out, axis=1), votes)
+    means = np.full(total.shape, np.nan)
+    np.divide(total, voters, out=means, where=voters > 0)
+    return Learned(Clauses.concatenate(parts), np.concatenate(held_out, axis=1), *means)
