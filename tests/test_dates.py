@@ -159,12 +159,13 @@ class TestCommand:
 
     def test_each_month_in_one_call(self, table: Path, tmp_path: Path) -> None:
         words = ["--documents", table, "--date-column", "when", "--by", "month"]
-        output = tmp_path / "words.csv"
-        result = run("describe", *words, "--machines", 2, "--json", "-o", output)
+        output, page = tmp_path / "words.csv", tmp_path / "page.html"
+        result = run("describe", *words, "--machines", 2, "--json", "-o", output, "--report", page)
         assert result.exit_code == 0, result.output
         data = json.loads(result.stdout)
         assert [period["period"] for period in data["periods"]] == ["2003-02", "2003-03"]
         assert set(pd.read_csv(output)["period"]) == {"2003-02", "2003-03"}
+        assert "2003-03" in page.read_text(encoding="utf-8")
         shown = run("describe", *words, "--machines", 2)
         assert "2003-03: 24 documents, compared with 48 before" in shown.stdout
 

@@ -97,6 +97,12 @@ def describe_each(
         found = describe_periods(documents, by=by, start=start, callback=callback, **parameters)
     if output is not None:
         write(("words", _all_words(found.periods), output), force=force, quiet=quiet)
+    if report is not None:
+        from newfound.report import report_page_of_periods, write_page
+
+        write_page(report, report_page_of_periods(found, seconds=seconds), force=force)
+        if not quiet:
+            say(f"wrote the report to {report}; open it in any browser.")
     if json:
         print_json(
             {
