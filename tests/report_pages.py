@@ -30,7 +30,7 @@ class PageReader(HTMLParser):
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Give the data of a page."""
+    """Return the data of a page."""
     parser = PageReader()
     parser.feed(path.read_text(encoding="utf-8"))
     data: dict[str, Any] = json.loads(parser.text)

@@ -40,7 +40,7 @@ def described() -> newfound.NoveltyDescriber:
 
 
 def write(path: Path, describer: newfound.NoveltyDescriber, **options: Any) -> dict[str, Any]:
-    """Write a page and give its data."""
+    """Write a page and return its data."""
     write_report(path, describer, **options)
     return read(path)
 

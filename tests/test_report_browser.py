@@ -160,7 +160,7 @@ def report(described: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the report of the bundled sample, with words and documents enough for every section."""
+    """Return the report of the bundled sample, with words and documents enough for every section."""
     known, novel = newfound.load_sample()
     describer = newfound.describe(
         known, novel, n_machines=3, n_clauses=200, epochs=4, random_state=1
@@ -187,7 +187,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def dated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the report of the bundled sample with dates: known in 2003, novel in 2004."""
+    """Return the report of the bundled sample with dates: known in 2003, novel in 2004."""
     known, novel = newfound.load_sample()
     dates = [
         [f"{year}-{1 + i % 12:02}-{1 + i % 28:02}" for i in range(len(pile))]
@@ -209,7 +209,7 @@ def dated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def periods(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the report of three months of the bundled sample, travel in the last one."""
+    """Return the report of three months of the bundled sample, travel in the last one."""
     known, novel = newfound.load_sample()
     texts = [*known.texts[:800], *novel.texts[:300]]
     dates = [f"2003-0{1 + (i >= 400) + (i >= 800)}-{1 + i % 28:02}" for i in range(1100)]
@@ -223,7 +223,7 @@ def periods(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def detected(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the report of a detection: 100 requests about banking, then 40 about travel."""
+    """Return the report of a detection: 100 requests about banking, then 40 about travel."""
     known, novel = newfound.load_sample()
     order = np.random.default_rng(1).permutation(1500)
     texts, labels = np.array(known.texts)[order], np.array(known.labels)[order]
@@ -237,7 +237,7 @@ def detected(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def rows(page: Page, table: str = "words") -> list[str]:
-    """Give the first cells of a table, without marks and forms."""
+    """Return the first cells of a table, without marks and forms."""
     words: list[str] = page.eval_on_selector_all(
         f"#{table}-table tbody tr", "rows => rows.map(row => row.querySelector('bdi').textContent)"
     )

@@ -21,7 +21,7 @@ SMALL: dict[str, Any] = {"n_machines": 2, "n_clauses": 40, "epochs": 3}
 
 
 def piles() -> tuple[list[str], list[str], list[str]]:
-    """Give known requests, their classes, and incoming requests of which the last 40 are new."""
+    """Return known requests, their classes, and incoming requests of which the last 40 are new."""
     known, novel = newfound.load_sample()
     assert known.labels is not None
     order = np.random.default_rng(1).permutation(1500)
