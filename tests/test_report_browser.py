@@ -160,7 +160,7 @@ def report(described: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the report of the bundled sample, with words and documents enough for every section."""
+    """Return the report of the bundled sample, enough for every section."""
     known, novel = newfound.load_sample()
     describer = newfound.describe(
         known, novel, n_machines=3, n_clauses=200, epochs=4, random_state=1
