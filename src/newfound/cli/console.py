@@ -185,13 +185,11 @@ def _progress() -> Progress:
     )
 
 
-def headline(words: Sequence[str], n_known: int, n_novel: int) -> Text:
-    """Return what was found in one sentence, and how to read the columns."""
-    found = ", ".join(map(visible, words)) or "no word"
+def headline(sentence: str) -> Text:
+    """Return what was found, and how to read the columns."""
     return Text.assemble(
-        f"What is new in {n_novel:,} novel documents, compared with {n_known:,} known ones: ",
-        (found, STYLES["novel"]),
-        ".\nNovelty: how sure it is that a word is new, in standard deviations; chance rarely "
+        (visible(sentence), "bold"),
+        "\nNovelty: how sure it is that a word is new, in standard deviations; chance rarely "
         "exceeds 2.\n"
         "Times: how many times more frequent in novel documents, shrunk, with its 90 % interval.\n"
         "q: expected share of false discoveries if you stop here (Benjamini-Hochberg).\n",

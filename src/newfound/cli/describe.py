@@ -314,6 +314,8 @@ def notes(describer: NoveltyDescriber) -> Iterator[str]:
 def _print(
     describer: NoveltyDescriber, known: Documents, novel: Documents, *, top: int, json: bool
 ) -> None:
+    from newfound.report.summary import description_sentence
+
     new, old = top_words(describer, top), top_words(describer, top, ascending=True)
     phrases = [
         row
@@ -337,6 +339,7 @@ def _print(
                 "known": _pile(known),
                 "novel": _pile(novel),
                 "parameters": parameters,
+                "summary": description_sentence(describer),
                 **described_data(describer, top),
                 "phrases": phrases,
                 "rules": [clause.to_dict() for clause in rules],
@@ -346,7 +349,7 @@ def _print(
         )
         return
     show(
-        headline([row["word"] for row in new[:5]], len(known), len(novel)),
+        headline(description_sentence(describer)),
         *themes_of(describer),
         words_table(new, "novel", "Words that are new", word_curves(describer, new)),
         words_table(

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from newfound.cli.console import print_json, say, show, themes_table, words_table, working
 from newfound.cli.outputs import write
-from newfound.marks import STYLES, visible
+from newfound.marks import visible
 
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from newfound.text.documents import Documents
 
 __all__ = ["describe_each", "described_data", "themes_of", "top_words", "word_curves"]
-
-_WORDS_OF_A_HEADLINE = 5
 
 
 def top_words(
@@ -136,25 +134,28 @@ def _all_words(periods: tuple[Period, ...]) -> Table:
 
 
 def _period_data(period: Period, top: int) -> dict[str, Any]:
+    from newfound.report.summary import description_sentence
+
     return {
         "period": period.name,
         "known": len(period.known),
         "novel": len(period.novel),
+        "summary": description_sentence(period.describer),
         **described_data(period.describer, top),
     }
 
 
 def _period_parts(period: Period, top: int) -> list[RenderableType]:
     """Return what the terminal shows of a period."""
+    from newfound.report.summary import description_sentence
+
     describer = period.describer
     new = top_words(describer, top)
-    words = ", ".join(visible(row["word"]) for row in new[:_WORDS_OF_A_HEADLINE]) or "no word"
     return [
         Text.assemble(
             (f"{period.name}", "bold"),
-            f": {len(period.novel):,} documents, compared with {len(period.known):,} before: ",
-            (words, STYLES["novel"]),
-            ".",
+            f": {len(period.novel):,} documents, compared with {len(period.known):,} before.\n",
+            visible(description_sentence(describer)),
         ),
         *themes_of(describer),
         words_table(new, "novel", "Words that are new", word_curves(describer, new)),

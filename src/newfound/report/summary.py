@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["detection_summary", "percent", "periods_summary", "summary"]
+from newfound.report.measures import Measures
+from newfound.table import jsonable
+
+if TYPE_CHECKING:
+    from newfound.description.describer import NoveltyDescriber
+
+__all__ = ["description_sentence", "detection_summary", "percent", "periods_summary", "summary"]
 
 _NAMED = 5
 _NAMED_THEMES = 3
@@ -65,6 +71,33 @@ def summary(
         )
         said = {"sentence": [_part(nothing)], "detail": []}
     return {**said, "words": new, "names": names}
+
+
+def description_sentence(describer: NoveltyDescriber) -> str:
+    """Return the sentence and the detail of `summary` as one text, as for a terminal.
+
+    Parameters
+    ----------
+    describer : NoveltyDescriber
+        Fitted.
+    """
+    table, new = describer.words_, Measures.of(describer).new
+    names = ("word", "documents_novel", "documents_known")
+    columns = {name: table[name][new].tolist() for name in names}
+    words = {"columns": {**columns, "new": [True] * int(new.sum())}, "new": int(new.sum())}
+    rows = [
+        {"name": theme.name, "share_novel": theme.share_novel, "share_known": theme.share_known}
+        for theme in describer.themes_
+    ]
+    unexplained = jsonable(describer.unexplained_)
+    themes = {"rows": rows, "total": len(rows), "unexplained": unexplained}
+    n = describer.n_documents_
+    made = summary(words, n["known"], n["novel"], themes=themes)
+    return " ".join(
+        "".join(part["text"] for part in made[name])
+        for name in ("sentence", "detail")
+        if made[name]
+    )
 
 
 def percent(share: float) -> str:
