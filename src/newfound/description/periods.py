@@ -28,7 +28,8 @@ class Period:
     name : str
         Such as "2003-04"; a day or week is named by its first day.
     describer : NoveltyDescriber
-        Fitted: the documents of the period are novel, all earlier ones known.
+        Fitted: the documents of the period are novel, all earlier ones known. It is kept without
+        its automata.
     known, novel : Documents
         These documents.
     """
@@ -166,7 +167,9 @@ def describe_periods(
         if callback is not None:
             callback(name, number, len(chosen))
         known, novel = whole.take(np.sort(before).tolist()), whole.take(own.tolist())
-        described.append(Period(name, describe(known, novel, **parameters), known, novel))
+        describer = describe(known, novel, **parameters)
+        describer.machines_ = ()  # the automata take far more memory than all that they found
+        described.append(Period(name, describer, known, novel))
     return Periods(by, tuple(described), Timeline(days, by))
 
 

@@ -93,11 +93,8 @@ def description_sentence(describer: NoveltyDescriber) -> str:
     themes = {"rows": rows, "total": len(rows), "unexplained": unexplained}
     n = describer.n_documents_
     made = summary(words, n["known"], n["novel"], themes=themes)
-    return " ".join(
-        "".join(part["text"] for part in made[name])
-        for name in ("sentence", "detail")
-        if made[name]
-    )
+    said = ("".join(part["text"] for part in made[name]) for name in ("sentence", "detail"))
+    return " ".join(text for text in said if text)
 
 
 def percent(share: float) -> str:
