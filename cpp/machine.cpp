@@ -58,6 +58,7 @@ void Machine::set_position(std::vector<std::uint32_t> position) {
 }
 
 void Machine::copy_states(std::uint8_t* out) const {
+  check_complete();
   if (fresh_) {
     std::memset(out, kInclude - 1, static_cast<std::size_t>(total_clauses()) * 2 * p_.n_features);
     return;
@@ -87,10 +88,11 @@ void Machine::set_states(const std::uint8_t* in) {
       to[at + kLine] = from[p_.n_features + f];
     }
   }
-  fresh_ = false;
+  fresh_ = incomplete_ = false;
 }
 
 ClauseLists Machine::clauses(std::uint32_t n_threads) const {
+  check_complete();
   ClauseLists lists;
   lists.begin.assign(total_clauses() + 1, 0);
   if (fresh_) return lists;

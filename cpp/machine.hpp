@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 #include "documents.hpp"
@@ -64,6 +65,13 @@ class Machine {
   bool fresh() const { return fresh_; }
   void fill(std::uint32_t clause);
   void set_filled() { fresh_ = false; }
+  // Training that fails leaves automata without the decrements that they are due; such a machine
+  // cannot be used until its states are set.
+  void set_incomplete() { incomplete_ = true; }
+  void check_complete() const {
+    if (incomplete_)
+      throw std::runtime_error("the machine is incomplete, because a fit failed; fit a new one");
+  }
   // How many random keys the clause has used: with the seed, all of its random state.
   std::uint64_t& draws(std::uint32_t clause) { return draws_[clause]; }
   std::uint64_t epochs_seen() const { return epochs_seen_; }
@@ -99,6 +107,7 @@ class Machine {
   std::vector<std::uint32_t> position_;
   bool ordered_ = false;
   bool fresh_ = true;
+  bool incomplete_ = false;
   std::uint64_t epochs_seen_ = 0;
 };
 

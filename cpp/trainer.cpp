@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <memory>
 #include <numeric>
 #include <thread>
@@ -34,6 +35,7 @@ class Training {
         store_(machine, documents),
         barrier_(n_threads),
         partial_(n_threads),
+        failed_(n_threads),
         order_(static_cast<std::size_t>(documents.size())) {
     for (std::uint32_t t = 0; t < n_threads; ++t)
       workers_.push_back(std::make_unique<Worker>(store_, machine, documents, t, n_threads));
@@ -47,7 +49,7 @@ class Training {
       for (std::uint32_t t = 1; t < workers_.size(); ++t)
         threads.emplace_back([this, t] {
           gate_.wait(kClosed);
-          if (gate_ == kOpen) work(t);
+          if (gate_ == kOpen) work_or_fail(t);
         });
       open_gate(kOpen);
     } catch (...) {  // no thread may begin before all exist: they wait for each other
@@ -55,8 +57,13 @@ class Training {
       for (std::thread& thread : threads) thread.join();
       throw;
     }
-    work(0);
+    work_or_fail(0);
     for (std::thread& thread : threads) thread.join();
+    for (const std::exception_ptr& error : failed_)
+      if (error) {
+        machine_.set_incomplete();
+        std::rethrow_exception(error);
+      }
     return std::move(result_);
   }
 
@@ -109,6 +116,17 @@ class Training {
     const double rest =
         spent * static_cast<double>(order_.size() - done) / static_cast<double>(done + 1);
     return rest > kFinishSeconds;
+  }
+
+  // One thread's work. If it fails, those that wait for it end, too.
+  void work_or_fail(std::uint32_t t) {
+    try {
+      work(t);
+    } catch (const Barrier::Abandoned&) {  // another thread failed
+    } catch (...) {
+      failed_[t] = std::current_exception();
+      barrier_.abandon();
+    }
   }
 
   void work(std::uint32_t t) {
@@ -236,6 +254,7 @@ class Training {
   Barrier barrier_;
   std::atomic<int> gate_{kClosed};
   std::vector<Partial> partial_;
+  std::vector<std::exception_ptr> failed_;  // of each thread
   std::vector<std::uint32_t> order_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::int64_t epochs_ = 0;
@@ -251,6 +270,7 @@ class Training {
 
 FitResult fit(Machine& machine, const CsrView& csr, const std::int32_t* labels, std::int64_t epochs,
               std::uint32_t n_threads, const Hooks& hooks) {
+  machine.check_complete();
   if (!machine.ordered()) machine.order_by_frequency(csr);
   const Documents documents(csr, machine.position());
   const std::uint32_t shares = std::max(1U, machine.parameters().n_clauses / 2);

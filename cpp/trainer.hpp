@@ -29,6 +29,7 @@ struct FitResult {
   bool partial_epoch = false;  // ended in the middle of an epoch, which is not in the history
 };
 
+// If it throws during training, such as for lack of memory, the machine is incomplete.
 FitResult fit(Machine& machine, const CsrView& documents, const std::int32_t* labels,
               std::int64_t epochs, std::uint32_t n_threads, const Hooks& hooks);
 

@@ -18,6 +18,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from newfound import EpochInfo, TsetlinMachineClassifier
 from newfound.machine.clauses import Clauses
+from newfound.machine.native import MachineParameters, NativeMachine
 
 
 def make_documents(
@@ -478,6 +479,22 @@ def test_verbose_prints_a_line_for_each_epoch_on_standard_error(capsys) -> None:
     machine(T=50, epochs=2, verbose=1).fit(*make_documents())
     printed = capsys.readouterr()
     assert printed.out == "" and printed.err.count("documents at T") == 2
+
+
+def test_the_documents_may_be_changed_after_a_fit() -> None:
+    indptr, indices = np.arange(9), np.tile(np.array([0, 1], np.int32), 4)
+    codes = indices.copy()
+    counted = []
+    for change in (False, True):
+        native = NativeMachine(MachineParameters(4, 2, 3.0, False, 0), 2, 2, seed=1)
+        native.fit((indptr, indices), codes, epochs=20)
+        if change:
+            for array in (indptr, indices, codes):
+                array[:] = 0
+        counted.append(native.clauses())
+    assert counted[0].matches.sum() > 0
+    for name in ("matches", "agrees"):
+        np.testing.assert_array_equal(getattr(counted[1], name), getattr(counted[0], name))
 
 
 def test_what_a_signal_handler_raises_reaches_the_caller() -> None:

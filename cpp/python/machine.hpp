@@ -189,15 +189,18 @@ class PyMachine {
   nb::tuple counters() {
     std::vector<std::uint32_t> position;
     std::vector<std::uint64_t> draws;
+    std::uint64_t epochs = 0;
     {
       nb::gil_scoped_release release;
       const std::lock_guard lock(mutex_);
+      machine_.check_complete();
       position = machine_.position();
       draws = machine_.all_draws();
+      epochs = machine_.epochs_seen();
     }
     const std::size_t n = position.size(), m = draws.size();
     return nb::make_tuple(to_numpy(std::move(position), {n}), to_numpy(std::move(draws), {m}),
-                          machine_.epochs_seen());
+                          epochs);
   }
 
   void set_counters(const Array1<std::uint32_t>& position, const Array1<std::uint64_t>& draws,

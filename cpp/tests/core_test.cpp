@@ -1,7 +1,12 @@
 // The core without Python, for the sanitisers: fits of many kinds on every instruction set and
-// number of threads must give the same automata, and votes must be what the clauses say.
+// number of threads must give the same automata, votes must be what the clauses say, and a fit that
+// fails must end with an exception.
+#include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -14,6 +19,36 @@
 namespace {
 
 using namespace newfound;
+
+// How many more allocations succeed, on any thread; negative: all of them.
+std::atomic<std::int64_t> allocations_left{-1};
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+  std::int64_t left = allocations_left.load();
+  while (left >= 0 && !allocations_left.compare_exchange_weak(left, left > 0 ? left - 1 : 0)) {
+  }
+  void* memory = left == 0 ? nullptr : std::malloc(size > 0 ? size : 1);
+  if (!memory) throw std::bad_alloc();
+  return memory;
+}
+
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  try {
+    return operator new(size);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+void* operator new[](std::size_t size) { return operator new(size); }
+
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace {
 
 struct Corpus {
   std::vector<std::int64_t> indptr{0};
@@ -137,6 +172,56 @@ void check_ends(const Corpus& corpus) {
   ++passed;
 }
 
+template <class Error, class Act>
+bool throws(const Act& act) {
+  try {
+    act();
+  } catch (const Error&) {
+    return true;
+  }
+  return false;
+}
+
+// Without memory, wherever it ends and on whichever thread, a fit throws, and other threads do not
+// wait for the one that failed. The last allocations are those of training itself.
+void check_failures(const Corpus& corpus) {
+  const Parameters p{2, 300, 60, 10, 25.0, false, 0, 1};
+  constexpr std::int64_t kEnough = 1'000'000, kLast = 60;
+  for (const std::uint32_t n_threads : {1U, 2U, 5U}) {
+    const auto fails = [&](Machine& machine, std::int64_t allocations) {
+      allocations_left = allocations;
+      return throws<std::bad_alloc>(
+          [&] { fit(machine, corpus.view(), corpus.labels.data(), 3, n_threads, {}); });
+    };
+    Machine complete(p);
+    require(!fails(complete, kEnough), "fit with memory");
+    const std::int64_t needed = kEnough - allocations_left.exchange(-1);
+    int incomplete = 0;
+    for (std::int64_t n = 0; n < needed;
+         n = std::min(n + 1 + n / 10, std::max(n + 1, needed - kLast))) {
+      Machine machine(p);
+      const bool failed = fails(machine, n);
+      allocations_left = -1;
+      incomplete += throws<std::runtime_error>([&] { machine.clauses(1); });
+      require(failed || n > 0, "fit without memory");
+    }
+    require(incomplete > 5, "failures in training");
+  }
+  Machine machine(p);
+  Hooks hooks;
+  hooks.epoch = [](std::int64_t, const EpochCounts&) -> bool { throw std::length_error("hook"); };
+  require(throws<std::length_error>(
+              [&] { fit(machine, corpus.view(), corpus.labels.data(), 9, 3, hooks); }),
+          "exception of a hook");
+  require(throws<std::runtime_error>(
+              [&] { fit(machine, corpus.view(), corpus.labels.data(), 9, 3, {}); }),
+          "fit of an incomplete machine");
+  const std::vector<std::uint8_t> states(std::size_t{2} * 2 * 60 * 300, 100);
+  machine.set_states(states.data());
+  require(states_of(machine) == states, "states set after a failure");
+  ++passed;
+}
+
 }  // namespace
 
 int main() {
@@ -157,6 +242,7 @@ int main() {
                execution);
   }
   check_ends(two);
+  check_failures(two);
   std::printf("%d passed, 0 failed\n", passed);
   return 0;
 }

@@ -110,9 +110,9 @@ class NativeMachine:
         )
         self.history = np.concatenate((self.history, history))
         self.stop_reason = "interrupted" if isinstance(raised, KeyboardInterrupt) else reason
-        # A copy, because the caller may change the documents before the clauses are read.
+        # Copies, because the caller may change the documents before the clauses are read.
         indptr, indices = documents
-        self._documents, self._clauses = ((indptr, indices.copy()), codes), None
+        self._documents, self._clauses = ((indptr.copy(), indices.copy()), codes.copy()), None
         return cut, raised
 
     def class_sums(self, documents: _Csr, n_threads: int = 1) -> NDArray[np.int32]:
