@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -40,3 +42,21 @@ def test_the_page_has_the_same_classes_of_characters() -> None:
     parts = re.search(r'_UNSEEN = \(\s*r"(.*)"\s*r"(.*)"\s*\)', source)
     assert parts is not None
     assert f"[{parts[1]}{parts[2]}]*[=+\\-@\\uff1d\\uff0b\\uff0d\\uff20]" in script
+
+
+@pytest.mark.parametrize("write", [Table.to_csv, Table.to_json])
+def test_a_file_is_replaced_only_if_asked_for_and_never_half_written(
+    write: Callable[..., str | None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "rows"
+    path.write_text("kept")
+    table = Table({"word": np.array(["ball", "scrum"])})
+    with pytest.raises(FileExistsError, match="force=True"):
+        write(table, path)
+    with monkeypatch.context() as full_disk:
+        full_disk.setattr("os.fsync", lambda handle: os.write(-1, b""))
+        with pytest.raises(OSError, match="Cannot write"):
+            write(table, path, force=True)
+    assert path.read_text() == "kept" and list(tmp_path.iterdir()) == [path]
+    write(table, path, force=True)
+    assert path.read_text() == write(table)

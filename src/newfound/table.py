@@ -15,6 +15,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.storage.files import replacing
+
 __all__ = ["Table", "guard_formula", "jsonable"]
 
 # A spreadsheet evaluates a cell that begins with one of these, ASCII or full-width, even after
@@ -134,8 +136,13 @@ class Table:
         """Return a polars DataFrame."""
         return _library("polars").DataFrame(self._plain())
 
-    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str | None:
+    def to_csv(
+        self, path: str | os.PathLike[str] | None = None, *, force: bool = False
+    ) -> str | None:
         """Write a CSV file in UTF-8; without a path, return its text.
+
+        The file is written completely or not at all, and an existing one is replaced only with
+        `force`.
 
         A number that is not finite is left empty; several values in a cell are separated by
         ``|``. A text that a spreadsheet would evaluate gets an apostrophe; see `guard_formula`.
@@ -145,12 +152,18 @@ class Table:
         writer.writerow(map(guard_formula, self.columns))
         for row in self.to_records():
             writer.writerow(map(_cell, row.values()))
-        return _written(text.getvalue(), path)
+        return _written(text.getvalue(), path, force=force)
 
-    def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """Write a JSON file, a list of rows; without a path, return its text."""
+    def to_json(
+        self, path: str | os.PathLike[str] | None = None, *, force: bool = False
+    ) -> str | None:
+        """Write a JSON file, a list of rows; without a path, return its text.
+
+        The file is written completely or not at all, and an existing one is replaced only with
+        `force`.
+        """
         rows = ",\n".join(json.dumps(row, ensure_ascii=False) for row in self.to_records())
-        return _written(f"[\n{rows}\n]\n" if rows else "[]\n", path)
+        return _written(f"[\n{rows}\n]\n" if rows else "[]\n", path, force=force)
 
     def _plain(self) -> dict[str, Any]:
         return {
@@ -181,11 +194,11 @@ def _library(name: str) -> Any:
         raise ImportError(f"This needs {name}: pip install {name}") from error
 
 
-def _written(text: str, path: str | os.PathLike[str] | None) -> str | None:
+def _written(text: str, path: str | os.PathLike[str] | None, *, force: bool) -> str | None:
     if path is None:
         return text
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        file.write(text)
+    with replacing(path, force=force) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="")
     return None
 
 

@@ -18,8 +18,8 @@ __all__ = ["check_table_format", "write"]
 
 
 class _Rows(Protocol):
-    def to_csv(self, path: Path) -> Any: ...
-    def to_json(self, path: Path) -> Any: ...
+    def to_csv(self, path: Path, *, force: bool) -> Any: ...
+    def to_json(self, path: Path, *, force: bool) -> Any: ...
     def to_records(self) -> list[dict[str, Any]]: ...
 
 
@@ -38,12 +38,10 @@ def write(
 ) -> None:
     """Write a table and a model to the paths given, and print a message for each."""
     from newfound.models import save as save_model
-    from newfound.storage.files import replacing
 
     _, rows, path = output
     if path is not None:
-        with replacing(path, force=force) as aside:
-            _write_rows(rows, aside)
+        _write_rows(rows, path, force=force)
     written = [(output[0], path)]
     if save is not None:
         what, model, path = save
@@ -55,12 +53,15 @@ def write(
             say(f"wrote the {what} to {path}.")
 
 
-def _write_rows(rows: _Rows, path: Path) -> None:
+def _write_rows(rows: _Rows, path: Path, *, force: bool) -> None:
+    from newfound.storage.files import replacing
+
     suffix = path.suffix.lower()
     if suffix == ".csv":
-        rows.to_csv(path)
+        rows.to_csv(path, force=force)
     elif suffix == ".json":
-        rows.to_json(path)
+        rows.to_json(path, force=force)
     else:
         table = import_module("pyarrow").Table.from_pylist(rows.to_records())
-        import_module("pyarrow.parquet").write_table(table, path)
+        with replacing(path, force=force) as temporary:
+            import_module("pyarrow.parquet").write_table(table, temporary)

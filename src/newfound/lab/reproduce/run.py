@@ -257,8 +257,7 @@ def _without_words(seed: dict[str, Any] | Any) -> dict[str, Any]:
 def _write_tables(folder: Path, made: dict[str, Table]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, table in made.items():
-        with replacing(folder / f"{name}.csv", force=True) as aside:
-            table.to_csv(aside)
+        table.to_csv(folder / f"{name}.csv", force=True)
 
 
 def _write_text(path: Path, text: str) -> None:
