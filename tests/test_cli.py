@@ -490,6 +490,19 @@ class TestBadInput:
         assert "are the same" in " ".join(result.stderr.split())
         assert call("describe", "--known", "-", "--novel", "-").exit_code == 2
 
+    @pytest.mark.parametrize("option", ["--output", "--report", "--save"])
+    def test_no_output_replaces_an_input(self, piles: Piles, option: str) -> None:
+        piles.write(KNOWN, NOVEL)
+        before = piles.novel.read_bytes()
+        for name in (piles.novel, piles.novel.parent / "link.csv"):
+            if not name.exists():
+                name.symlink_to(piles.novel)
+            result = call(*piles.arguments, option, name, "--force")
+            assert result.exit_code == 2
+            said = " ".join(result.stderr.replace("│", " ").split())
+            assert f"--novel and {option} are the same" in said
+        assert piles.novel.read_bytes() == before
+
     def test_the_same_documents_on_both_sides(self, piles: Piles) -> None:
         refused(
             call(*piles.write(KNOWN, KNOWN).arguments),

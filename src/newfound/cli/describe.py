@@ -163,7 +163,8 @@ def describe(
     paths, columns = _paths(known, novel, documents), (known_column, novel_column)
     _check_dates(documents, date_column, dates_from, by, columns, save)
     paths_out = {"--output": output, "--save": save, "--report": report}
-    check_distinct(paths_out)
+    inputs = {"--known": known, "--novel": novel, "--documents": documents}
+    check_distinct(paths_out, {**inputs, "--stop-words": stop_words})
     check_table_format(output)
     ways = reading_options(paths, columns[: len(paths)], text_column, format, date_column)
     with outcome():
@@ -220,7 +221,7 @@ def demo(
 ) -> None:
     """Describe the bundled sample: requests about banking are known, about travel novel."""
     with outcome():
-        from newfound.lab.datasets import load_sample
+        from newfound.text.sample import load_sample
 
         check_outputs(report, force=force)
         known, novel = load_sample()
@@ -329,16 +330,12 @@ def _print(
         for clause in common[common.side == side][: -(-top // 2)]
     ]
     if json:
-        from newfound.description.presets import resolve
-
-        parameters: dict[str, Any] = describer.get_params()
-        parameters |= resolve(describer.preset, parameters)
         print_json(
             {
                 "newfound": version("newfound"),
                 "known": _pile(known),
                 "novel": _pile(novel),
-                "parameters": parameters,
+                "parameters": _parameters(describer),
                 "summary": description_sentence(describer),
                 **described_data(describer, top),
                 "phrases": phrases,
@@ -358,6 +355,12 @@ def _print(
         *([phrases_table(phrases, "Words that occur together")] if phrases else []),
         rules_table(rules, "Most frequent rules"),
     )
+
+
+def _parameters(describer: NoveltyDescriber) -> dict[str, Any]:
+    """Return the parameters that were used, as the options of the command name them."""
+    used = {**describer.get_params(), **describer.parameters_}
+    return {**used, "max_literals": used["max_literals"] or 0}
 
 
 def _pile(documents: Documents) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from newfound.cli.options import (
     reading_options,
 )
 from newfound.cli.outputs import check_table_format, write
+from newfound.cli.periods import top_words
 from newfound.marks import visible
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def detect(
     """
     _check_options(context, known, incoming, model, labels_column)
     paths_out = {"--output": output, "--save": save, "--report": report}
-    check_distinct(paths_out)
+    check_distinct(paths_out, {"--known": known, "--incoming": incoming, "--model": model})
     check_table_format(output)
     paths = [incoming] if known is None else [known, incoming]
     columns = [incoming_column] if known is None else [known_column, incoming_column]
@@ -246,7 +247,7 @@ def _data(detection: Detection, incoming: Documents, top: int) -> dict[str, Any]
             }
             for group in detection.groups
         ],
-        "novel_words": [] if described is None else described.words_.top(top).to_records(),
+        "novel_words": [] if described is None else top_words(described, top),
     }
 
 
@@ -283,6 +284,6 @@ def _show(detection: Detection, incoming: Documents, top: int) -> None:
         words = ", ".join(group.words["word"][:10].tolist())
         shown.append(Text(f"Group {number}, {group.size:,} documents: {visible(words)}"))
     if detection.description is not None:
-        rows = detection.description.words_.top(top).to_records()
+        rows = top_words(detection.description, top)
         shown += [Text(), words_table(rows, "novel", "Words that are new")]
     show(*shown)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from importlib import import_module
@@ -156,12 +157,25 @@ Measurements = Annotated[
 ]
 
 
-def check_distinct(paths: Mapping[str, Path | None]) -> None:
-    """Reject two options that name the same file."""
-    taken: dict[Path, str] = {}
-    for option, path in paths.items():
-        if path is not None and taken.setdefault(path, option) != option:
-            raise typer.BadParameter(f"{taken[path]} and {option} are the same: {path}.")
+def check_distinct(
+    outputs: Mapping[str, Path | None], inputs: Mapping[str, str | Path | None] | None = None
+) -> None:
+    """Reject two outputs that are the same file, and an output that is an input.
+
+    Parameters
+    ----------
+    outputs, inputs : mapping of str to path
+        The path that each option names, by the name of the option; an input may be "-".
+    """
+    named = {
+        os.path.realpath(path): option
+        for option, path in (inputs or {}).items()
+        if path is not None and str(path) != "-"
+    }
+    for option, path in outputs.items():
+        if path is not None and named.setdefault(os.path.realpath(path), option) != option:
+            other = named[os.path.realpath(path)]
+            raise typer.BadParameter(f"{other} and {option} are the same: {path}.")
 
 
 def reading_options(
