@@ -209,21 +209,48 @@ class TestFit:
         assert describer.words_.row("rugby")["documents_novel"] == 3
 
 
+def test_a_fit_that_fails_leaves_the_describer_as_it_was() -> None:
+    small = {"n_machines": 2, "n_clauses": 10, "T": 5, "epochs": 2, "random_state": 1}
+    texts = [f"{what} in 2003 and {i}" for what in ("wicket", "scrum") for i in (1, 1, 2, 2)]
+    describer = NoveltyDescriber(**small).fit(texts, ["known"] * 4 + ["novel"] * 4)
+    before = describer.to_state()
+    assert "2003" in describer.set_aside_
+
+    def fail(info: Any) -> bool:
+        raise KeyboardInterrupt
+
+    others = [text.replace("2003", "1999").replace("scrum", "goal") for text in texts]
+    with pytest.raises(KeyboardInterrupt):
+        describer.fit(others, ["known"] * 4 + ["novel"] * 4, callback=fail)
+    assert "2003" in describer.set_aside_
+    assert repr(describer.to_state()) == repr(before)
+
+
 class TestPresets:
     def test_the_paper_is_as_in_the_paper(self) -> None:
-        chosen = NoveltyDescriber(preset="paper")._resolved()
+        chosen = NoveltyDescriber(preset="paper").resolve_parameters()
         assert [chosen[name] for name in ("n_clauses", "T", "s", "epochs")] == [10_000, 50, 25, 100]
         assert (chosen["max_literals"], chosen["boost_true_positive"]) == (None, False)
         assert (chosen["n_machines"], chosen["min_df"]) == (1, 1)
 
     def test_what_is_given_goes_before_the_preset(self) -> None:
-        chosen = NoveltyDescriber(preset="paper", T=7, max_literals=3, stop_words=())._resolved()
+        chosen = NoveltyDescriber(
+            preset="paper", T=7, max_literals=3, stop_words=()
+        ).resolve_parameters()
         assert (chosen["T"], chosen["max_literals"], chosen["stop_words"]) == (7, 3, ())
         assert chosen["s"] == 25
 
     def test_no_budget_can_be_asked_for(self) -> None:
         assert PRESETS["default"]["max_literals"] > 0
-        assert NoveltyDescriber(max_literals=0)._resolved()["max_literals"] is None
+        assert NoveltyDescriber(max_literals=0).resolve_parameters()["max_literals"] is None
+
+    @pytest.mark.parametrize(
+        "wrong", [{"T": -1}, {"n_machines": 1001}, {"min_df": -2}, {"rule_min_df": -1}]
+    )
+    def test_a_wrong_parameter_is_found_without_a_fit(self, wrong: dict[str, Any]) -> None:
+        ((name, value),) = wrong.items()
+        with pytest.raises(ValueError, match=f"^{name}={value}"):
+            NoveltyDescriber(**wrong).resolve_parameters()
 
     def test_every_parameter_of_a_preset_can_be_given(self) -> None:
         names = set(NoveltyDescriber().get_params())
@@ -282,7 +309,7 @@ class TestBadInput:
             ({"n_machines": 0}, "n_machines=0"),
             ({"n_machines": 2.5}, "n_machines=2.5"),
             ({"n_machines": True}, "n_machines=True"),
-            ({"n_machines": 1001}, "n_machines=1001: more than 1,000"),
+            ({"n_machines": 1001}, "n_machines=1001: expected at most 1,000"),
             ({"n_clauses": 3}, "n_clauses=3 must be even"),
             ({"n_clauses": 0}, "n_clauses=0"),
             ({"T": 0}, "T=0"),

@@ -248,6 +248,25 @@ def test_detect_tells_which_why_and_groups_them(detector, sample):
     assert none.description is None
 
 
+def test_a_wrong_parameter_of_the_description_is_an_error_also_if_nothing_is_new(detector, sample):
+    texts, _, novel = sample
+    for mixed in (novel[:40], texts[:2]):
+        with pytest.raises(ValueError, match=r"^T=-1"):
+            detector.detect(mixed, T=-1)
+        with pytest.raises(TypeError, match="colour"):
+            detector.detect(mixed, colour="red")
+
+
+def test_novel_texts_that_cannot_be_described_cause_a_warning(detector):
+    """All have the same words."""
+    with (
+        pytest.warns(UserWarning, match="could not be described"),
+        pytest.warns(UserWarning, match="in another language"),
+    ):
+        found = detector.detect(["zyxw"] * 8, known=["zyxw"] * 8)
+    assert found.n_novel == 8 and found.description is None
+
+
 def test_the_share_of_new_documents_is_estimated(sample):
     rng = np.random.RandomState(0)
     for share in (0.0, 0.3, 0.8):

@@ -163,12 +163,17 @@ def test_progress_is_reported_for_every_step_and_reaches_the_end():
 
 
 def test_bags_of_a_saved_detector_are_described_as_its_texts_would_be():
-    """The words of known documents are handed on; as texts they would give the same words."""
+    """The words of known documents are handed on; as texts they would give the same words.
+
+    Without lemmas, because the lemmas of known documents are those of the detector.
+    """
     known, novel = newfound.load_sample()
     detector = newfound.NoveltyDetector(random_state=1, epochs=2).fit(known.texts[::4])
     small = {"n_machines": 2, "n_clauses": 20, "epochs": 2, "fold_copies": False, "calendar": True}
+    small["lemmatize"] = False
     scorer = detector.scorer_
-    matrix, words = scorer.statistics.matrix, scorer.terms
+    forms = scorer.vectorizer.forms_
+    matrix, words = scorer.statistics.matrix, [next(iter(forms[term])) for term in scorer.terms]
     texts = [
         ". ".join(words[j] for j in matrix[i].indices.tolist() if " " not in words[j])
         for i in range(matrix.shape[0])
@@ -191,3 +196,21 @@ def test_known_bags_are_no_copies_of_one_another():
     assert described.copies_.n_documents["known"] == described.copies_.n_passages["known"] == 0
     row = described.words_.number("phone")
     assert described.words_["documents_known"][row] == described.n_documents_["known"] > 50
+
+
+def test_known_words_are_counted_as_the_detector_counted_them():
+    """*checkings* has the lemma *checking*, which has the lemma *check*."""
+    words = ("checkings", "checks", "checking")
+    known = [f"pay {word} of my account {i}" for i in range(30) for word in words]
+    detector = newfound.NoveltyDetector(random_state=1, epochs=1, held_back=0.3).fit(known)
+    learned = dict(
+        zip(detector.scorer_.terms, detector.scorer_.statistics.frequencies, strict=True)
+    )
+    assert learned["checking"] > 5 < learned["check"]
+    novel = [f"my flight: pay checkings of my Wales account or a check of Wales {i}" for i in range(8)]
+    small = {"n_machines": 2, "n_clauses": 20, "epochs": 2, "calendar": True, "min_df": 1}
+    words = detector.detect(novel, **small).description.words_
+    for row in words:
+        assert row["documents_known"] == learned.get(row["word"], 0), row["word"]
+    assert {"wales", "checking", "check"} <= set(words["word"])  # a name, though no known one
+    assert words.row("checking")["documents_novel"] == words.row("check")["documents_novel"] == 8

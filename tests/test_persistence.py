@@ -151,7 +151,7 @@ class TestRoundTrip:
         other |= {"boost_true_positive": False, "n_machines": 2}
         default = {**PRESETS["default"], **other}
         monkeypatch.setattr("newfound.description.presets.PRESETS", {**PRESETS, "default": default})
-        assert NoveltyDescriber()._resolved()["s"] == 2.0
+        assert NoveltyDescriber().resolve_parameters()["s"] == 2.0
         loaded = load(tmp_path / "model")
         assert results(loaded) == results(saved)
         save(loaded, tmp_path / "again", with_automata=True)

@@ -128,7 +128,7 @@ class TestSenses:
             described.senses("aple")
         with pytest.raises(ValueError, match="expected a str, got int"):
             described.senses(5)  # type: ignore[arg-type]
-        with pytest.raises(ValueError, match="side='both': expected 'known' or 'novel'"):
+        with pytest.raises(KeyError, match="side='both': expected 'known' or 'novel'"):
             apple["both"]
 
     def test_a_word_of_one_side_has_company_there_only(self, described: NoveltyDescriber) -> None:

@@ -30,7 +30,7 @@ from newfound.description.timeline import Curve, Timeline, timeline_of
 from newfound.description.words import WordTable
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import EpochInfo
-from newfound.machine.committee import new_machines, rule_min_df, train
+from newfound.machine.committee import check_machines, new_machines, rule_min_df, train
 from newfound.machine.validation import check_whole_number
 from newfound.rules import ClauseTable
 from newfound.sides import SIDES
@@ -265,17 +265,16 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         self
         """
         began = perf_counter()
-        parameters = self._resolved()
+        parameters = self.resolve_parameters()
         texts, novel, dates = labelled_texts(X, y, dates)
         machines = new_machines(
             parameters, self.random_state, n_jobs=self.n_jobs, verbose=self.verbose
         )
         vectorizer = TextVectorizer(**{name: parameters[name] for name in VECTORIZER})
         matrix = vectorizer.fit_transform(texts)
+        set_aside: dict[str, str] = {}
         if not parameters["calendar"]:
-            matrix, self.set_aside_ = without_calendar(vectorizer, matrix, texts)
-        else:
-            self.set_aside_ = {}
+            matrix, set_aside = without_calendar(vectorizer, matrix, texts)
         parameters["rule_min_df"] = rule_min_df(parameters["rule_min_df"], len(texts))
         training = Training.of(texts, novel, matrix, vectorizer, parameters["rule_min_df"])
         epochs = parameters["epochs"]
@@ -289,7 +288,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
             most=parameters["max_documents"] or None,
         )
         self.vectorizer_, self.parameters_ = vectorizer, parameters
-        self.timeline_ = timeline_of(dates)
+        self.set_aside_, self.timeline_ = set_aside, timeline_of(dates)
         begun = [number for number, mine in enumerate(rows) if len(mine)]
         self._find([machines[k] for k in begun], [rows[k] for k in begun], training)
         self.seconds_ = {"learning": perf_counter() - began}
@@ -522,14 +521,24 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         """Read a describer from a file."""
         return load_model(path, {"describer": cls.from_state})
 
-    def _resolved(self) -> dict[str, Any]:
-        """Return all parameters with those of the preset, checked as far as no one else does."""
+    def resolve_parameters(self) -> dict[str, Any]:
+        """Return all parameters, with those of the preset for those that are None.
+
+        A ValueError names the first one that has an impossible value.
+
+        Examples
+        --------
+        >>> NoveltyDescriber(preset="paper", T=20).resolve_parameters()["T"]
+        20
+        """
         parameters = resolve(self.preset, self.get_params(deep=False))
         if parameters["max_literals"] == 0:
             parameters["max_literals"] = None
         check_whole_number("rule_min_df", parameters["rule_min_df"], 0)
         check_whole_number("max_documents", parameters["max_documents"], 0)
         shared_role([], parameters["shared_low"], parameters["shared_high"])
+        check_machines(parameters)
+        TextVectorizer(**{name: parameters[name] for name in VECTORIZER}).check_parameters()
         return parameters
 
     def _find(

@@ -40,7 +40,7 @@ class Senses:
     def __getitem__(self, side: str) -> Table:
         """Return the table of "known" or "novel"."""
         if side not in SIDES:
-            raise ValueError(f"side={side!r}: expected 'known' or 'novel'.")
+            raise KeyError(f"side={side!r}: expected 'known' or 'novel'.")
         return self.known if side == "known" else self.novel
 
     def to_dict(self) -> dict[str, Any]:

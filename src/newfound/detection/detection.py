@@ -20,6 +20,7 @@ from newfound.machine.clauses import EpochInfo
 from newfound.table import Table
 from newfound.text.documents import Documents, as_documents, with_text
 from newfound.text.tokenized import TokenizedTexts
+from newfound.text.validation import NothingToLearnError
 from newfound.text.vectorizer import TextVectorizer
 from newfound.wiring import carried_out
 
@@ -76,7 +77,7 @@ class Detection(Table):
 
     @cached_property
     def share(self) -> ShareOfNew:
-        """The estimated share of new texts, corrected for false alarms and missed ones."""
+        """The estimated share of new texts, corrected for false alarms."""
         return share_of_new(self["p_value"], len(self.detector.calibration_))
 
     def explain(self, i: int) -> Verdict:
@@ -157,6 +158,7 @@ def detect(
     -------
     Detection
     """
+    describer = _new_describer(detector, description) if describe else None
     documents = texts if isinstance(texts, Documents) else as_documents(texts)
 
     def scored(n: int) -> None:
@@ -180,8 +182,8 @@ def detect(
     new = judged.texts.take(rows)
     groups = _groups(detector, new, rows) if group and len(new) else ()
     described = None
-    if describe and len(new) >= _MIN_DESCRIBED:
-        described = _describe(detector, known, new, description, progress)
+    if describer is not None and len(new) >= _MIN_DESCRIBED:
+        described = _describe(describer, detector, known, new, progress)
     return Detection(
         columns,
         detector=detector,
@@ -235,11 +237,20 @@ def _warn_if_unlike(judged: JudgedTexts) -> None:
         )
 
 
+def _new_describer(detector: NoveltyDetector, parameters: Mapping[str, Any]) -> NoveltyDescriber:
+    """Return a describer with these parameters, which are checked before any work is done."""
+    settings = {"language": detector.language, "n_jobs": detector.n_jobs, **parameters}
+    settings.setdefault("random_state", detector.seed_)
+    describer = NoveltyDescriber(**settings)
+    describer.resolve_parameters()
+    return describer
+
+
 def _describe(
+    describer: NoveltyDescriber,
     detector: NoveltyDetector,
     known: Sequence[str] | None,
     new: TokenizedTexts,
-    parameters: Mapping[str, Any],
     progress: Progress | None,
 ) -> NoveltyDescriber | None:
     """Describe novel documents against known ones; the novel ones are not split into words again.
@@ -252,15 +263,16 @@ def _describe(
             progress("Describing", info.epoch, info.epochs)
 
     old = _known_bags(detector) if known is None else _known_texts(known)
-    settings = {"language": detector.language, "n_jobs": detector.n_jobs, **parameters}
-    settings.setdefault("random_state", detector.seed_)
+    chosen = describer.resolve_parameters()
+    alike = all(chosen[name] == getattr(detector, name) for name in ("language", "lemmatize"))
     labels = ["known"] * len(old) + ["novel"] * len(new)
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "(?s).*have no words left")
-            texts = TokenizedTexts.concatenate((old, new))
-            return NoveltyDescriber(**settings).fit(texts, labels, callback=trained)
-    except ValueError as error:
+            lemmas = _lemmas(detector, new) if known is None and alike else None
+            texts = TokenizedTexts.concatenate((old, new), lemmas)
+            return describer.fit(texts, labels, callback=trained)
+    except NothingToLearnError as error:
         warnings.warn(f"The novel documents could not be described: {error}", stacklevel=3)
         return None
 
@@ -278,12 +290,33 @@ def _known_texts(known: Sequence[str]) -> TokenizedTexts:
 
 
 def _known_bags(detector: NoveltyDetector) -> TokenizedTexts:
-    """Return the words of documents that the detector has learned from; their order is not kept."""
+    """Return the words of documents that the detector has learned from; their order is not kept.
+
+    A term stands for all of its forms; its most frequent form has the same term again, which need
+    not be so for the term itself: *checkings* has the lemma *checking*, which has the lemma
+    *check*.
+    """
     scorer = detector.scorer_
     single = np.flatnonzero(~scorer.statistics.is_pair)
     matrix = scorer.statistics.matrix[_sample(range(scorer.statistics.n_documents))][:, single]
     matrix = matrix[np.diff(matrix.indptr) > 0]
-    return TokenizedTexts.from_bags(matrix, [scorer.terms[j] for j in single.tolist()])
+    terms = [scorer.terms[j] for j in single.tolist()]
+    forms = scorer.vectorizer.forms_
+    return TokenizedTexts.from_bags(matrix, [next(iter(forms[term]), term) for term in terms])
+
+
+def _lemmas(detector: NoveltyDetector, new: TokenizedTexts) -> dict[str, str]:
+    """Return the lemmas of the detector, and for words that it does not have those of the texts."""
+    learned = detector.scorer_.vectorizer
+    found = TextVectorizer(
+        language=detector.language, stop_words=None, lemmatize=detector.lemmatize
+    ).fit(new)
+    unseen = {
+        word: term
+        for word, term in found.lemmas_.items()
+        if learned.term(word) not in learned.vocabulary_
+    }
+    return {**unseen, **learned.lemmas_}
 
 
 def _groups(
@@ -294,7 +327,7 @@ def _groups(
     )
     try:
         matrix = vectorizer.fit_transform(texts)
-    except ValueError:  # no word is left, or none that two of them share
+    except NothingToLearnError:  # no word is left, or none that two of them share
         return ()
     scorer = detector.scorer_
     known = dict(zip(scorer.terms, scorer.statistics.frequencies.tolist(), strict=True))

@@ -148,21 +148,23 @@ def new_machines(
     -------
     list of TsetlinMachineClassifier
     """
-    n = parameters["n_machines"]
-    check_whole_number("n_machines", n, 1)
-    if n > MOST_MACHINES:
-        raise ValueError(f"n_machines={n}: more than {MOST_MACHINES:,} have no use.")
+    check_machines(parameters)
+    chosen = {name: parameters[name] for name in _MACHINE}
     machines = [
-        TsetlinMachineClassifier(
-            **{name: parameters[name] for name in _MACHINE},
-            n_jobs=n_jobs,
-            random_state=seed,
-            verbose=verbose,
-        )
-        for seed in member_seeds(random_state, int(n))
+        TsetlinMachineClassifier(**chosen, n_jobs=n_jobs, random_state=seed, verbose=verbose)
+        for seed in member_seeds(random_state, int(parameters["n_machines"]))
     ]
     machines[0].check_parameters()
     return machines
+
+
+def check_machines(parameters: Mapping[str, Any]) -> None:
+    """Raise a ValueError that names the first parameter of a committee with an impossible value."""
+    n = parameters["n_machines"]
+    check_whole_number("n_machines", n, 1)
+    if n > MOST_MACHINES:
+        raise ValueError(f"n_machines={n}: expected at most {MOST_MACHINES:,} machines.")
+    TsetlinMachineClassifier(**{name: parameters[name] for name in _MACHINE}).check_parameters()
 
 
 @step("machines")

@@ -8,7 +8,7 @@ that no text is split again for the next step.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, overload
 
 import numpy as np
@@ -39,6 +39,8 @@ class TokenizedTexts(Sequence[str]):
     has_order : ndarray of bool, optional
         Which texts have their words in order; False for those that `from_bags` made. By default
         all.
+    lemmas : mapping of str to str, optional
+        The `lemmas_` that a vectorizer has to use; by default it finds them in the texts.
 
     Examples
     --------
@@ -58,9 +60,10 @@ class TokenizedTexts(Sequence[str]):
         starts: NDArray[np.int64],
         ends: NDArray[np.int64],
         has_order: NDArray[np.bool_] | None = None,
+        lemmas: Mapping[str, str] | None = None,
     ) -> None:
         self.texts, self.forms, self.codes = texts, forms, codes
-        self.starts, self.ends = starts, ends
+        self.starts, self.ends, self.lemmas = starts, ends, lemmas
         self.has_order = np.ones(len(texts), bool) if has_order is None else has_order
         closes = np.flatnonzero(codes == END)
         self._bounds = np.concatenate(([0], closes + 1))
@@ -115,8 +118,10 @@ class TokenizedTexts(Sequence[str]):
         return cls([""] * n, list(words), codes, nowhere, nowhere, unordered)._compact()
 
     @classmethod
-    def concatenate(cls, parts: Sequence[TokenizedTexts]) -> TokenizedTexts:
-        """Return the texts of several sequences as one."""
+    def concatenate(
+        cls, parts: Sequence[TokenizedTexts], lemmas: Mapping[str, str] | None = None
+    ) -> TokenizedTexts:
+        """Return the texts of several sequences as one, with lemmas if they are given."""
         numbers: dict[str, int] = {}
         codes = []
         for part in parts:
@@ -128,6 +133,7 @@ class TokenizedTexts(Sequence[str]):
             np.concatenate([part.starts for part in parts]),
             np.concatenate([part.ends for part in parts]),
             np.concatenate([part.has_order for part in parts]),
+            lemmas,
         )
 
     def __len__(self) -> int:
@@ -151,6 +157,7 @@ class TokenizedTexts(Sequence[str]):
             self.starts[places],
             self.ends[places],
             self.has_order[rows],
+            self.lemmas,
         )._compact()
 
     def _compact(self) -> TokenizedTexts:
@@ -160,7 +167,9 @@ class TokenizedTexts(Sequence[str]):
         codes = self.codes.copy()
         codes[is_word] = numbers
         forms = [self.forms[j] for j in used.tolist()]
-        return TokenizedTexts(self.texts, forms, codes, self.starts, self.ends, self.has_order)
+        return TokenizedTexts(
+            self.texts, forms, codes, self.starts, self.ends, self.has_order, self.lemmas
+        )
 
     def words(self, row: int) -> Iterator[tuple[int, int, str]]:
         """Iterate over start, end and form of the words of a text; the form of a break is empty."""

@@ -15,7 +15,11 @@ from newfound.text.dates import Dates, parse_dates
 from newfound.text.documents import DocumentError, is_frame, with_text
 from newfound.text.tokenized import TokenizedTexts
 
-__all__ = ["check_matrix", "check_texts", "is_count", "labelled_texts"]
+__all__ = ["NothingToLearnError", "check_matrix", "check_texts", "is_count", "labelled_texts"]
+
+
+class NothingToLearnError(ValueError):
+    """Raised if the documents hold nothing to learn from, whatever else is asked for."""
 
 
 def check_texts(texts: Iterable[str]) -> Iterable[str]:
@@ -104,7 +108,7 @@ def labelled_texts(
         days = None if days is None else tuple(days[place] for place in kept)
     for side, n in zip(SIDES, (int((~novel).sum()), int(novel.sum())), strict=True):
         if n < 2:
-            raise ValueError(
+            raise NothingToLearnError(
                 f"{side} has {n} document{'s' if n != 1 else ''} with text; pass at least 2 for "
                 "each side."
             )
@@ -112,7 +116,7 @@ def labelled_texts(
 
 
 def check_matrix(matrix: Any, novel: NDArray[np.bool_]) -> None:
-    """Raise a `ValueError` for documents that nothing can be learned from.
+    """Raise a `NothingToLearnError` for documents that nothing can be learned from.
 
     Documents without words cause a warning, unless one side has no others.
 
@@ -127,7 +131,7 @@ def check_matrix(matrix: Any, novel: NDArray[np.bool_]) -> None:
     for side, rows in zip(SIDES, (~novel, novel), strict=True):
         empty, n = int((lengths[rows] == 0).sum()), int(rows.sum())
         if empty == n:
-            raise ValueError(
+            raise NothingToLearnError(
                 f"Nothing is left of the {n} {side} documents after cleaning; pass longer texts, "
                 "a smaller min_df or fewer stop words."
             )
@@ -142,12 +146,12 @@ def check_matrix(matrix: Any, novel: NDArray[np.bool_]) -> None:
     known = {bag for bag, is_novel in zip(bags, novel, strict=True) if not is_novel}
     new = {bag for bag, is_novel in zip(bags, novel, strict=True) if is_novel}
     if len(known | new) == 1:
-        raise ValueError(
+        raise NothingToLearnError(
             f"All {len(bags):,} documents have the same words after cleaning; pass documents that "
             "differ."
         )
     if known == new:
-        raise ValueError(
+        raise NothingToLearnError(
             "known and novel hold the same documents, so nothing is new; pass different ones."
         )
 

@@ -34,7 +34,7 @@ from newfound.text.lemmas import (
     lemmas_from_texts,
     without_clitics,
 )
-from newfound.text.tokenized import encode
+from newfound.text.tokenized import TokenizedTexts, encode
 from newfound.text.tokens import (
     Token,
     fold,
@@ -42,7 +42,7 @@ from newfound.text.tokens import (
     stop_words,
     words_and_breaks,
 )
-from newfound.text.validation import check_texts, is_count
+from newfound.text.validation import NothingToLearnError, check_texts, is_count
 from newfound.timing import step
 
 __all__ = ["TextVectorizer"]
@@ -143,8 +143,12 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
         return self
 
     def fit_transform(self, raw_documents: Iterable[str], y: object = None) -> Any:
-        """Learn the terms and return the Boolean CSR matrix, in one pass over the texts."""
-        return self._fit(raw_documents, None)
+        """Learn the terms and return the Boolean CSR matrix, in one pass over the texts.
+
+        `lemmas_` are found in the texts, unless these are `TokenizedTexts` that have their own.
+        """
+        given = raw_documents.lemmas if isinstance(raw_documents, TokenizedTexts) else None
+        return self._fit(raw_documents, given)
 
     def fitted_on(self, raw_documents: Iterable[str]) -> TextVectorizer:
         """Return a vectorizer with the same parameters and `lemmas_`, fitted on other texts."""
@@ -342,7 +346,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
         """Return the numbers of the terms to keep, in alphabetical order."""
         n = self.n_documents_
         if not len(terms):
-            raise ValueError(
+            raise NothingToLearnError(
                 f"Nothing is left after cleaning: the {n} documents hold no words other than stop "
                 "words and too short words; pass other texts, or stop_words=None."
                 if n
@@ -353,7 +357,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
         if self.ngram_range[0] == 2:
             kept[: len(terms.words)] = False
         if not kept.any():
-            raise ValueError(
+            raise NothingToLearnError(
                 f"Nothing is left after cleaning: of {len(terms)} terms in {n} documents none has "
                 f"min_df={self.min_df}, max_df={self.max_df}, ngram_range={self.ngram_range}; "
                 "loosen these."
