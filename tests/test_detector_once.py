@@ -207,7 +207,9 @@ def test_known_words_are_counted_as_the_detector_counted_them():
         zip(detector.scorer_.terms, detector.scorer_.statistics.frequencies, strict=True)
     )
     assert learned["checking"] > 5 < learned["check"]
-    novel = [f"my flight: pay checkings of my Wales account or a check of Wales {i}" for i in range(8)]
+    novel = [
+        f"my flight: pay checkings of my Wales account or a check of Wales {i}" for i in range(8)
+    ]
     small = {"n_machines": 2, "n_clauses": 20, "epochs": 2, "calendar": True, "min_df": 1}
     words = detector.detect(novel, **small).description.words_
     for row in words:
