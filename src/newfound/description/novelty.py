@@ -1,19 +1,19 @@
-"""How sure documents make us that a word is new, how strong it is, and how often that is an error.
+"""Evidence that a word is new: novelty, strength and q-value.
 
 *Novelty* says how sure: a number of standard deviations, above 0 for novel and below 0 for known.
-Chance rarely goes beyond 2. It is the weighted mean of two statistics of the same form, each the
-signed root of a binomial deviance:
+Chance rarely goes beyond 2. It is the weighted mean of two statistics, each the signed root of a
+binomial deviance:
 
 - the documents that have the word, counted by side, against the share of novel documents that is
   expected where the word says nothing;
 - the same, against the share that the *other* words of each document already explain, by a logistic
   regression without the word's own part. A word that merely accompanies others counts a little
-  less.
+  less. Where the two have opposite signs, the second counts as 0.
 
-A document counts by 1 / (1 + length / median length): a long document has many words by chance. The
+A document counts by 2 / (1 + length / median length): a long document has many words by chance. The
 expected share of novel documents is that of all words together, so that documents of one side may
-be longer. `PRIOR` documents of no evidence are added to each word: scores of rare words are shrunk
-towards 0. A word whose share of the novel documents is not larger than its share of the known ones
+be longer. Documents of no evidence are added to each word, `PRIOR` for the first statistic and half
+as many for the second: scores of rare words are shrunk towards 0. A word whose share of the novel documents is not larger than its share of the known ones
 is never novel, and the other way round.
 
 How strong a word is (`times`, with an interval) is in `newfound.description.strength`. The q-value
@@ -45,14 +45,14 @@ __all__ = [
 
 PRIOR = 16.0
 SIGNIFICANT = 0.05
-_EXPLAINED = 0.3  # the weight of the second statistic
-_EXPLAINED_PRIOR = 8.0
+_WEIGHT_Z2 = 0.3  # the weight of the second statistic, z2 in docs/words.md
+_PRIOR_Z2 = PRIOR / 2
 _REGULARISATION = 3.0  # scikit-learn's C
 _MOST_LEARNED = 20_000  # documents that the regression learns from
 
 
 class Evidence(NamedTuple):
-    """What documents say about each word, as arrays.
+    """The evidence of documents for each word, as arrays.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ def document_weights(matrix: Any, novel: ArrayLike) -> DocumentWeights:
 
 
 def evidence_of_sets(sets: Any, weights: DocumentWeights) -> NDArray[np.float64]:
-    """Return how sure documents are that sets of them are novel.
+    """Return the evidence that each set of documents is novel.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def evidence_of_sets(sets: Any, weights: DocumentWeights) -> NDArray[np.float64]
 
 @step("evidence")
 def word_evidence(matrix: Any, novel: ArrayLike) -> Evidence:
-    """Say of each word how sure it is that it is new, and how strong it is.
+    """Return the evidence that each word is new, and how strong it is.
 
     Parameters
     ----------
@@ -195,8 +195,8 @@ def word_evidence(matrix: Any, novel: ArrayLike) -> Evidence:
     weights = document_weights(bags, is_novel)
     alone = evidence_of_sets(bags, weights)
     beyond = _beyond_other_words(bags, weights)
-    # Where the two disagree on the side, the counts decide it.
-    novelty = (1 - _EXPLAINED) * alone + _EXPLAINED * np.where(alone * beyond > 0, beyond, 0.0)
+    # Where the two statistics have opposite signs, the first decides.
+    novelty = (1 - _WEIGHT_Z2) * alone + _WEIGHT_Z2 * np.where(alone * beyond > 0, beyond, 0.0)
     counts = np.array([bags[rows].sum(axis=0) for rows in (~is_novel, is_novel)], np.int64)
     counts = counts.reshape(2, -1)
     sizes = (int((~is_novel).sum()), int(is_novel.sum()))
@@ -324,7 +324,7 @@ def _beyond_other_words(bags: Any, weights: DocumentWeights) -> NDArray[np.float
             weight**2 * expected * (1 - expected),
         )
     )
-    return _signed_root(own, likely, size, variance, weights, _EXPLAINED_PRIOR)
+    return _signed_root(own, likely, size, variance, weights, _PRIOR_Z2)
 
 
 def _some_documents(novel: NDArray[np.bool_]) -> NDArray[np.intp]:
