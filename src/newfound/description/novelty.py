@@ -13,8 +13,8 @@ binomial deviance:
 A document counts by 2 / (1 + length / median length): a long document has many words by chance. The
 expected share of novel documents is that of all words together, so that documents of one side may
 be longer. Documents of no evidence are added to each word, `PRIOR` for the first statistic and half
-as many for the second: scores of rare words are shrunk towards 0. A word whose share of the novel documents is not larger than its share of the known ones
-is never novel, and the other way round.
+as many for the second: scores of rare words are shrunk towards 0. A word whose share of the novel
+documents is not larger than its share of the known ones is never novel, and the other way round.
 
 How strong a word is (`times`, with an interval) is in `newfound.description.strength`. The q-value
 is Benjamini and Hochberg's, of exact tests. Interval and q-value agree: the interval leaves out 1
