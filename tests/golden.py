@@ -86,7 +86,7 @@ def outputs(name: str) -> dict[str, str]:
 
 
 def written(name: str) -> dict[str, str]:
-    """Give the kept outputs of a case."""
+    """Return the kept outputs of a case."""
     return dict(json.loads(gzip.decompress((FOLDER / f"{name}.json.gz").read_bytes())))
 
 

@@ -22,7 +22,6 @@ from newfound.rules import (
     bags,
     class_sums,
     matching,
-    missing,
     read_rule,
     roles,
 )
@@ -297,12 +296,15 @@ class TestMatching:
         words = {vocabulary[i] for i in present}
         rules = [read_rule(clauses, row, vocabulary) for row in range(len(clauses))]
         matched = matching(clauses, sorted(present)).tolist()
-        lacking = missing(clauses, sorted(present)).tolist()
         assert matched == [rule.matches(words) for rule in rules]
-        for rule, column in zip(rules, lacking, strict=True):
-            # A random clause may hold a word twice; the array counts it twice.
-            if len(set(rule.plain)) == len(rule.plain):
-                assert rule.missing(words) == (None if column < 0 else vocabulary[column])
+        # A random clause may hold a word twice, or with its negation.
+        words_of = [(*rule.plain, *rule.negated) for rule in rules]
+        for rule in (
+            rule for rule, own in zip(rules, words_of, strict=True) if len(set(own)) == len(own)
+        ):
+            nearer = [word for word in vocabulary if rule.matches(words | {word})]
+            one = nearer[0] if len(nearer) == 1 and not rule.matches(words) else None
+            assert rule.missing(words) == one
 
     def test_an_empty_clause_matches_nothing(self) -> None:
         assert some_clauses().matching([0]).tolist() == [False, False, False, True, False, False]

@@ -68,7 +68,7 @@ def piles(tmp_path: Path) -> Piles:
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the file of a saved model."""
+    """Return the file of a saved model."""
     piles = Piles(tmp_path_factory.mktemp("model"))
     path = piles.folder / "model"
     assert call(*piles.arguments, "--save", path).exit_code == 0
@@ -100,7 +100,7 @@ def refused(result: Any, message: str, status: int = 1) -> None:
 
 
 def cpu_seconds() -> float:
-    """Give the processor time of all processes that were run so far, on however busy a machine."""
+    """Return the processor time of all processes so far, on however busy a machine."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 

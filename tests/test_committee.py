@@ -26,7 +26,7 @@ from newfound.text.vectorizer import TextVectorizer
 
 
 def made_texts(n: int = 60, seed: int = 0) -> tuple[list[str], list[str]]:
-    """Give texts of 200 words with labels; novel ones use some words more often."""
+    """Return texts of 200 words with labels; novel ones use some words more often."""
     rng = np.random.default_rng(seed)
     chance = np.full((2, 200), 0.05)
     chance[0, :20] = chance[1, 20:40] = 0.2
@@ -56,7 +56,7 @@ def arrays_of(state: Any, place: str = "") -> dict[str, Any]:
 
 
 def bits(describer: NoveltyDescriber) -> dict[str, Any]:
-    """Give every array of a describer's state, its tables and what it thinks of its documents."""
+    """Return every array of a describer's state, its tables and what it thinks of its documents."""
     assert describer.corpus_ is not None
     arrays = arrays_of(describer.to_state(with_automata=True))
     tables = {"words": describer.words_, "phrases": describer.phrases_}

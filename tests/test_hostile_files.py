@@ -48,7 +48,7 @@ from newfound.description.describer import NoveltyDescriber
 from newfound.detection.detector import NoveltyDetector
 from newfound.models import ModelFileError, load, save
 from newfound.storage.arrays import ArrayHeader
-from newfound.storage.model_file import FORMAT, _json_price, memory_limit, save_model
+from newfound.storage.model_file import FORMAT, json_memory_estimate, memory_limit, save_model
 from newfound.text.sample import load_sample
 
 SOUND = json.dumps(document({})).encode()
@@ -767,12 +767,14 @@ print((kilobytes("VmHWM") - before) * 1024)
 """
 
 
-def price(content: bytes) -> int:
+def memory_estimate(content: bytes) -> int:
     """Return what the memory of a file is estimated at."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         text = archive.read("model.json")
     arrays = take_apart(content)[1].values()
-    return _json_price(text) + sum(ArrayHeader(a.dtype, a.shape, 0).price for a in arrays)
+    return json_memory_estimate(text) + sum(
+        ArrayHeader(a.dtype, a.shape, 0).memory_estimate for a in arrays
+    )
 
 
 @pytest.mark.slow
@@ -784,7 +786,7 @@ class TestMemory:
         path = tmp_path / "hostile"
         path.write_bytes(content)
         limit = memory_limit(len(content))
-        assert 0.9 * limit < price(content) <= limit
+        assert 0.9 * limit < memory_estimate(content) <= limit
         done = subprocess.run(
             [sys.executable, "-c", PEAK, str(path)], capture_output=True, text=True, check=True
         )
@@ -809,7 +811,7 @@ class TestMemory:
 
     @pytest.mark.parametrize("item", [b"[],", b"{},", b'"ab",', b'{"a":{"b":1}},'])
     def test_states(self, tmp_path: Path, item: bytes) -> None:
-        n = 63_000_000 // _json_price(item)
+        n = 63_000_000 // json_memory_estimate(item)
         text = SOUND.replace(b"{}", b'{"a":[' + item * n + b"0]}")
         self.check(zipped([("model.json", text)]), tmp_path)
 
@@ -942,7 +944,7 @@ def near_the_limit(content: Callable[[int], bytes], n: int) -> bytes:
     """Return the content for about as many things as the limit allows."""
     for _ in range(8):
         found = content(n)
-        ratio = price(found) / memory_limit(len(found))
+        ratio = memory_estimate(found) / memory_limit(len(found))
         if 0.9 < ratio <= 1:
             return found
         n = int(n * 0.95 / ratio)

@@ -74,6 +74,17 @@ def import_graph(folder: Path) -> Graph:
     return graph
 
 
+def targets() -> dict[str, str]:
+    """Return the function that carries out each method, as the root connects them."""
+    tree = ast.parse((SOURCE / "__init__.py").read_text(encoding="utf-8"))
+    (call,) = (
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "connect"
+    )
+    return dict(ast.literal_eval(call.args[0]))
+
+
 def cycles(graph: Graph) -> list[list[str]]:
     """Return the groups of modules that import each other, directly or through others."""
     names = sorted(graph)
@@ -122,6 +133,27 @@ def test_every_module_is_in_a_layer(graph: Graph) -> None:
 
 def test_no_import_goes_up(graph: Graph) -> None:
     assert violations(graph) == []
+
+
+def test_what_goes_up_by_name_is_listed_here(graph: Graph) -> None:
+    """A method that an upper room carries out is connected in the root, and nowhere else."""
+    wired = {method: target.partition(":")[0] for method, target in targets().items()}
+    callers = {
+        name: {
+            str(ast.literal_eval(node.args[0]))
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "call_registered"
+        }
+        for name, path in modules(SOURCE).items()
+    }
+    edges = {(name, wired[method]) for name, methods in callers.items() for method in methods}
+    assert edges == {
+        ("newfound.description.describer", "newfound.report.write"),
+        ("newfound.detection.detection", "newfound.report.write"),
+        ("newfound.description.describe", "newfound.detection.mixture"),
+    }
+    assert set(wired) == set().union(*callers.values())
+    assert set(wired.values()) <= graph.keys()
 
 
 def test_no_two_modules_import_each_other(graph: Graph) -> None:

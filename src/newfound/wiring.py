@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-__all__ = ["carried_out", "connect"]
+__all__ = ["call_registered", "connect"]
 
 _targets: dict[str, str] = {}
 
@@ -27,7 +27,7 @@ def connect(targets: Mapping[str, str]) -> None:
     _targets.update(targets)
 
 
-def carried_out(method: str, *arguments: Any, **options: Any) -> Any:
+def call_registered(method: str, *arguments: Any, **options: Any) -> Any:
     """Call the function that carries out a method, and return what it returns."""
     module, _, function = _targets[method].partition(":")
     return getattr(import_module(module), function)(*arguments, **options)

@@ -166,15 +166,15 @@ def describe(
     inputs = {"--known": known, "--novel": novel, "--documents": documents}
     check_distinct(paths_out, {**inputs, "--stop-words": stop_words})
     check_table_format(output)
-    ways = reading_options(paths, columns[: len(paths)], text_column, format, date_column)
+    read_options = reading_options(paths, columns[: len(paths)], text_column, format, date_column)
     with outcome():
         from newfound.text.documents import read_documents
 
         check_outputs(*paths_out.values(), force=force)
         began = perf_counter()
         piles = [
-            read_documents(path, **way, encoding=encoding)
-            for path, way in zip(paths, ways, strict=True)
+            read_documents(path, **options, encoding=encoding)
+            for path, options in zip(paths, read_options, strict=True)
         ]
         seconds = {"reading": perf_counter() - began}
         given = {

@@ -130,13 +130,13 @@ def detect(
     check_table_format(output)
     paths = [incoming] if known is None else [known, incoming]
     columns = [incoming_column] if known is None else [known_column, incoming_column]
-    ways = reading_options(paths, columns, text_column, format)
+    read_options = reading_options(paths, columns, text_column, format)
     if known is not None:
-        ways[0]["label_column"] = labels_column
+        read_options[0]["label_column"] = labels_column
     with outcome():
         check_outputs(*paths_out.values(), force=force)
         began = perf_counter()
-        read = _read(paths, ways, encoding, quiet=quiet)
+        read = _read(paths, read_options, encoding, quiet=quiet)
         seconds = {"reading": perf_counter() - began}
         with working(quiet=quiet) as progress:
             began = perf_counter()
@@ -194,13 +194,13 @@ def _check_options(
 
 
 def _read(
-    paths: list[str], ways: list[dict[str, Any]], encoding: str | None, *, quiet: bool
+    paths: list[str], read_options: list[dict[str, Any]], encoding: str | None, *, quiet: bool
 ) -> list[Documents]:
     from newfound.text.documents import read_documents
 
     read = [
-        read_documents(path, **way, encoding=encoding)
-        for path, way in zip(paths, ways, strict=True)
+        read_documents(path, **options, encoding=encoding)
+        for path, options in zip(paths, read_options, strict=True)
     ]
     if not quiet:
         for documents in read:

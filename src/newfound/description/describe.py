@@ -8,7 +8,7 @@ from typing import Any
 from newfound.description.describer import NoveltyDescriber
 from newfound.machine.clauses import EpochInfo
 from newfound.text.documents import as_sides
-from newfound.wiring import carried_out
+from newfound.wiring import call_registered
 
 __all__ = ["describe"]
 
@@ -64,7 +64,7 @@ def describe(
     days = [day for pile in piles for day in pile.dates or (None,) * len(pile)]
     if not mixture:
         return describer.fit(texts, labels, dates=days, callback=callback)
-    mixed: NoveltyDescriber = carried_out(
+    mixed: NoveltyDescriber = call_registered(
         "describe.mixture", describer, texts, labels, dates=days, callback=callback
     )
     return mixed

@@ -43,7 +43,7 @@ from newfound.text.documents import as_sides
 from newfound.text.sentences import SentenceFinder
 from newfound.text.validation import labelled_texts
 from newfound.text.vectorizer import TextVectorizer
-from newfound.wiring import carried_out
+from newfound.wiring import call_registered
 
 __all__ = ["NoveltyDescriber"]
 
@@ -498,7 +498,7 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
             Overwrite an existing file.
         """
         check_is_fitted(self, "clauses_")
-        carried_out(
+        call_registered(
             "NoveltyDescriber.report",
             path, self, known=known, novel=novel, title=title, force=force,
         )  # fmt: skip

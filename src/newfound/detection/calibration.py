@@ -5,9 +5,9 @@ A future known document is equally likely to have any rank among the held-back o
 most a share alpha of known documents, for any score and any number of documents. This holds on
 average over the choice of held-back documents. Ties count against novelty; nothing is randomised.
 
-One exception: `newfound.detection.split.take_aside` never holds back the last document of a class.
-Where many classes have only one or two documents, the held-back documents come from larger classes,
-which the detector knows better, and the false-alarm rate exceeds alpha.
+One exception: `newfound.detection.split.draw_held_back` never holds back the last document of a
+class. Where many classes have only one or two documents, the held-back documents come from larger
+classes, which the detector knows better, and the false-alarm rate exceeds alpha.
 """
 
 from __future__ import annotations

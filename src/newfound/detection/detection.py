@@ -22,7 +22,7 @@ from newfound.text.documents import Documents, as_documents, with_text
 from newfound.text.tokenized import TokenizedTexts
 from newfound.text.validation import NothingToLearnError
 from newfound.text.vectorizer import TextVectorizer
-from newfound.wiring import carried_out
+from newfound.wiring import call_registered
 
 if TYPE_CHECKING:
     from newfound.detection.detector import NoveltyDetector
@@ -106,7 +106,7 @@ class Detection(Table):
         force : bool, default=False
             Replace an existing file.
         """
-        carried_out(
+        call_registered(
             "Detection.report",
             path, self, known=known, incoming=incoming, title=title, force=force,
         )  # fmt: skip

@@ -23,12 +23,12 @@ from newfound.detection.scoring import Scorer, Scores
 from newfound.detection.split import (
     NOVEL,
     check_given,
-    draw_aside,
-    hold_back,
+    draw_more_held_back,
+    group_classes,
     known_texts,
-    made_classes,
-    size_aside,
-    warn_of_single,
+    n_held_back,
+    split_held_back,
+    warn_single_document_classes,
 )
 from newfound.detection.state import DetectorParts, detector_from_state, detector_state
 from newfound.detection.verdict import Verdict
@@ -195,18 +195,18 @@ class NoveltyDetector(BaseEstimator):
         texts, labels = known_texts(X, y)
         given = None if held_back is None else known_texts(held_back, None)[0]
         if given is None:
-            size_aside(len(texts), alpha, self.held_back)
+            n_held_back(len(texts), alpha, self.held_back)
         else:
             check_given(given, alpha)
         if labels is not None:
-            warn_of_single(labels)
+            warn_single_document_classes(labels)
         else:
             vectorizer = new_vectorizer(self.get_params(deep=False), texts)
-            labels = made_classes(texts, self.n_groups, vectorizer, self.seed_)
+            labels = group_classes(texts, self.n_groups, vectorizer, self.seed_)
         self.classes_, every = np.unique(labels, return_inverse=True)
         codes = every.astype(np.int64)
         if given is None:
-            train, aside = hold_back(codes, alpha, self.held_back, self.seed_)
+            train, aside = split_held_back(codes, alpha, self.held_back, self.seed_)
             given = [texts[i] for i in aside.tolist()]
             texts, codes = [texts[i] for i in train.tolist()], codes[train]
         self.held_back_texts_ = given
@@ -246,7 +246,7 @@ class NoveltyDetector(BaseEstimator):
             labels = self.nearest(texts)
         grown = copy.copy(self)
         grown.classes_, codes = extended_classes(self.classes_, labels)
-        aside = draw_aside(
+        aside = draw_more_held_back(
             codes,
             self.held_back,
             n_known_classes=len(self.classes_),

@@ -18,14 +18,14 @@ __all__ = [
     "KNOWN",
     "NOVEL",
     "check_given",
-    "draw_aside",
-    "hold_back",
+    "draw_held_back",
+    "draw_more_held_back",
+    "group_classes",
     "known_texts",
-    "made_classes",
+    "n_held_back",
     "sample_for_scales",
-    "size_aside",
-    "take_aside",
-    "warn_of_single",
+    "split_held_back",
+    "warn_single_document_classes",
 ]
 
 _SCALE_SHARE, _MIN_SCALE, _MAX_SCALE = 0.2, 5, 300
@@ -65,7 +65,7 @@ def _is_missing(label: object) -> bool:
     return label is None or (isinstance(label, float) and label != label)
 
 
-def hold_back(
+def split_held_back(
     codes: NDArray[np.int64], alpha: float, share: float, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Split known documents into those to learn from and those for p-values.
@@ -77,11 +77,11 @@ def hold_back(
 
     Examples
     --------
-    >>> [len(part) for part in hold_back(np.zeros(100, int), 0.05, 0.2, seed=0)]
+    >>> [len(part) for part in split_held_back(np.zeros(100, int), 0.05, 0.2, seed=0)]
     [80, 20]
     """
-    size, needed = size_aside(len(codes), alpha, share), held_back_needed(alpha)
-    train, aside = take_aside(codes, size, seed)
+    size, needed = n_held_back(len(codes), alpha, share), held_back_needed(alpha)
+    train, aside = draw_held_back(codes, size, seed)
     if len(aside) < needed:
         raise ValueError(
             f"There are {len(np.unique(codes)):,} classes of {len(codes):,} known documents, which "
@@ -91,7 +91,7 @@ def hold_back(
     return train, aside
 
 
-def warn_of_single(labels: NDArray[Any]) -> None:
+def warn_single_document_classes(labels: NDArray[Any]) -> None:
     """Warn about classes that have a single document."""
     classes, sizes = np.unique(labels, return_counts=True)
     single = classes[sizes == 1].tolist()
@@ -116,7 +116,7 @@ def sample_for_scales(codes: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
     return _spread(compact, np.random.RandomState(seed + 1))[: max(1, min(size, spare))]
 
 
-def size_aside(n: int, alpha: float, share: float) -> int:
+def n_held_back(n: int, alpha: float, share: float) -> int:
     """Return how many of n documents are held back; raise a ValueError if n is too small."""
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share < 1:
         raise ValueError(f"held_back={share!r}: expected a share between 0 and 1, such as 0.2.")
@@ -142,7 +142,7 @@ def check_given(texts: list[str], alpha: float) -> None:
         )
 
 
-def take_aside(
+def draw_held_back(
     codes: NDArray[np.int64], size: int, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Draw documents at random, never all of a class; return those left and those drawn."""
@@ -158,7 +158,7 @@ def take_aside(
     return np.setdiff1d(np.arange(len(codes)), taken), taken
 
 
-def draw_aside(
+def draw_more_held_back(
     codes: NDArray[np.int64], share: float, *, n_known_classes: int, seed: Sequence[int]
 ) -> NDArray[np.int64]:
     """Draw which additional documents to hold back.
@@ -206,7 +206,7 @@ def _spread(codes: NDArray[np.int64], random: np.random.RandomState) -> NDArray[
     return np.argsort(quantile, kind="stable")
 
 
-def made_classes(
+def group_classes(
     texts: list[str], n_groups: int, vectorizer: TextVectorizer, seed: int
 ) -> NDArray[np.object_]:
     """Return the group of each document, named by its words; a single group is "known"."""

@@ -68,7 +68,7 @@ class Learned(NamedTuple):
 
 
 def member_seeds(random_state: Any, n: int) -> list[int]:
-    """Give a seed for each machine; a single machine has the seed itself.
+    """Return a seed for each machine; a single machine has the seed itself.
 
     Examples
     --------
@@ -234,7 +234,7 @@ def train(
 
 
 def rule_min_df(asked: int, n_documents: int) -> int:
-    """Give the number of documents from which on a word may be in rules; 0 asks for the default.
+    """Return in how many documents a word of rules must be; 0 asks for the default.
 
     Examples
     --------
@@ -245,7 +245,7 @@ def rule_min_df(asked: int, n_documents: int) -> int:
 
 
 def rule_columns(frequencies: NDArray[np.int64], least: int) -> NDArray[np.intp]:
-    """Give the words that rules may use: those of enough documents, or all if none is of enough.
+    """Return the words that rules may use: those in at least `least` documents, else all.
 
     Examples
     --------
@@ -287,7 +287,7 @@ def learn(
     -------
     list of int
         The numbers of those that have learned: all, unless the callback ended training before some
-        began. Threads may begin with one and be late for the one before.
+        began. Machines may start in any order.
     """
     lock, stop, cancelled = threading.Lock(), threading.Event(), threading.Event()
     done, begun = [0] * len(machines), [False] * len(machines)

@@ -7,7 +7,7 @@ in the role known and in the role novel.
 """
 
 from newfound.rules.bags import bags, roles
-from newfound.rules.matching import class_sums, matching, missing
+from newfound.rules.matching import class_sums, matching
 from newfound.rules.rule import Clause, Rule, literal_words, read_rule
 from newfound.rules.table import ClauseTable
 
@@ -19,7 +19,6 @@ __all__ = [
     "class_sums",
     "literal_words",
     "matching",
-    "missing",
     "read_rule",
     "roles",
 ]

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from newfound.machine.clauses import Clauses
 
-__all__ = ["class_sums", "matching", "missing"]
+__all__ = ["class_sums", "matching"]
 
 _MAX_CELLS = 4_000_000  # documents times clauses in memory at a time
 
@@ -34,36 +34,12 @@ def matching(clauses: Clauses, columns: ArrayLike) -> NDArray[np.bool_]:
     ...     indptr=np.array([0, 2, 4, 4]), literals=np.array([0, 1, 0, 3], np.int32),
     ...     matches=np.zeros(3, np.int64), agrees=np.zeros(3, np.int64), n_features=2,
     ... )
-    >>> matching(clauses, [0]).tolist(), missing(clauses, [0]).tolist()
-    ([False, True, False], [1, -1, -1])
+    >>> matching(clauses, [0]).tolist()
+    [False, True, False]
     """
     before = _false_before(clauses, _is_false(clauses, columns))
     matched: NDArray[np.bool_] = before[1:] == before[:-1]
     return matched & (clauses.lengths > 0)
-
-
-def missing(clauses: Clauses, columns: ArrayLike) -> NDArray[np.int64]:
-    """Return the only feature that a document lacks to match each clause.
-
-    Parameters
-    ----------
-    clauses, columns
-        As in `matching`.
-
-    Returns
-    -------
-    (n_clauses,) array of int
-        -1 where the document matches, lacks several features, or has a negated one.
-    """
-    false = _is_false(clauses, columns)
-    before = _false_before(clauses, false)
-    places = np.flatnonzero(false)
-    found = np.full(len(clauses), -1, np.int64)
-    rows = np.flatnonzero(np.diff(before) == 1)
-    literals = clauses.literals[places[before[rows]]]
-    plain = literals < clauses.n_features
-    found[rows[plain]] = literals[plain]
-    return found
 
 
 def class_sums(

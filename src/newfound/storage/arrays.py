@@ -49,7 +49,7 @@ class ArrayHeader:
         return math.prod(self.shape)
 
     @property
-    def price(self) -> int:
+    def memory_estimate(self) -> int:
         """An upper bound of the memory, in bytes, that a model takes for this array.
 
         A dimension of 0 does not make the others free: they may become sizes of other arrays.

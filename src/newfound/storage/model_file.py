@@ -83,23 +83,23 @@ def save_model(
 
 
 def _write(path: str | os.PathLike[str], members: Mapping[str, bytes | NDArray[Any]]) -> None:
-    price = sum(
-        _json_price(content)
+    estimate = sum(
+        json_memory_estimate(content)
         if isinstance(content, bytes)
-        else ArrayHeader(content.dtype, content.shape, 0).price
+        else ArrayHeader(content.dtype, content.shape, 0).memory_estimate
         for content in members.values()
     )
     try:
         length = write_archive(path, members, format=FORMAT)
-        if price > memory_limit(length):
+        if estimate > memory_limit(length):
             length = write_archive(path, members, format=FORMAT, compress=False)
     except (zipfile.LargeZipFile, RuntimeError) as error:
         raise ValueError(
             "Cannot save a model of more than 2 GB; save it without its automata, or learn from "
             "fewer words."
         ) from error
-    if price > memory_limit(length):
-        raise ValueError(f"Cannot save this model: it needs {price:,} bytes of memory to load.")
+    if estimate > memory_limit(length):
+        raise ValueError(f"Cannot save this model: it needs {estimate:,} bytes of memory to load.")
 
 
 def load_model(
@@ -135,8 +135,8 @@ def load_model(
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         # The checks of parameters raise a ValueError that names the parameter.
         reason = f": {str(error).rstrip('.')}" if isinstance(error, ValueError) else ""
-        unsound = Refusal(f"holds no sound {kind}{reason}", "save the model again")
-        raise unsound.of(name) from error
+        invalid = Refusal(f"is not a valid {kind} file{reason}", "save the model again")
+        raise invalid.of(name) from error
 
 
 def memory_limit(length: int) -> int:
@@ -188,10 +188,10 @@ def _read(stream: BinaryIO, kinds: Mapping[str, Any]) -> tuple[str, dict[str, An
     limit = memory_limit(length)
     headers = _headers(stream, directory, length, limit)
     state_member = directory.members[0]
-    price = sum(header.price for header in headers.values())
-    _check_price(price + 3 * state_member.size, length, limit)
+    estimate = sum(header.memory_estimate for header in headers.values())
+    _check_memory_estimate(estimate + 3 * state_member.size, length, limit)
     text = b"".join(contents(stream, state_member))
-    _check_price(price + _json_price(text), length, limit)
+    _check_memory_estimate(estimate + json_memory_estimate(text), length, limit)
     kind, state = _parse(text, kinds)
     for member in directory.members[1:]:
         array = fill(member.name, headers[member.name], contents(stream, member))
@@ -206,7 +206,7 @@ def _headers(
     names = [member.name for member in directory.members]
     if names[0] != _STATE or not all(name.endswith(_SUFFIX) for name in names[1:]):
         raise Refusal.damaged(f"expected {_STATE} and then {_SUFFIX} members")
-    _check_price(sum(member.size for member in directory.members), length, limit)
+    _check_memory_estimate(sum(member.size for member in directory.members), length, limit)
     return {member.name: _header(stream, member) for member in directory.members[1:]}
 
 
@@ -215,16 +215,16 @@ def _header(stream: BinaryIO, member: Member) -> ArrayHeader:
     return parse_header(member.name, raw, member.size)
 
 
-def _check_price(price: int, length: int, limit: int) -> None:
-    if price > limit:
+def _check_memory_estimate(estimate: int, length: int, limit: int) -> None:
+    if estimate > limit:
         raise Refusal(
-            f"needs up to {price:,} bytes of memory, more than the {limit:,} bytes that a file of "
-            f"{length:,} bytes may take",
+            f"needs up to {estimate:,} bytes of memory, more than the {limit:,} bytes that a file "
+            f"of {length:,} bytes may take",
             "save the model again, or load it where there is more memory",
         )
 
 
-def _json_price(text: bytes) -> int:
+def json_memory_estimate(text: bytes) -> int:
     """Return an upper bound of the memory that JSON takes while a model is made of it.
 
     Three bytes, ``[],``, become an object of 56 bytes and a reference. Words are put into several
@@ -233,7 +233,7 @@ def _json_price(text: bytes) -> int:
     """
     width = 3 if text.isascii() and b"\\u" not in text else 12
     objects = {b"{": 200, b":": 200, b"[": 64, b",": 120}
-    return width * len(text) + sum(price * text.count(mark) for mark, price in objects.items())
+    return width * len(text) + sum(size * text.count(mark) for mark, size in objects.items())
 
 
 def _parse(text: bytes, kinds: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

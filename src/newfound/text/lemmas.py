@@ -115,7 +115,7 @@ class Capitals:
 def lemmas_from_texts(
     documents: Mapping[str, int], lemmas: Mapping[str, str], capitals: Capitals, language: str
 ) -> dict[str, str]:
-    """Return the terms of words and lemmas for which a corpus speaks against the dictionary.
+    """Return the terms of words and lemmas for which the texts contradict the dictionary.
 
     1. A word that is mostly written with a capital is a name and stays as it is: *Wales* is not
        *wale*. The plural of a noun that is also written with a capital has its lemma: *Americans*,

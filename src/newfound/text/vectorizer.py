@@ -86,7 +86,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
         The forms of each term, in lower case, the most frequent first, each with the number of
         documents that have it.
     lemmas_ : dict of str to str
-        The terms of words and of lemmas for which the texts speak against the dictionary; see
+        The terms of words and of lemmas for which the texts contradict the dictionary; see
         `newfound.text.lemmas.lemmas_from_texts`.
     stop_words_ : frozenset of str
         The stop words in use.
