@@ -143,6 +143,18 @@ class TestPeriods:
             newfound.describe_periods(texts()[:24], reading={"dates": DAYS[:24]})
 
 
+class TestRanking:
+    def test_words_are_ranked_by_the_column_asked_for(self, table: Path) -> None:
+        words = ["--documents", table, "--date-column", "when", "--dates-from", "2003-03"]
+        for by, neutral in (("novelty", 0), ("times", 1), ("score", 1)):
+            options = ("--machines", 2, "--json", "--rank-by", by)
+            data = json.loads(run("describe", *words, *options).stdout)
+            new = [row[by] for row in data["novel_words"]]
+            old = [row[by] for row in data["known_words"]]
+            assert new == sorted(new, reverse=True) and min(new) > neutral
+            assert old == sorted(old) and max(old) < neutral
+
+
 class TestCommand:
     def test_one_file_is_split_by_a_date(self, table: Path, tmp_path: Path) -> None:
         words = ["--documents", table, "--date-column", "when", "--dates-from", "2003-03"]

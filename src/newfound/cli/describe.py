@@ -21,6 +21,7 @@ from newfound.cli.console import (
     training,
     words_table,
 )
+from newfound.cli.described import described_data, themes_of, top_words, word_curves
 from newfound.cli.options import (
     PATH_HELP,
     Encoding,
@@ -32,6 +33,7 @@ from newfound.cli.options import (
     Language,
     Preset,
     Quiet,
+    Ranking,
     Report,
     Seed,
     TextColumn,
@@ -45,13 +47,7 @@ from newfound.cli.options import (
     reading_options,
 )
 from newfound.cli.outputs import check_table_format, write
-from newfound.cli.periods import (
-    describe_each,
-    described_data,
-    themes_of,
-    top_words,
-    word_curves,
-)
+from newfound.cli.periods import describe_each
 
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
@@ -98,6 +94,10 @@ def describe(
     report: Report = None,
     force: Force = False,
     top: Top = 20,
+    rank_by: Annotated[
+        Ranking,
+        typer.Option(help="Rank words by how sure, how many times more frequent, or the score."),
+    ] = Ranking.novelty,
     preset: Annotated[
         Preset, typer.Option(help="Parameter set: the default, or that of the paper.")
     ] = Preset.default,
@@ -198,7 +198,8 @@ def describe(
         if by is not None:
             describe_each(
                 piles[0], by.value, dates_from, parameters,
-                output=output, report=report, force=force, top=top, json=json, quiet=quiet,
+                output=output, report=report, force=force, top=top, rank_by=rank_by.value,
+                json=json, quiet=quiet,
                 seconds=seconds,
             )  # fmt: skip
             return
@@ -207,7 +208,7 @@ def describe(
         tables, models = ("words", describer.words_, output), ("model", describer, save)
         write(tables, models, force=force, quiet=quiet)
         _report(report, describer, old, new, seconds, force=force, quiet=quiet)
-        _print(describer, old, new, top=top, json=json)
+        _print(describer, old, new, top=top, by=rank_by.value, json=json)
 
 
 def demo(
@@ -228,7 +229,7 @@ def demo(
         parameters = {"preset": "default", "random_state": seed, "n_jobs": jobs}
         describer = _fit(known, novel, parameters, quiet=quiet)
         _report(report, describer, known, novel, {}, force=force, quiet=quiet)
-        _print(describer, known, novel, top=top, json=json)
+        _print(describer, known, novel, top=top, by="novelty", json=json)
         if not json and not quiet:
             say("the sample is a part of CLINC150, by S. Larson et al., 2019, CC BY 3.0.")
             say("with your own documents: newfound describe --known OLD.csv --novel NEW.csv")
@@ -313,11 +314,17 @@ def notes(describer: NoveltyDescriber) -> Iterator[str]:
 
 
 def _print(
-    describer: NoveltyDescriber, known: Documents, novel: Documents, *, top: int, json: bool
+    describer: NoveltyDescriber,
+    known: Documents,
+    novel: Documents,
+    *,
+    top: int,
+    by: str,
+    json: bool,
 ) -> None:
     from newfound.report.summary import description_sentence
 
-    new, old = top_words(describer, top), top_words(describer, top, ascending=True)
+    new, old = top_words(describer, top, by), top_words(describer, top, by, ascending=True)
     phrases = [
         row
         for side, n in (("novel", top), ("known", -(-top // 2)))
@@ -337,7 +344,7 @@ def _print(
                 "novel": _pile(novel),
                 "parameters": _parameters(describer),
                 "summary": description_sentence(describer),
-                **described_data(describer, top),
+                **described_data(describer, top, by),
                 "phrases": phrases,
                 "rules": [clause.to_dict() for clause in rules],
                 "set_aside": describer.set_aside_,

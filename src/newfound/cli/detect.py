@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from newfound.cli.console import epochs_of, outcome, print_json, say, show, words_table, working
+from newfound.cli.described import top_words
 from newfound.cli.options import (
     PATH_HELP,
     Encoding,
@@ -28,7 +29,6 @@ from newfound.cli.options import (
     reading_options,
 )
 from newfound.cli.outputs import check_table_format, write
-from newfound.cli.periods import top_words
 from newfound.marks import visible
 
 if TYPE_CHECKING:

@@ -25,6 +25,7 @@ __all__ = [
     "Measurements",
     "Preset",
     "Quiet",
+    "Ranking",
     "Report",
     "Seed",
     "TextColumn",
@@ -58,6 +59,14 @@ class Format(StrEnum):
     tsv = "tsv"
     jsonl = "jsonl"
     parquet = "parquet"
+
+
+class Ranking(StrEnum):
+    """Columns that words can be ranked by."""
+
+    novelty = "novelty"
+    times = "times"
+    score = "score"
 
 
 class Unit(StrEnum):

@@ -1,4 +1,4 @@
-"""``newfound describe --by``: each period against all before; and the parts of one description."""
+"""``newfound describe --by``: each period against all before."""
 
 from __future__ import annotations
 
@@ -9,66 +9,17 @@ from typing import TYPE_CHECKING, Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from newfound.cli.console import print_json, say, show, themes_table, words_table, working
+from newfound.cli.console import print_json, say, show, words_table, working
+from newfound.cli.described import described_data, themes_of, top_words, word_curves
 from newfound.cli.outputs import write
 from newfound.marks import visible
 
 if TYPE_CHECKING:
-    from newfound.description.describer import NoveltyDescriber
     from newfound.description.periods import Period
-    from newfound.description.timeline import Curve
     from newfound.table import Table
     from newfound.text.documents import Documents
 
-__all__ = ["describe_each", "described_data", "themes_of", "top_words", "word_curves"]
-
-
-def top_words(
-    describer: NoveltyDescriber, top: int, *, ascending: bool = False
-) -> list[dict[str, Any]]:
-    """Return the rows of the most novel words, or of the most known ones."""
-    sign = -1 if ascending else 1
-    rows = describer.words_.top(top, ascending=ascending)
-    return [row for row in rows if sign * row["novelty"] > 0]
-
-
-def word_curves(describer: NoveltyDescriber, rows: list[dict[str, Any]]) -> list[Curve]:
-    """Return the curve of each word; none without dates."""
-    if describer.timeline_ is None:
-        return []
-    return [describer.curve(row["word"]) for row in rows]
-
-
-def themes_of(describer: NoveltyDescriber) -> list[RenderableType]:
-    """Return the table of themes, and the share of the novelty that none explains."""
-    themes = describer.themes_
-    if not themes:
-        return []
-    curves = [] if describer.timeline_ is None else [describer.curve(theme) for theme in themes]
-    rest = Text(f"  No theme explains {describer.unexplained_:.0%} of what is new.\n", "dim")
-    return [themes_table(themes, "Themes", curves), rest]
-
-
-def described_data(describer: NoveltyDescriber, top: int) -> dict[str, Any]:
-    """Return themes and words as plain data for JSON, with their curves."""
-    from newfound.table import jsonable
-
-    new, old = top_words(describer, top), top_words(describer, top, ascending=True)
-    themes: list[dict[str, Any]] = [theme.to_dict() for theme in describer.themes_]
-    if describer.timeline_ is not None:
-        for data, theme in zip(themes, describer.themes_, strict=True):
-            data["curve"] = describer.curve(theme).to_dict()
-        for rows in (new, old):
-            for row, curve in zip(rows, word_curves(describer, rows), strict=True):
-                row["curve"] = curve.to_dict()
-    timeline = describer.timeline_
-    return {
-        "themes": themes,
-        "unexplained": jsonable(describer.unexplained_),
-        "timeline": None if timeline is None else timeline.to_dict(),
-        "novel_words": new,
-        "known_words": old,
-    }
+__all__ = ["describe_each"]
 
 
 def describe_each(
@@ -81,6 +32,7 @@ def describe_each(
     report: Path | None,
     force: bool,
     top: int,
+    rank_by: str,
     json: bool,
     quiet: bool,
     seconds: dict[str, float],
@@ -107,11 +59,11 @@ def describe_each(
                 "newfound": version("newfound"),
                 "by": found.by,
                 "timeline": found.timeline.to_dict(),
-                "periods": [_period_data(period, top) for period in found.periods],
+                "periods": [_period_data(period, top, rank_by) for period in found.periods],
             }
         )
         return
-    show(*(part for period in found.periods for part in _period_parts(period, top)))
+    show(*(part for period in found.periods for part in _period_parts(period, top, rank_by)))
 
 
 def _steps(update: Any) -> Any:
@@ -133,7 +85,7 @@ def _all_words(periods: tuple[Period, ...]) -> Table:
     return Table({"period": np.concatenate(names), **columns})
 
 
-def _period_data(period: Period, top: int) -> dict[str, Any]:
+def _period_data(period: Period, top: int, by: str) -> dict[str, Any]:
     from newfound.report.summary import description_sentence
 
     return {
@@ -141,16 +93,16 @@ def _period_data(period: Period, top: int) -> dict[str, Any]:
         "known": len(period.known),
         "novel": len(period.novel),
         "summary": description_sentence(period.describer),
-        **described_data(period.describer, top),
+        **described_data(period.describer, top, by),
     }
 
 
-def _period_parts(period: Period, top: int) -> list[RenderableType]:
+def _period_parts(period: Period, top: int, by: str) -> list[RenderableType]:
     """Return what the terminal shows of a period."""
     from newfound.report.summary import description_sentence
 
     describer = period.describer
-    new = top_words(describer, top)
+    new = top_words(describer, top, by)
     return [
         Text.assemble(
             (f"{period.name}", "bold"),
