@@ -63,12 +63,12 @@ OTHERS = {"bbcsport/README.TXT": b"read me", "__MACOSX/bbcsport/rugby/._001.txt"
 def made_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take the made-up corpus for BBC Sport."""
     posts = [
-        corpora._bbc_post(match, raw)[0]
+        corpora.bbc_post(match, raw)[0]
         for name, raw in FILES.items()
-        if (match := corpora._BBCSPORT.member.search(f"/{name}"))  # type: ignore[union-attr]
+        if (match := corpora.BBCSPORT.member.search(f"/{name}"))  # type: ignore[union-attr]
     ]
-    dataset = replace(corpora._BBCSPORT, content=content_hash(posts))
-    monkeypatch.setattr(corpora, "_BBCSPORT", dataset)
+    dataset = replace(corpora.BBCSPORT, content=content_hash(posts))
+    monkeypatch.setattr(corpora, "BBCSPORT", dataset)
 
 
 def zipped(files: dict[str, bytes]) -> bytes:
@@ -396,8 +396,8 @@ class TestDownload:
     def address(self, made_up: None, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
         """Send the loader of BBC Sport to the server."""
         source = Source("bbcsport-fulltext.zip", (server.url("/bbc.zip"),))
-        dataset = replace(corpora._BBCSPORT, sources=(source,))
-        monkeypatch.setattr(corpora, "_BBCSPORT", dataset)
+        dataset = replace(corpora.BBCSPORT, sources=(source,))
+        monkeypatch.setattr(corpora, "BBCSPORT", dataset)
 
     def test_a_good_file_is_kept_and_not_fetched_again(self, server: Server) -> None:
         server.put("/bbc.zip", zipped(FILES))
@@ -446,8 +446,8 @@ class TestDownload:
                 url = "http://127.0.0.1:9/bbc.zip"
             digest = hashlib.sha256(b"another file").hexdigest()
             source = Source("bbcsport-fulltext.zip", (url,), digest)
-            dataset = replace(corpora._BBCSPORT, sources=(source,))
-            monkeypatch.setattr(corpora, "_BBCSPORT", dataset)
+            dataset = replace(corpora.BBCSPORT, sources=(source,))
+            monkeypatch.setattr(corpora, "BBCSPORT", dataset)
         with pytest.raises(DatasetError, match=said) as caught:
             load_bbcsport(download=True)
         assert "\n" not in str(caught.value)

@@ -248,6 +248,13 @@ def test_detect_tells_which_why_and_groups_them(detector, sample):
     assert none.description is None
 
 
+def test_a_missing_label_is_an_error_also_as_pandas_writes_it():
+    pandas = pytest.importorskip("pandas")
+    for missing in (None, float("nan"), pandas.NA, pandas.NaT):
+        with pytest.raises(ValueError, match="missing label"):
+            newfound.NoveltyDetector().fit(["pay my bill"] * 60, ["a"] * 59 + [missing])
+
+
 def test_a_wrong_parameter_of_the_description_is_an_error_also_if_nothing_is_new(detector, sample):
     texts, _, novel = sample
     for mixed in (novel[:40], texts[:2]):

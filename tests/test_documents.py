@@ -180,7 +180,7 @@ class TestFormats:
         writer.writerows([["id", "text"], *([i, text] for i, text in enumerate(texts))])
         raw = sink.getvalue().encode()
         reader = reading.Reader("a.csv", reading.Columns(None), None)
-        found = [record.text or "" for record in reader._csv(io.BytesIO(raw), ",")]
+        found = [record.text or "" for record in reader.read_csv(io.BytesIO(raw), ",")]
         assert found == texts
 
 

@@ -132,9 +132,9 @@ def test_the_figures_of_rugby_and_of_the_vocabulary_contradict_each_other(page: 
 
 
 def test_the_newsgroups_are_not_of_equal_size(page: str) -> None:
-    from newfound.lab.datasets.corpora import _NEWSGROUPS
+    from newfound.lab.datasets.corpora import NEWSGROUPS
 
-    sizes = [sum(numbers) for numbers in _NEWSGROUPS.values()]
+    sizes = [sum(numbers) for numbers in NEWSGROUPS.values()]
     assert f"{min(sizes)} to {max(sizes)} documents" in page
 
 

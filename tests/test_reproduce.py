@@ -167,7 +167,7 @@ class TestHeldOut:
             tuple(texts), tuple("a" * 90), tuple(r["label"] for r in made_up())
         )
         novel = measure.is_novel(BBC, corpus)
-        parts = list(measure._parts(BBC, corpus, novel, 0))
+        parts = list(measure.train_test_parts(BBC, corpus, novel, 0))
         assert len(parts) == 3
         for _, test in parts:
             assert (0 in test) == (1 in test)
@@ -181,7 +181,7 @@ class TestHeldOut:
         splits = tuple("test" if i % 3 == 0 else "train" for i in range(90))
         split = replace(corpus, splits=splits)
         experiment = replace(BBC, split=True)
-        ((train, test),) = measure._parts(experiment, split, np.zeros(90, bool), 0)
+        ((train, test),) = measure.train_test_parts(experiment, split, np.zeros(90, bool), 0)
         assert test.tolist() == list(range(0, 90, 3)) and len(train) == 60
 
 
@@ -246,11 +246,11 @@ class TestFigures:
 
     def test_curves_start_and_end_where_they_should(self) -> None:
         labels = np.array([False, True, False, True])
-        found = measure._curves(labels, np.array([4.0, 3.0, 2.0, 1.0]))
+        found = measure.curves_on_grid(labels, np.array([4.0, 3.0, 2.0, 1.0]))
         assert found["roc"][0] == 0 and found["roc"][-1] == 1
         assert found["precision"][0] == found["precision"][50] == 0.5
         assert found["precision"][-1] == 0.5
-        perfect = measure._curves(labels, labels.astype(float))
+        perfect = measure.curves_on_grid(labels, labels.astype(float))
         assert perfect["roc"].min() == perfect["precision"].min() == 1
 
 

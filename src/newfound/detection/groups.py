@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from newfound.table import Table
 
-__all__ = ["Group", "find_groups", "group_bags", "how_many_groups"]
+__all__ = ["Group", "characteristic", "find_groups", "group_bags", "how_many_groups"]
 
 _DIMENSIONS = 50
 _MAX_GROUPS = 8
@@ -88,7 +88,7 @@ def find_groups(
     for k in range(int(codes.max()) + 1):
         rows = np.flatnonzero(codes == k)
         counts = np.asarray(matrix[rows].sum(axis=0)).ravel()
-        scores = _typical(counts, len(rows), frequencies, n_known + n)
+        scores = characteristic(counts, len(rows), frequencies, n_known + n)
         top = np.argsort(-scores, kind="stable")[:_WORDS]
         top = top[counts[top] > 0]
         columns = {
@@ -101,7 +101,7 @@ def find_groups(
     return found
 
 
-def _typical(
+def characteristic(
     counts: NDArray[Any], size: int, frequencies: NDArray[Any], n_all: int
 ) -> NDArray[np.float64]:
     """Return how characteristic each word is of a group; see `Group`."""

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newfound.detection.calibration import held_back_needed
-from newfound.detection.groups import group_bags
+from newfound.detection.groups import characteristic, group_bags
 from newfound.text.documents import with_text
+from newfound.text.readers import is_missing
+from newfound.text.validation import check_several
 from newfound.text.vectorizer import TextVectorizer
 
 __all__ = [
@@ -42,10 +44,7 @@ def known_texts(X: Iterable[str], y: ArrayLike | None) -> tuple[list[str], NDArr
     >>> known_texts(["pay", " ", "check"], ["a", "b", "c"])[1].tolist()
     ['a', 'c']
     """
-    if hasattr(X, "columns"):
-        raise ValueError("X is a frame; pass the one column that holds the texts.")
-    if isinstance(X, str | bytes) or not isinstance(X, Iterable):
-        raise ValueError(f"X is a single {type(X).__name__}; pass several texts in a list.")
+    check_several(X)
     texts = list(X)
     labels = None if y is None else np.asarray(y)
     if labels is not None and labels.shape != (len(texts),):
@@ -53,16 +52,12 @@ def known_texts(X: Iterable[str], y: ArrayLike | None) -> tuple[list[str], NDArr
             f"y has the shape {labels.shape} for {len(texts)} known documents; pass one label for "
             "each, or none."
         )
-    if labels is not None and any(_is_missing(label) for label in labels.tolist()):
+    if labels is not None and any(is_missing(label) for label in labels.tolist()):
         raise ValueError("y has a missing label; leave that document out, or name its class.")
     if labels is not None and NOVEL in labels.tolist():
         raise ValueError(f"y has a class {NOVEL!r}, which stands for what is new; rename it.")
     kept = dict(with_text(texts))
     return list(kept.values()), None if labels is None else labels[list(kept)]
-
-
-def _is_missing(label: object) -> bool:
-    return label is None or (isinstance(label, float) and label != label)
 
 
 def split_held_back(
@@ -220,17 +215,10 @@ def group_classes(
     single = np.flatnonzero([" " not in word for word in words])
     codes = group_bags(matrix[:, single], n_groups, seed)
     labels = np.empty(n, dtype=object)
-    counts = np.stack(
-        [
-            np.asarray(matrix[codes == k][:, single].sum(axis=0)).ravel()
-            for k in range(codes.max() + 1)
-        ]
-    )
-    sizes = np.bincount(codes)[:, None]
-    typical = (
-        counts / sizes * np.log((counts + 0.5) / (sizes + 1) / (counts.sum(0) + 0.5) * (n + 1))
-    )
-    for k, scores in enumerate(typical):
+    frequencies = vectorizer.document_frequencies_[single]
+    for k, size in enumerate(np.bincount(codes).tolist()):
+        counts = np.asarray(matrix[codes == k][:, single].sum(axis=0)).ravel()
+        scores = characteristic(counts, size, frequencies, n)
         top = [words[single[j]] for j in np.argsort(-scores, kind="stable")[:3]]
         labels[codes == k] = f"group {k + 1}: {', '.join(top)}"
     return labels

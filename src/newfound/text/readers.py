@@ -198,7 +198,7 @@ class Reader:
             elif format == "parquet":
                 yield from self._parquet(stream)
             else:
-                yield from self._csv(stream, "," if format == "csv" else "\t")
+                yield from self.read_csv(stream, "," if format == "csv" else "\t")
 
     def _format(self) -> str:
         format = "txt" if self.name == "-" else format_of(self.name)
@@ -259,7 +259,8 @@ class Reader:
         except UnicodeDecodeError:
             return raw.decode("latin-1")
 
-    def _csv(self, stream: BinaryIO, delimiter: str) -> Iterator[Record]:
+    def read_csv(self, stream: BinaryIO, delimiter: str) -> Iterator[Record]:
+        """Yield the documents of a CSV file."""
         # The limit of the csv module, 131,072 characters, is global: it is raised, never lowered.
         csv.field_size_limit(max(csv.field_size_limit(), MAX_DOCUMENT_BYTES))
         lines = self.lines(stream)

@@ -13,9 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 from newfound.sides import SIDES
 from newfound.text.dates import Dates, parse_dates
 from newfound.text.documents import DocumentError, is_frame, with_text
+from newfound.text.readers import is_missing
 from newfound.text.tokenized import TokenizedTexts
 
-__all__ = ["NothingToLearnError", "check_matrix", "check_texts", "is_count", "labelled_texts"]
+__all__ = [
+    "NothingToLearnError",
+    "check_matrix",
+    "check_several",
+    "check_texts",
+    "is_count",
+    "labelled_texts",
+]
 
 
 class NothingToLearnError(ValueError):
@@ -82,10 +90,7 @@ def labelled_texts(
     >>> texts, novel.tolist()
     (['a', 'b', 'c', 'd'], [False, False, True, True])
     """
-    if is_frame(X):
-        raise ValueError("X is a frame; pass the one column that holds the texts.")
-    if isinstance(X, str | bytes) or not isinstance(X, Iterable):
-        raise ValueError(f"X is a single {type(X).__name__}; pass several texts in a list.")
+    check_several(X)
     if y is None:
         raise ValueError("y is missing; pass 'known' or 'novel' for each text.")
     texts: Sequence[str] = X if isinstance(X, TokenizedTexts) else list(X)
@@ -113,6 +118,14 @@ def labelled_texts(
                 "each side."
             )
     return texts, novel, days
+
+
+def check_several(X: object) -> None:
+    """Raise a `ValueError` for a frame, a single text and anything else that has no texts."""
+    if is_frame(X):
+        raise ValueError("X is a frame; pass the one column that holds the texts.")
+    if isinstance(X, str | bytes) or not isinstance(X, Iterable):
+        raise ValueError(f"X is a single {type(X).__name__}; pass several texts in a list.")
 
 
 def check_matrix(matrix: Any, novel: NDArray[np.bool_]) -> None:
@@ -170,5 +183,4 @@ def is_count(value: object) -> bool:
 
 
 def _kind(value: object) -> str:
-    missing = value is None or (isinstance(value, float) and value != value)
-    return f"{value} (missing)" if missing else type(value).__name__
+    return f"{value} (missing)" if is_missing(value) else type(value).__name__

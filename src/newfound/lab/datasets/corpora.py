@@ -25,7 +25,7 @@ NEWSGROUPS_PARTS = ("headers", "footers", "quotes")
 _QUOTE = re.compile(r"(writes in|writes:|wrote:|says:|said:|^In article|^Quoted from|^\||^>)")
 
 _BBC = {"athletics": 101, "cricket": 124, "football": 265, "rugby": 147, "tennis": 100}
-_NEWSGROUPS = {
+NEWSGROUPS = {
     "alt.atheism": (480, 319),
     "comp.graphics": (584, 389),
     "comp.os.ms-windows.misc": (591, 394),
@@ -75,7 +75,7 @@ def load_bbcsport(
     LabelledDocuments
         With labels athletics, cricket, football, rugby and tennis.
     """
-    posts, source, recoded = _BBCSPORT.load(path, download=download, verify=verify)
+    posts, source, recoded = BBCSPORT.load(path, download=download, verify=verify)
     return make_corpus(posts, source, recoded)
 
 
@@ -203,7 +203,7 @@ def strip_post(text: str, remove: Iterable[str]) -> str:
     return text
 
 
-def _bbc_post(match: re.Match[str], raw: bytes) -> tuple[Post, bool]:
+def bbc_post(match: re.Match[str], raw: bytes) -> tuple[Post, bool]:
     try:
         text, recoded = raw.decode(), False
     except UnicodeDecodeError:  # football/105 has one Latin-1 pound sign
@@ -247,7 +247,7 @@ def _clinc_counts(posts: Iterable[Post]) -> dict[tuple[str, str], int]:
     return counts | {("train", "oos"): 100, ("val", "oos"): 100, ("test", "oos"): 1000}
 
 
-_BBCSPORT = Dataset(
+BBCSPORT = Dataset(
     name="bbcsport",
     title="BBC Sport",
     sources=(
@@ -259,7 +259,7 @@ _BBCSPORT = Dataset(
     counts=lambda _: {("", label): n for label, n in _BBC.items()},
     member=re.compile(rf"/({'|'.join(_BBC)})/(\d{{3}})\.txt$"),
     archives=("bbcsport-fulltext.zip", "bbcsport-raw.tar.gz", "bbcsport.tar.gz", "bbcsport.zip"),
-    post=_bbc_post,
+    post=bbc_post,
 )
 _20NEWSGROUPS = Dataset(
     name="20newsgroups",
@@ -278,11 +278,11 @@ _20NEWSGROUPS = Dataset(
     content="d0f232b38ee9b4b7fd0320b163cdbb65408f223fe756e7b75ed26604b88ade39",
     counts=lambda _: {
         (split, group): n
-        for group, numbers in _NEWSGROUPS.items()
+        for group, numbers in NEWSGROUPS.items()
         for split, n in zip(("train", "test"), numbers, strict=True)
     },
     member=re.compile(
-        rf"/20news-bydate-(train|test)/({'|'.join(map(re.escape, _NEWSGROUPS))})/(\d+)$"
+        rf"/20news-bydate-(train|test)/({'|'.join(map(re.escape, NEWSGROUPS))})/(\d+)$"
     ),
     archives=("20news-bydate.tar.gz",),
     post=_newsgroups_post,

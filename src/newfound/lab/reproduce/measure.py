@@ -96,7 +96,7 @@ def measure_seed(
     describer, cost = _fit(texts, novel, seed, parameters, fitting, "all documents")
     whole = {**_describe(experiment, describer), "cost": cost}
     del describer
-    parts = list(_parts(experiment, corpus, novel, seed))
+    parts = list(train_test_parts(experiment, corpus, novel, seed))
     held_out = []
     for number, (train, test) in enumerate(parts, 1):
         what = "training documents" + (f", fold {number} of {len(parts)}" if parts[1:] else "")
@@ -200,13 +200,13 @@ def measure_held_out(
     for name, scores in scorers.items():
         regressed = _regressed(counts, train_novel, scores, has)
         found[name] = {
-            "words": _curves(judged.novel[judged.judged], scores[judged.judged]),
+            "words": curves_on_grid(judged.novel[judged.judged], scores[judged.judged]),
             "shared_words": roc_auc_score(judged.novel[shared], scores[shared]),
-            "documents": _curves(test_novel, document_scores(has, scores)),
-            "regression": _curves(test_novel, regressed),
+            "documents": curves_on_grid(test_novel, document_scores(has, scores)),
+            "regression": curves_on_grid(test_novel, regressed),
         }
     votes = describer.machines_[0].decision_function(has).astype(np.float64)
-    found["votes"] = {"documents": _curves(test_novel, votes)}
+    found["votes"] = {"documents": curves_on_grid(test_novel, votes)}
     return {
         "train": len(train),
         "test": len(test),
@@ -220,7 +220,7 @@ def measure_held_out(
     }
 
 
-def _parts(
+def train_test_parts(
     experiment: Experiment, corpus: LabelledDocuments, novel: NDArray[np.bool_], seed: int
 ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Yield the split of the corpus, or three folds that keep near-duplicates together."""
@@ -401,7 +401,7 @@ def _regressed(
     return decision
 
 
-def _curves(labels: NDArray[np.bool_], scores: NDArray[np.float64]) -> dict[str, Any]:
+def curves_on_grid(labels: NDArray[np.bool_], scores: NDArray[np.float64]) -> dict[str, Any]:
     """Return both areas, and both curves on a common grid, so that folds can be averaged."""
     found = ranking_curves(labels, scores)
     # Of several points with the same false-positive rate, the highest counts. The precision at a
