@@ -52,7 +52,8 @@ def known_texts(X: Iterable[str], y: ArrayLike | None) -> tuple[list[str], NDArr
             f"y has the shape {labels.shape} for {len(texts)} known documents; pass one label for "
             "each, or none."
         )
-    if labels is not None and any(is_missing(label) for label in labels.tolist()):
+    # Of the labels as given: among texts, NumPy writes a missing number as the text "nan".
+    if isinstance(y, Iterable) and any(map(is_missing, y)):
         raise ValueError("y has a missing label; leave that document out, or name its class.")
     if labels is not None and NOVEL in labels.tolist():
         raise ValueError(f"y has a class {NOVEL!r}, which stands for what is new; rename it.")
