@@ -125,13 +125,17 @@ class TestDescriber:
 
 
 class TestPeriods:
-    def test_each_month_is_described_against_all_before(self) -> None:
+    def test_each_month_is_described_against_all_before(self, tmp_path: Path) -> None:
         found = newfound.describe_periods(texts(), reading={"dates": DAYS}, **QUICK)
         assert [period.name for period in found.periods] == ["2003-02", "2003-03"]
         assert [(len(p.known), len(p.novel)) for p in found.periods] == [(24, 24), (48, 24)]
         first = [period.describer.words_["word"][0] for period in found.periods]
         assert first[0] in ("coast", "cyclone") and first[1] in ("fever", "spread", "virus")
         assert found.timeline.totals.tolist() == [24, 24, 24]
+        found.report(tmp_path / "year.html", title="A year")
+        assert "A year" in (tmp_path / "year.html").read_text(encoding="utf-8")
+        with pytest.raises(FileExistsError):
+            found.report(tmp_path / "year.html")
 
     def test_a_start_leaves_earlier_periods_out(self) -> None:
         reading = {"dates": DAYS}

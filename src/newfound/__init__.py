@@ -40,6 +40,7 @@ __version__ = version("newfound")
 connect(
     {
         "NoveltyDescriber.report": "newfound.report.write:write_report",
+        "Periods.report": "newfound.report.write:write_periods_report",
         "Detection.report": "newfound.report.write:write_detection_report",
         "describe.mixture": "newfound.detection.mixture:describe_mixture",
     }

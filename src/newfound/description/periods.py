@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +14,7 @@ from newfound.description.describer import NoveltyDescriber
 from newfound.description.timeline import Timeline, as_days, period_rows
 from newfound.text.dates import parse_date
 from newfound.text.documents import DocumentError, Documents, as_documents
+from newfound.wiring import call_registered
 
 __all__ = ["Period", "Periods", "describe_periods", "split_by_date"]
 
@@ -61,6 +63,22 @@ class Periods:
     def __len__(self) -> int:
         """Return the number of periods."""
         return len(self.periods)
+
+    def report(
+        self, path: str | os.PathLike[str], *, title: str | None = None, force: bool = False
+    ) -> None:
+        """Write a report: one HTML page with a strip of all periods, that works offline.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        title : str, optional
+            The title of the page.
+        force : bool, default=False
+            Overwrite an existing file.
+        """
+        call_registered("Periods.report", path, self, title=title, force=force)
 
 
 def split_by_date(documents: object, start: object, **reading: Any) -> tuple[Documents, Documents]:

@@ -29,6 +29,7 @@ __all__ = [
     "report_page_of_periods",
     "write_detection_report",
     "write_page",
+    "write_periods_report",
     "write_report",
 ]
 
@@ -159,6 +160,26 @@ def write_report(
     """
     check_writable(path, force=force)
     write_page(path, report_page(describer, **options), force=force)
+
+
+def write_periods_report(
+    path: str | os.PathLike[str], periods: Periods, *, force: bool = False, **options: Any
+) -> None:
+    """Write the page of `report_page_of_periods` to a file, completely or not at all.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    periods : Periods
+        Each described against all documents before it.
+    force : bool, default=False
+        Overwrite an existing file.
+    **options
+        Those of `report_page_of_periods`.
+    """
+    check_writable(path, force=force)
+    write_page(path, report_page_of_periods(periods, **options), force=force)
 
 
 def write_detection_report(
