@@ -513,12 +513,20 @@ def test_what_a_signal_handler_raises_reaches_the_caller() -> None:
 
 
 class Interrupt(threading.Timer):
-    """Sends this process Control-C after some seconds, and keeps the time at which it did."""
+    """Sends this process Control-C after some seconds, and keeps the time at which it did.
+
+    A shell starts background processes with Control-C ignored, so it is turned on until `join`.
+    """
 
     def __init__(self, seconds: float) -> None:
         super().__init__(seconds, self.send)
+        self.before = signal.signal(signal.SIGINT, signal.default_int_handler)
         self.sent = float("inf")
         self.start()
+
+    def join(self, timeout: float | None = None) -> None:
+        super().join(timeout)
+        signal.signal(signal.SIGINT, self.before)
 
     def send(self) -> None:
         self.sent = time.perf_counter()
