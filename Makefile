@@ -6,6 +6,9 @@ CPP = $(wildcard cpp/*.cpp cpp/*.hpp cpp/*.inl cpp/python/* cpp/tests/*.cpp)
 # The tests of the core need the extension module newfound._core_test.
 INSTALL_TEST = $(BIN)/pip install --quiet -Ccmake.define.NEWFOUND_TEST_MODULE=ON ".[test,lint]"
 PARALLEL ?= --numprocesses auto --dist worksteal
+# Each process of the tests has one core: more threads of a library would only wait for each other.
+PYTEST = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(PARALLEL)
+TESTS = --doctest-modules --pyargs tests newfound
 CPPFLAGS_TEST = -S . -DCMAKE_BUILD_TYPE=RelWithDebInfo -DNEWFOUND_CORE_TEST=ON
 
 .PHONY: demo test test-all lint format stubtest core-test sanitize peers reproduce vendor picture clean
@@ -24,13 +27,13 @@ demo: $(BIN)/python  ## install, and describe the bundled sample
 test: $(BIN)/python  ## install, check the code, run all tests but the long ones
 	$(INSTALL_TEST)
 	$(MAKE) lint
-	$(BIN)/python -m pytest $(PARALLEL) -m "not slow" --doctest-modules --pyargs tests newfound
+	$(PYTEST) -m "not slow" $(TESTS)
 
 test-all: $(BIN)/python  ## everything: the long statistical suites, the browser, the core by itself
 	$(INSTALL_TEST)
 	$(MAKE) lint stubtest core-test sanitize
-	$(BIN)/python -m pytest $(PARALLEL) --cov=newfound --cov-report=term:skip-covered \
-	  --doctest-modules --pyargs tests newfound
+	$(PYTEST) -m "not slow" --cov=newfound --cov-report=term:skip-covered $(TESTS)
+	$(PYTEST) -m slow $(TESTS)
 
 lint: $(BIN)/ruff
 	$(BIN)/ruff check .

@@ -11,6 +11,7 @@ import pytest
 import golden
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", sorted(golden.MESSAGES))
 def test_commands_print_what_they_printed(case):
     if case != "sample" and "NEWFOUND_DATA" not in os.environ:
