@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from newfound.blas import one_blas_thread
 from newfound.description.scores import word_scores
 
 __all__ = [
@@ -227,14 +228,12 @@ def logistic_regression(
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import GridSearchCV
     from sklearn.pipeline import make_pipeline
-    from threadpoolctl import threadpool_limits
 
     counts = _Counts(matrix, novel)
     values = list(C) if isinstance(C, Sequence) else [C]
     name = "logisticregression__C"
     model = make_pipeline(TfidfTransformer(), LogisticRegression(C=values[0], max_iter=1000))
-    # Matrices are small: several BLAS threads are slower, many times so on a busy machine.
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         if len(values) > 1:
             # TF-IDF is a part of the model, so that it too is fitted to the training folds alone.
             search = GridSearchCV(model, {name: values}, cv=3, scoring="roc_auc", refit=False)

@@ -16,6 +16,7 @@ from sklearn.utils.validation import (  # type: ignore[import-untyped,unused-ign
     check_is_fitted,
 )
 
+from newfound.blas import one_blas_thread
 from newfound.description.calibration import VoteCalibration
 from newfound.description.context import Context, ContextIndex, ContextMatrix
 from newfound.description.explanation import Explanation, explain
@@ -549,7 +550,8 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
     ) -> None:
         """Set the attributes from trained machines and their documents."""
         fold = bool(self.parameters_["fold_copies"])
-        found = findings(machines, rows, training, self.vectorizer_, fold=fold)
+        with one_blas_thread():
+            found = findings(machines, rows, training, self.vectorizer_, fold=fold)
         self.machines_, self.n_machines_ = tuple(machines), len(machines)
         self.classes_, self.corpus_ = np.array(SIDES), found.corpus
         self.n_documents_ = dict(zip(SIDES, found.clauses.n_documents, strict=True))
@@ -590,8 +592,9 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         assert self.corpus_ is not None  # a describer that was loaded has its themes
         matrix = self.corpus_.matrix if self.copies_ is None else self.copies_.first
         novel, terms = self.corpus_.novel, list(self.vectorizer_.vocabulary_)
-        themes = find_themes(matrix, novel, terms, texts=self.corpus_.texts)
-        return Themes(tuple(themes), unexplained_share(themes, matrix, novel))
+        with one_blas_thread():
+            themes = find_themes(matrix, novel, terms, texts=self.corpus_.texts)
+            return Themes(tuple(themes), unexplained_share(themes, matrix, novel))
 
     def _probability(self, lead: int) -> float:
         """Return the probability of novel for a lead of novel votes; nan if it is not known."""

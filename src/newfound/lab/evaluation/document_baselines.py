@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.blas import one_blas_thread
 from newfound.lab.evaluation.suites import C_GRID, N_CV_FOLDS
 
 __all__ = ["DOCUMENT_BASELINES", "DocumentBaselines"]
@@ -149,10 +150,7 @@ class DocumentBaselines:
         self, name: str, features: _Features, make: Callable[[], Any], labels: Any = None
     ) -> Any:
         if name not in self._models:
-            from threadpoolctl import threadpool_limits
-
-            # Matrices are small: several BLAS threads are slower, many times so on a busy machine.
-            with threadpool_limits(1, user_api="blas"), warnings.catch_warnings():
+            with one_blas_thread(), warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of convergence, and of classes with few documents
                 self._models[name] = make().fit(features.matrix, labels)
         return self._models[name]

@@ -17,6 +17,7 @@ from scipy import sparse
 from sklearn.metrics import roc_auc_score
 
 from newfound.baselines import BASELINES, tfidf_by_group
+from newfound.blas import one_blas_thread
 from newfound.description.describer import NoveltyDescriber
 from newfound.description.presets import resolve
 from newfound.description.words import WordTable
@@ -388,14 +389,12 @@ def _regressed(
     """
     from sklearn.linear_model import LogisticRegression
     from sklearn.preprocessing import normalize
-    from threadpoolctl import threadpool_limits
 
     train, held_out = (
         normalize(sparse.csr_array(matrix, dtype=bool).astype(float).multiply(scores).tocsr())
         for matrix in (counts, test)
     )
-    # Matrices are small: several BLAS threads are slower, many times so on a busy machine.
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         model = LogisticRegression(max_iter=1000).fit(train, novel)
     decision: NDArray[np.float64] = model.decision_function(held_out)
     return decision
