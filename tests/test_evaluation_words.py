@@ -142,7 +142,13 @@ def test_lemmas_can_be_left_out_of_the_corpora() -> None:
     assert n_words[1] < n_words[2]
 
 
-@pytest.mark.parametrize("name", SUITES)
+SLOW = ("documents-from-words", "no-novelty", "shift")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in SUITES],
+)
 def test_every_suite_gives_a_row_for_each_scorer(name: str, setting: Made) -> None:
     if name == "no-novelty":
         table = suites.no_novelty(setting, splits=20)
