@@ -9,8 +9,10 @@ import pytest
 from scipy import sparse
 
 from newfound import load_sample
+from newfound.description.theme_choice import choose_themes
 from newfound.description.themes import Theme, find_themes, unexplained_share
-from newfound.lab.evaluation.themes import Piles, agreement, shifted_piles
+from newfound.lab.evaluation.themes import Piles, Topics, agreement, piles_of
+from newfound.lab.evaluation.topic_models import MODELS, Clustering, grown_clusters
 from newfound.rules import Rule
 from newfound.text.vectorizer import TextVectorizer
 
@@ -64,7 +66,7 @@ def test_topics_that_grew_are_themes_and_others_are_not() -> None:
     matrix, novel, terms, labels = made(SHIFTED)
     themes = find_themes(matrix, novel, terms)
     assert len(themes) == 2
-    piles = Piles(matrix, novel, labels, ("flight", "food"), terms)
+    piles = Piles(matrix, novel, labels, ("flight", "food"), terms, [])
     figures = agreement([theme.novel_documents for theme in themes], piles)
     assert figures["topics found"] == 1.0
     assert figures["about no topic"] == figures["about nothing new"] == 0.0
@@ -200,9 +202,53 @@ def test_without_themes_all_novelty_is_unexplained() -> None:
 def test_piles_have_topics_that_grow() -> None:
     labels = np.repeat([f"topic {number}" for number in range(10)], 40)
     matrix = sparse.csr_matrix(np.ones((400, 2), dtype=bool))
-    piles = shifted_piles((matrix, labels, ["a", "b"]), 0, n_topics=8, n_grown=2, times=3)
+    texts = np.array(["a b"] * 400, dtype=object)
+    topics = Topics("ten topics", matrix, labels, np.array(["a", "b"]), texts, 8, 2)
+    piles = piles_of(topics, seed=0, times=3)
     for topic in piles.grown:
         here = piles.labels == topic
         assert (here & piles.novel).sum() == 3 * (here & ~piles.novel).sum() == 30
     assert piles.novel.mean() == 0.5
     assert agreement([], piles)["topics found"] == 0.0
+
+
+def test_themes_do_not_depend_on_the_order_of_documents_and_words() -> None:
+    matrix, novel, terms, _ = made(SHIFTED)
+    rng = np.random.default_rng(3)
+    rows, columns = rng.permutation(len(novel)), rng.permutation(len(terms))
+    one = find_themes(matrix, novel, terms)
+    other = find_themes(
+        matrix[rows][:, columns], novel[rows], [terms[column] for column in columns]
+    )
+    assert [theme.words for theme in one] == [theme.words for theme in other]
+    for first, second in zip(one, other, strict=True):
+        assert np.array_equal(np.sort(rows[second.novel_documents]), first.novel_documents)
+        assert np.array_equal(np.sort(rows[second.known_documents]), first.known_documents)
+
+
+def test_topics_may_be_learned_from_a_sample_of_the_documents() -> None:
+    matrix, novel, terms, labels = made(
+        {topic: (9 * a, 9 * b) for topic, (a, b) in SHIFTED.items()}
+    )
+    drafts = choose_themes(
+        matrix.astype(np.float32).tocsr(), novel, np.full(len(terms), 3.0), [], 12, most=600
+    )
+    piles = Piles(matrix, novel, labels, ("flight", "food"), terms, [])
+    groups = [draft.rows[novel[draft.rows]] for draft in drafts]
+    assert agreement(groups, piles)["topics found"] == 1.0
+
+
+def test_only_clusters_that_grew_count_for_topic_models() -> None:
+    new, known = np.repeat([0, 1, -1], [60, 40, 20]), np.repeat([0, 1, -1], [20, 80, 5])
+    (grown,) = grown_clusters(Clustering(new, known, 0.0))
+    assert np.array_equal(grown, np.arange(60))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_topic_models_find_topics_that_grew(name: str) -> None:
+    matrix, novel, terms, labels = made(SHIFTED)
+    found = MODELS[name](matrix[novel], matrix[~novel], 5)
+    rows = np.flatnonzero(novel)
+    piles = Piles(matrix, novel, labels, ("flight", "food"), terms, [])
+    figures = agreement([rows[one] for one in grown_clusters(found)], piles)
+    assert figures["mean F1"] > 0.5

@@ -38,7 +38,7 @@ DOCUMENT_SUITES = (
     "clinc150", "clinc150-unlabelled", "20newsgroups", "20newsgroups-each", "bbcsport",
     "false-alarms", "deletion", "speed",
 )  # fmt: skip
-THEME_SUITES = ("shift", "stability")
+THEME_SUITES = ("shift", "stability", "no-novelty")
 SPEED_SUITES = ("abcnews", "bbcsport")
 
 
@@ -123,21 +123,39 @@ def themes(
     suites: Annotated[list[str] | None, _suite_names(THEME_SUITES)] = None,
     data: Data = None,
     seeds: Annotated[int, typer.Option(min=1, max=100, help="Number of draws of topics.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the first draw.")] = 100,
+    sentence_model: Annotated[
+        Path | None,
+        typer.Option(exists=True, help="Folder of a sentence-transformers model for BERTopic."),
+    ] = None,
     output: Measurements = None,
     force: Force = False,
+    jobs: Jobs = 1,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Measure themes: topics that grew, beside k-means, NMF and LDA; stability."""
+    """Measure themes: topics that grew, beside k-means, NMF and LDA; stability; no novelty.
+
+    The comparison includes BERTopic if it is installed (pip install bertopic).
+    """
     with outcome():
         from newfound.lab.evaluation.suites import run_suites
         from newfound.lab.evaluation.themes import SUITES, Setting
 
         paths = _output_paths(output, force=force)
-        setting = Setting(data=data, say=_messages(quiet), seeds=seeds)
+        setting = Setting(
+            data=data,
+            n_jobs=jobs,
+            say=_messages(quiet),
+            seeds=seeds,
+            first_seed=seed,
+            sentence_model=None if sentence_model is None else str(sentence_model),
+        )
         found = run_suites(SUITES, setting, suites or THEME_SUITES)
-        about = f"{seeds} draws of topics: means and, after ±, standard deviations."
-        results = {**_about(about), "seeds": seeds}
+        about = (
+            f"{seeds} draws of topics from seed {seed}: means and, after ±, standard deviations."
+        )
+        results = {**_about(about), "seeds": seeds, "first_seed": seed}
         page = _page("The quality of themes", results, found, SUITES)
         _publish(page, results, found, paths, force=force, json=json)
 

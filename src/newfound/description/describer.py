@@ -592,9 +592,10 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         assert self.corpus_ is not None  # a describer that was loaded has its themes
         matrix = self.corpus_.matrix if self.copies_ is None else self.copies_.first
         novel, terms = self.corpus_.novel, list(self.vectorizer_.vocabulary_)
+        certain = self.evidence_.novelty
         with one_blas_thread():
-            themes = find_themes(matrix, novel, terms, texts=self.corpus_.texts)
-            return Themes(tuple(themes), unexplained_share(themes, matrix, novel))
+            themes = find_themes(matrix, novel, terms, evidence=certain, texts=self.corpus_.texts)
+            return Themes(tuple(themes), unexplained_share(themes, matrix, novel, certain))
 
     def _probability(self, lead: int) -> float:
         """Return the probability of novel for a lead of novel votes; nan if it is not known."""

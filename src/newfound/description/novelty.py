@@ -40,6 +40,7 @@ __all__ = [
     "document_weights",
     "evidence_of_sets",
     "q_values",
+    "signed_deviance_root",
     "word_evidence",
 ]
 
@@ -255,6 +256,33 @@ def q_values(
     return q
 
 
+def signed_deviance_root(own: Any, size: Any, expected: Any, dispersion: Any = 1.0) -> Any:
+    """Return signed roots of the deviance of counts from what is expected of them.
+
+    Parameters
+    ----------
+    own, size, expected : float or array
+        The number of novel documents, of all documents, and of novel documents that are expected.
+    dispersion : float or array, default=1.0
+        How much more the counts vary than those of a binomial distribution.
+
+    Returns
+    -------
+    float or ndarray
+        Above 0 if there are more novel documents than expected, in standard deviations.
+
+    Examples
+    --------
+    >>> round(float(signed_deviance_root(30.0, 40.0, 20.0)), 2)
+    3.23
+    """
+    deviance = special.xlogy(own, own / expected)
+    rest = np.maximum(size - own, 0), np.maximum(size - expected, 1e-12)
+    deviance = deviance + special.xlogy(rest[0], rest[0] / rest[1])
+    root = np.sqrt(2 * np.maximum(deviance, 0) / dispersion)
+    return np.sign(own - expected) * root
+
+
 def _signed_root(
     own: NDArray[np.float64],
     expected: NDArray[np.float64],
@@ -273,11 +301,8 @@ def _signed_root(
     dispersion = np.maximum(dispersion, 1e-12)
     own, expected = own + added * weights.base, expected + added * weights.base
     size = size + added
-    deviance = special.xlogy(own, own / expected)
-    rest = np.maximum(size - own, 0), np.maximum(size - expected, 1e-12)
-    deviance += special.xlogy(rest[0], rest[0] / rest[1])
-    root: NDArray[np.float64] = np.sqrt(2 * np.maximum(deviance, 0) / dispersion)
-    return np.sign(own - expected) * root
+    found: NDArray[np.float64] = signed_deviance_root(own, size, expected, dispersion)
+    return found
 
 
 def _agreeing(

@@ -8,23 +8,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.description.novelty import document_weights, evidence_of_sets
 from newfound.description.theme_model import (
+    MAX_LEARNED,
     MIN_DOCUMENTS,
     MIN_EVIDENCE,
+    DocumentSpace,
     Group,
     deviance_root,
     find_groups,
-    marginal_evidence,
+    telling_words,
 )
 from newfound.description.theme_rules import choose_rules, found_rows, matching_rows
 
 __all__ = ["Draft", "HeldOut", "choose_themes", "held_out_figures"]
 
 SEARCH = 5.0  # deviance that the best of many groups reaches by chance
-RULE_SEARCH = 1.5  # the same for each further rule
+RULE_SEARCH = 0.7  # the same for each further rule
 STRONG = 3.0  # evidence of a word that is a theme of its own
 MIN_FRESH = 0.5  # share of a theme's novel documents that no earlier theme has
 MIN_GROWTH = 1.5  # how many times as frequent a theme is on the novel side, at least
+COHESION = 0.5  # power of the similarity of documents beside the evidence
+MIN_SIMILARITY = 0.5  # cosine, of the documents of the rules of one theme
 MIN_SHARE = 0.0025  # of the novel documents, for a theme
 MIN_OVERLAP = 0.25  # Jaccard, of a theme and its counterpart from half of the documents
 N_PARTS = 2
@@ -69,6 +74,7 @@ def choose_themes(
     evidence: NDArray[np.float64],
     given: list[Rule],
     n_themes: int,
+    most: int = MAX_LEARNED,
 ) -> list[Draft]:
     """Find groups of documents and their rules, and choose the themes among them.
 
@@ -84,21 +90,28 @@ def choose_themes(
         Further ANDs of columns that rules may be chosen from.
     n_themes : int
         The largest number of themes.
+    most : int, default=10,000
+        The largest number of documents that topics are learned from.
     """
     if novel.all() or not novel.any():
         return []
     columns = matrix.tocsc()
-    candidates = []
-    for group in find_groups(matrix, novel, evidence):
+    rates = np.asarray(matrix.sum(axis=0)).ravel().astype(np.float64) / max(matrix.nnz, 1)
+    candidates: dict[tuple[Rule, ...], Draft] = {}
+    groups, space = find_groups(matrix, novel, evidence, most)
+    for group in groups:
         if _evidence(group.rows, novel) < MIN_EVIDENCE:
             continue
         wanted = np.zeros(len(novel), dtype=bool)
         wanted[group.rows] = True
         rules = choose_rules(columns, wanted, novel, group.words, given)
-        if rules:
-            rows = found_rows(columns, rules)
-            candidates.append(Draft(group, rules, rows, _evidence(rows, novel, len(rules))))
-    chosen = _best_first(candidates, novel, n_themes)
+        for part in _similar_rules(rules, columns, space):
+            rows = found_rows(columns, part)
+            key = tuple(sorted(part))
+            if key not in candidates and _evidence(rows, novel, len(part)) >= MIN_EVIDENCE:
+                own = Group(rows, *telling_words(matrix, rates, rows), group.links)
+                candidates[key] = Draft(own, part, rows, _evidence(rows, novel, len(part)))
+    chosen = _best_first(list(candidates.values()), novel, n_themes, space)
     words = _single_words(matrix, columns, novel, evidence, chosen)
     chosen = [draft for draft in chosen if not any(_covers(word, draft, novel) for word in words)]
     chosen += words
@@ -121,8 +134,8 @@ def held_out_figures(
     for part in range(N_PARTS):
         learned, rest = np.flatnonzero(parts != part), parts == part
         narrow, side = matrix[learned], novel[learned]
-        scores = marginal_evidence(narrow, side)
-        others = choose_themes(narrow, side, scores, given, 2 * len(drafts))
+        scores = evidence_of_sets(narrow, document_weights(narrow, side))
+        others = choose_themes(narrow, side, scores, given, 2 * len(drafts), MAX_LEARNED // N_PARTS)
         for rule in {rule for other in others for rule in other.rules}:
             counts = _sides(matching_rows(columns, rule), rest, novel)
             rules[rule] = rules.get(rule, np.zeros(2, dtype=np.intp)) + counts
@@ -151,25 +164,68 @@ def _growth(rows: Rows, novel: Bools) -> float:
     return (count + 1) / (len(rows) - count + 1) * (1 - base) / base
 
 
-def _best_first(candidates: list[Draft], novel: Bools, n_themes: int) -> list[Draft]:
-    """Choose again and again the draft with the most evidence in the documents that are left."""
+def _similar_rules(
+    rules: list[Rule], columns: Matrix, space: DocumentSpace | None
+) -> list[list[Rule]]:
+    """Part rules that find documents of different topics."""
+    parts: list[list[Rule]] = []
+    means: list[NDArray[np.float32]] = []
+    for rule in rules:
+        rows = matching_rows(columns, rule)
+        own = np.ones(1) if space is None else space.mean(rows)
+        near = [_cosine(own, mean) for mean in means]
+        best = int(np.argmax(near)) if near else -1
+        if near and near[best] >= MIN_SIMILARITY:
+            parts[best].append(rule)
+            means[best] = means[best] + len(rows) * own
+        else:
+            parts.append([rule])
+            means.append(len(rows) * own)
+    return parts
+
+
+def _cosine(one: NDArray[Any], other: NDArray[Any]) -> float:
+    return float(one @ other / max(np.linalg.norm(one) * np.linalg.norm(other), 1e-12))
+
+
+def _length(space: DocumentSpace | None, rows: Rows) -> float:
+    """Return how similar documents are, from 0 to 1."""
+    return 1.0 if space is None else float(np.linalg.norm(space.mean(rows)))
+
+
+def _best_first(
+    candidates: list[Draft], novel: Bools, n_themes: int, space: DocumentSpace | None
+) -> list[Draft]:
+    """Choose again and again the draft with the most evidence in the documents that are left.
+
+    Of two drafts with the same evidence the one with the more similar documents is chosen: a theme
+    should not join two topics.
+    """
     left = np.ones(len(novel), dtype=bool)
     few = max(MIN_DOCUMENTS, MIN_SHARE * novel.sum())
+    drafts = [
+        draft
+        for draft in candidates
+        if _growth(draft.rows, novel) >= MIN_GROWTH and novel[draft.rows].sum() >= few
+    ]
+    cohesion = [_length(space, draft.rows) for draft in drafts]
     chosen: list[Draft] = []
-    while candidates and len(chosen) < n_themes:
-        fresh = [draft.rows[left[draft.rows]] for draft in candidates]
+    while drafts and len(chosen) < n_themes:
+        fresh = [draft.rows[left[draft.rows]] for draft in drafts]
         gains = [
             _evidence(rows, novel, len(draft.rules))
-            for rows, draft in zip(fresh, candidates, strict=True)
+            for rows, draft in zip(fresh, drafts, strict=True)
         ]
-        best = int(np.argmax(gains))
-        draft = candidates.pop(best)
-        if gains[best] < MIN_EVIDENCE:
+        keys = [
+            gain * cohesive**COHESION if gain >= MIN_EVIDENCE else 0.0
+            for gain, cohesive in zip(gains, cohesion, strict=True)
+        ]
+        best = int(np.argmax(keys))
+        if keys[best] <= 0:
             break
-        if draft.evidence < MIN_EVIDENCE or _growth(draft.rows, novel) < MIN_GROWTH:
-            continue
-        n_novel, n_fresh = int(novel[draft.rows].sum()), int(novel[fresh[best]].sum())
-        if n_novel >= few and n_fresh >= MIN_FRESH * n_novel:
+        draft = drafts.pop(best)
+        cohesion.pop(best)
+        if novel[fresh[best]].sum() >= MIN_FRESH * novel[draft.rows].sum():
             left[draft.rows] = False
             chosen.append(draft)
     return chosen
@@ -198,8 +254,9 @@ def _single_words(
         if root**2 - by_chance < STRONG**2 or root < 0:
             continue
         words, weights = _company(matrix, rows, int(word))
-        group = Group(rows, np.ones(len(rows)), words, weights, (), float(root))
-        found.append(Draft(group, [(int(word),)], rows, _evidence(rows, novel)))
+        found.append(
+            Draft(Group(rows, words, weights, ()), [(int(word),)], rows, _evidence(rows, novel))
+        )
         left[rows] = False
     return found
 

@@ -1,74 +1,93 @@
-"""Groups of documents that may be themes: a mixture of topics that starts from the novel words.
+"""Groups of documents that may be themes: topics of mixtures with several starts.
 
-The words with the most evidence are grouped by how often they occur together in novel documents.
-Each group starts one topic. Further topics start from clusters of the other documents: they stand
-for what both sides talk about, so that a novel topic does not have to absorb it. A topic is a
-*sparse multinomial*: only the words that are significantly more frequent in it than elsewhere have
-a rate of their own. All topics compete for the documents, in the manner of classification EM. A
-topic of novel words keeps those of its documents that give the most evidence.
+All topics of a mixture compete for the documents (EM). A topic is a *sparse multinomial*: only the
+words that are significantly more frequent in it than elsewhere have a rate of their own. There are
+three mixtures. Two start from clusters of all documents, few large ones and many small ones; they
+do not see which documents are novel. The third starts from the novel words: the words with the most
+evidence are grouped by how often they occur together in novel documents, each group starts one
+topic, and clusters of the other documents start the rest. A topic of novel words keeps those of its
+documents that give the most evidence.
+
+Topics are learned from at most `MAX_LEARNED` documents, as many of each side as possible. Every
+document is then assigned to a topic, in blocks. The time is linear in the number of documents;
+beside the sparse matrix, memory is needed for a few numbers for each document.
 """
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse, special
+from scipy import sparse
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
-__all__ = ["Group", "deviance_root", "find_groups", "marginal_evidence"]
+from newfound.description.novelty import signed_deviance_root
+
+__all__ = [
+    "MAX_LEARNED",
+    "MIN_DOCUMENTS",
+    "MIN_EVIDENCE",
+    "DocumentSpace",
+    "Group",
+    "deviance_root",
+    "find_groups",
+    "telling_words",
+]
 
 MIN_EVIDENCE = 2.0  # of a word that may start a topic
 MAX_SEEDS = 300
 MIN_LINK = 0.2  # average NPMI of the words of one group
-MAX_BACKGROUND = 40
-DOCUMENTS_A_TOPIC = 50  # at least, for a topic of the background on average
-SIGNIFICANT = 2.5
+MAX_LEARNED = 10_000
+N_TOPICS = (60, 120)
+N_BACKGROUND = 40  # topics beside those of novel words
+DOCUMENTS_A_TOPIC = 30  # at least, on average
+DIMENSIONS = 100
+DIGITS = 4  # of coordinates: further ones differ between processors
+SIGNIFICANT = 2.0  # standard deviations, of a word with a rate of its own
+TELLING = 2.5  # the same, of a word of a group
+PSEUDO_SHARE = 0.05  # words added to a topic, for each word of the vocabulary
 PSEUDO_WORDS = 10.0
 PSEUDO_DOCUMENTS = 30.0
-PSEUDO_CELLS = 16.0
+NEGLIGIBLE = 0.02  # probability of a topic that is set to 0
 MIN_DOCUMENTS = 5
-N_ITERATIONS = 10
-SETTLED = 0.002  # share of documents that change their topic
-SAMPLE = 2000
+N_ITERATIONS = 8
+BLOCK = 8192
 
 Matrix = Any
 Floats = NDArray[np.float64]
+Vectors = NDArray[np.float32]
 Bools = NDArray[np.bool_]
 Integers = NDArray[np.intp]
+Links = tuple[tuple[int, int, float], ...]
 
 
 @dataclass(frozen=True)
 class Group:
-    """A topic that the mixture found.
+    """A topic that a mixture found.
 
     Attributes
     ----------
     rows : ndarray of int
         Its documents.
-    fit : ndarray of float64
-        For each of these, how much better the topic explains it than the whole corpus does.
     words, weights : ndarray
         The columns of its significant words, the strongest first, and their weights.
     links : tuple of (int, int, float)
         How its first words were joined: two columns and their normalised pointwise mutual
-        information, the strongest first. Empty for a topic of the background.
-    evidence : float
-        Deviance root of its documents: how much more often they are novel than others.
+        information, the strongest first. Empty for a topic that started from documents.
     """
 
     rows: Integers
-    fit: Floats
     words: Integers
     weights: Floats
-    links: tuple[tuple[int, int, float], ...]
-    evidence: float
+    links: Links
 
 
-def deviance_root(novel: Any, total: Any, share: float, pseudo: float = 0.0) -> Any:
+def deviance_root(novel: Any, total: Any, share: float, prior: float = 0.0) -> Any:
     """Return the signed root of the deviance of `novel` of `total` documents from a share.
 
     Parameters
@@ -77,7 +96,7 @@ def deviance_root(novel: Any, total: Any, share: float, pseudo: float = 0.0) -> 
         The number of novel documents and of all documents.
     share : float
         The share of novel documents that is expected.
-    pseudo : float, default=0.0
+    prior : float, default=0.0
         The number of documents with the expected share that are added.
 
     Examples
@@ -85,39 +104,91 @@ def deviance_root(novel: Any, total: Any, share: float, pseudo: float = 0.0) -> 
     >>> round(float(deviance_root(30.0, 40.0, 0.5)), 2)
     3.23
     """
-    found, count = novel + pseudo * share, np.maximum(total + pseudo, 1e-12)
-    expected = count * share
-    deviance = special.xlogy(found, np.maximum(found, 1e-12) / expected)
-    rest = count - found
-    deviance = deviance + special.xlogy(rest, np.maximum(rest, 1e-12) / (count - expected))
-    return np.sign(found - expected) * np.sqrt(2 * np.maximum(deviance, 0))
+    size = np.maximum(total + prior, 1e-12)
+    return signed_deviance_root(novel + prior * share, size, size * share)
 
 
-def marginal_evidence(matrix: Matrix, novel: Bools) -> Floats:
-    """Return the evidence of each word from weighted counts of documents alone.
+def telling_words(matrix: Matrix, rates: Floats, rows: Integers) -> tuple[Integers, Floats]:
+    """Return the words that are significantly more frequent in some documents.
 
-    A long document has a small weight. The evidence is 0 where the share of novel documents with
-    the word and the weighted counts disagree in sign.
+    Parameters
+    ----------
+    matrix : CSR matrix
+        The words of all documents.
+    rates : ndarray of float64
+        The share of each word in all words of all documents.
+    rows : ndarray of int
+        The documents.
+
+    Returns
+    -------
+    words, weights : ndarray
+        The columns of the words, the strongest first, and their weights.
     """
-    matrix = matrix.astype(np.float64).tocsr()
-    lengths = np.diff(matrix.indptr).astype(np.float64)
-    if not matrix.nnz or novel.all() or not novel.any():
-        return np.zeros(matrix.shape[1])
-    weights = 1 / (1 + lengths / np.median(lengths[lengths > 0]))
-    mass = weights * lengths
-    share = float(mass[novel].sum() / mass.sum())
-    total, found = matrix.T @ weights, matrix.T @ (weights * novel)
-    squares = matrix.T @ (weights**2)
-    pseudo = PSEUDO_CELLS * total.sum() / matrix.nnz
-    spread = (squares + PSEUDO_CELLS * squares.sum() / matrix.nnz) / (total + pseudo)
-    evidence = deviance_root(found, total, share, pseudo) / np.sqrt(spread)
-    known = np.asarray(matrix[~novel].sum(axis=0)).ravel() / max((~novel).sum(), 1)
-    new = np.asarray(matrix[novel].sum(axis=0)).ravel() / max(novel.sum(), 1)
-    return np.where((new - known) * evidence > 0, evidence, 0.0)
+    counts = np.asarray(matrix[rows].sum(axis=0)).ravel().astype(np.float64)
+    total = counts.sum()
+    expected = rates * total
+    strength = (counts - expected) / np.sqrt(expected + 1)
+    # A theme has a name of at least two words.
+    least = np.sort(strength)[-2] if len(strength) > 1 else 0.0
+    words = np.flatnonzero((counts > expected) & (strength >= min(TELLING, least)))
+    words = words[(counts[words] >= 2) | (strength[words] <= TELLING)]
+    base = rates[words]
+    ratios = np.log((counts[words] + PSEUDO_WORDS * base) / (total + PSEUDO_WORDS) / base)
+    weights = ratios * np.sqrt(counts[words])
+    order = np.argsort(-weights, kind="stable")
+    return words[order], weights[order]
 
 
-def find_groups(matrix: Matrix, novel: Bools, evidence: Floats) -> list[Group]:
-    """Return the topics of a mixture that starts from the words with the most evidence.
+class DocumentSpace:
+    """TF-IDF vectors of documents, reduced by a singular value decomposition.
+
+    Parameters
+    ----------
+    matrix : CSR matrix
+        The words of all documents.
+    learned : ndarray of int
+        The documents that the decomposition is learned from.
+    """
+
+    def __init__(self, matrix: Matrix, learned: Integers) -> None:
+        from sklearn.decomposition import TruncatedSVD  # type: ignore[import-untyped,unused-ignore]
+        from sklearn.feature_extraction.text import (  # type: ignore[import-untyped,unused-ignore]
+            TfidfTransformer,
+        )
+
+        self.matrix = matrix
+        self._scale = TfidfTransformer().fit(matrix)
+        n = min(DIMENSIONS, len(learned) - 1, matrix.shape[1] - 1)
+        self._reduce = TruncatedSVD(n, n_iter=3, random_state=0) if n > 1 else None
+        if self._reduce is not None:
+            self._reduce.fit(self.tfidf(learned))
+
+    def tfidf(self, rows: Integers) -> Matrix:
+        """Return the TF-IDF vectors of some documents."""
+        return sparse.csr_matrix(self._scale.transform(self.matrix[rows]))
+
+    def vectors(self, rows: Integers) -> Vectors:
+        """Return the reduced vectors of some documents, of length 1 or 0."""
+        if self._reduce is None:
+            return np.ones((len(rows), 1), dtype=np.float32)
+        found = self._reduce.transform(self.tfidf(rows))
+        found /= np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-6)
+        return np.asarray(np.round(found, DIGITS), dtype=np.float32)
+
+    def mean(self, rows: Integers, most: int = 1000) -> Vectors:
+        """Return the mean vector of documents; of at most about `most` of them.
+
+        The more similar the documents are, the longer it is, from 0 to 1.
+        """
+        some = rows[:: max(1, len(rows) // most)]
+        return np.asarray(self.vectors(some).mean(axis=0), dtype=np.float32)
+
+
+def find_groups(
+    matrix: Matrix, novel: Bools, evidence: Floats, most: int = MAX_LEARNED
+) -> tuple[list[Group], DocumentSpace | None]:
+    """Return topics that are more frequent on the novel side, and the space of documents.
 
     Parameters
     ----------
@@ -127,40 +198,91 @@ def find_groups(matrix: Matrix, novel: Bools, evidence: Floats) -> list[Group]:
         Which documents are novel.
     evidence : ndarray of float64
         The evidence of each word, above 0 for novel words.
+    most : int, default=10,000
+        The largest number of documents that topics are learned from.
 
     Returns
     -------
     list of Group
-        Topics with evidence above 0, in no particular order.
+        In no particular order. Groups of different mixtures may overlap.
+    DocumentSpace or None
+        None if there is no group.
     """
     counts = np.asarray(matrix.sum(axis=0)).ravel()
     often = np.flatnonzero(counts >= 2 + min(matrix.shape[0] // 2000, 4))
-    if not len(often) or not novel.any() or novel.all():
-        return []
-    matrix, evidence = matrix[:, often].astype(np.float64).tocsr(), evidence[often]
-    seeds = np.flatnonzero(evidence >= MIN_EVIDENCE)
-    seeds = seeds[np.argsort(-evidence[seeds], kind="stable")][:MAX_SEEDS]
-    if not len(seeds):
-        return []
-    clusters, links = _word_clusters(matrix[novel][:, seeds])
+    seeds = often[evidence[often] >= MIN_EVIDENCE]
+    if not len(seeds) or not novel.any() or novel.all():
+        return [], None
+    narrow = sparse.csr_matrix(matrix[:, often], dtype=np.float32)
+    learned = _learned_rows(novel, most)
+    space = DocumentSpace(narrow, learned)
+    vectors = space.vectors(learned)
+    # Without a novel word nothing is new, so that the other starts are not tried either.
+    starts = [_clusters(vectors, n) for n in N_TOPICS]
+    found = [
+        group for start in starts for group in _Mixture(narrow, novel, learned, start).groups(often)
+    ]
+    place = np.full(matrix.shape[1], -1)
+    place[often] = np.arange(len(often))
+    words = place[seeds[np.argsort(-evidence[seeds], kind="stable")][:MAX_SEEDS]]
+    clusters, links = _word_clusters(narrow[novel][:, words])
+    start = _seeded_start(space, learned, vectors, words, clusters, evidence[often[words]])
     n_seeded = int(clusters.max()) + 1
-    weights = sparse.csr_matrix(
-        (evidence[seeds], (seeds, clusters)), shape=(matrix.shape[1], n_seeded)
+    joined: list[list[tuple[int, int, float]]] = [[] for _ in range(n_seeded)]
+    for a, b, strength in links:
+        if clusters[a] == clusters[b]:
+            joined[clusters[a]].append((int(often[words[a]]), int(often[words[b]]), strength))
+    mixture = _Mixture(narrow, novel, learned, start)
+    found += mixture.groups(often, [tuple(each) for each in joined])
+    return found, space
+
+
+def _learned_rows(novel: Bools, most: int) -> Integers:
+    """Return the documents that topics are learned from: all, or a sample of both sides."""
+    if len(novel) <= most:
+        return np.arange(len(novel))
+    sides = [np.flatnonzero(novel == side) for side in (False, True)]
+    few = min(len(sides[0]), len(sides[1]), most // 2)
+    rng = np.random.default_rng(0)
+    sizes = [few if len(side) == few else min(len(side), most - few) for side in sides]
+    chosen = [rng.permutation(side)[:size] for side, size in zip(sides, sizes, strict=True)]
+    return np.sort(np.concatenate(chosen))
+
+
+def _clusters(vectors: Vectors, n_clusters: int) -> Integers:
+    """Return the k-means cluster of each vector; the same vectors give the same clusters."""
+    from sklearn.cluster import KMeans  # type: ignore[import-untyped,unused-ignore]
+    from sklearn.exceptions import (  # type: ignore[import-untyped,unused-ignore]
+        ConvergenceWarning,
     )
-    mixture = _Mixture(matrix, novel, n_seeded)
-    mixture.start(_tfidf(matrix), weights)
-    mixture.fit()
-    found = []
-    for topic in range(mixture.n_topics):
-        own = [
-            (int(often[seeds[a]]), int(often[seeds[b]]), strength)
-            for a, b, strength in links
-            if clusters[a] == topic == clusters[b]
-        ]
-        group = mixture.group(topic, often, tuple(own))
-        if group is not None:
-            found.append(group)
-    return found
+
+    n_clusters = min(n_clusters, len(vectors) // DOCUMENTS_A_TOPIC)
+    if n_clusters < 2:
+        return np.zeros(len(vectors), dtype=np.intp)
+    model = KMeans(n_clusters, n_init=1, max_iter=20, random_state=0)
+    with warnings.catch_warnings():
+        # Fewer distinct documents than clusters are no problem here.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return np.asarray(model.fit(vectors).labels_, dtype=np.intp)
+
+
+def _seeded_start(
+    space: DocumentSpace,
+    learned: Integers,
+    vectors: Vectors,
+    words: Integers,
+    clusters: Integers,
+    evidence: Floats,
+) -> Integers:
+    """Assign documents with seed words to the group of these, and cluster the others."""
+    n = int(clusters.max()) + 1
+    weights = sparse.csr_matrix((evidence, (words, clusters)), shape=(space.matrix.shape[1], n))
+    scores = (space.tfidf(learned) @ weights).toarray()
+    start = np.where(scores.max(axis=1) > 0, scores.argmax(axis=1), -1)
+    rest = np.flatnonzero(start < 0)
+    if len(rest):
+        start[rest] = n + _clusters(vectors[rest], N_BACKGROUND)
+    return start.astype(np.intp)
 
 
 def _word_clusters(matrix: Matrix) -> tuple[Integers, list[tuple[int, int, float]]]:
@@ -168,7 +290,7 @@ def _word_clusters(matrix: Matrix) -> tuple[Integers, list[tuple[int, int, float
     n, size = matrix.shape
     if size == 1:
         return np.zeros(1, dtype=np.intp), []
-    together = (matrix.T @ matrix).toarray()
+    together = (matrix.T @ matrix).toarray().astype(np.float64)
     single = np.diag(together)
     with np.errstate(divide="ignore", invalid="ignore"):
         pmi = np.log(together * n / np.outer(single, single))
@@ -184,129 +306,116 @@ def _word_clusters(matrix: Matrix) -> tuple[Integers, list[tuple[int, int, float
     return clusters, links
 
 
-def _tfidf(matrix: Matrix) -> Matrix:
-    counts = np.asarray(matrix.sum(axis=0)).ravel()
-    found = matrix @ sparse.diags(np.log((1 + matrix.shape[0]) / (1 + counts)) + 1)
-    norms = np.sqrt(np.asarray(found.multiply(found).sum(axis=1)).ravel())
-    return (sparse.diags(1 / np.maximum(norms, 1e-12)) @ found).tocsr()
-
-
 class _Mixture:
-    """Topics that compete for documents; topic -1 is the corpus as a whole."""
+    """Topics that compete for documents, learned by EM from a start.
 
-    def __init__(self, matrix: Matrix, novel: Bools, n_seeded: int) -> None:
-        self.matrix, self.transposed = matrix, matrix.T.tocsr()
-        self.novel, self.share = novel, float(novel.mean())
-        self.n_seeded = self.n_topics = n_seeded
-        self.lengths = np.diff(matrix.indptr).astype(np.float64)
-        self.rates = np.asarray(matrix.sum(axis=0)).ravel() / max(matrix.nnz, 1)
-        self.topics = np.full(matrix.shape[0], -1)
+    Parameters
+    ----------
+    matrix : CSR matrix
+        The words of all documents.
+    novel : ndarray of bool
+        Which documents are novel.
+    learned : ndarray of int
+        The documents that topics are learned from.
+    start : ndarray of int
+        The first topic of each of these.
+    """
 
-    def start(self, tfidf: Matrix, weights: Matrix) -> None:
-        """Assign documents with seed words to their best topic, and cluster the others."""
-        scores = (tfidf @ weights).toarray()
-        best = scores.argmax(axis=1)
-        seeded = scores[np.arange(len(best)), best] > 0
-        self.topics = np.where(seeded, best, -1)
-        rest = np.flatnonzero(~seeded & (self.lengths > 0))
-        n_background = min(MAX_BACKGROUND, len(rest) // DOCUMENTS_A_TOPIC)
-        if n_background:
-            self.topics[rest] = self.n_seeded + _spherical_clusters(tfidf[rest], n_background)
-            self.n_topics += n_background
+    def __init__(self, matrix: Matrix, novel: Bools, learned: Integers, start: Integers) -> None:
+        self.matrix, self.novel, self.share = matrix, novel, float(novel.mean())
+        self.n_topics = int(start.max()) + 1
+        self.rates = np.asarray(matrix.sum(axis=0)).ravel().astype(np.float64) / max(matrix.nnz, 1)
+        part = matrix if len(learned) == matrix.shape[0] else matrix[learned]
+        transposed = part.T.tocsr()
+        ones = np.ones(len(start), dtype=np.float32)
+        shape = (len(start), self.n_topics)
+        members = sparse.csr_matrix((ones, (np.arange(len(start)), start)), shape=shape)
+        for iteration in range(N_ITERATIONS):
+            self._update_words(transposed, members)
+            if iteration < N_ITERATIONS - 1:
+                found = [sparse.csr_matrix(_probable(scores)) for scores, _ in self._scores(part)]
+                members = sparse.vstack(found, format="csr")
 
-    def fit(self) -> None:
-        """Alternate between the words of topics and the topics of documents."""
-        for _ in range(N_ITERATIONS):
-            before = self.topics
-            self._update_words()
-            self._assign()
-            if np.mean(self.topics != before) < SETTLED:
-                break
-
-    def _update_words(self) -> None:
-        there = np.flatnonzero(self.topics >= 0)
-        shape = (len(self.topics), self.n_topics)
-        members = sparse.csr_matrix((np.ones(len(there)), (there, self.topics[there])), shape=shape)
-        counts = (self.transposed @ members).tocoo()
-        n_words = np.asarray(counts.sum(axis=0)).ravel()
-        words, topics, data = counts.row, counts.col, counts.data
+    def _update_words(self, transposed: Matrix, members: Matrix) -> None:
+        counts = (transposed @ members).tocoo()
+        words, topics, data = counts.row, counts.col, counts.data.astype(np.float64)
+        n_words = np.bincount(topics, data, self.n_topics)
         expected = self.rates[words] * n_words[topics]
-        keep = (data >= 2) & ((data - expected) / np.sqrt(expected + 1) > SIGNIFICANT)
+        keep = (data - expected) / np.sqrt(expected + 1) > SIGNIFICANT
         words, topics, data = words[keep], topics[keep], data[keep]
-        rates = self.rates[words]
-        own = (data + PSEUDO_WORDS * rates) / (n_words[topics] + PSEUDO_WORDS)
+        rates, added = self.rates[words], PSEUDO_SHARE * len(self.rates)
+        own = (data + added * rates) / (n_words[topics] + added)
         rest = 1 - np.bincount(topics, own, self.n_topics)
         base = 1 - np.bincount(topics, rates, self.n_topics)
         # All words that are not significant share one ratio.
-        self.others = np.log(np.maximum(rest, 1e-3) / np.maximum(base, 1e-3))
-        ratios = np.log(own / rates) - self.others[topics]
-        shape = (self.matrix.shape[1], self.n_topics)
+        others = np.log(np.maximum(rest, 1e-3) / np.maximum(base, 1e-3))
+        self.others = others.astype(np.float32)
+        ratios = (np.log(own / rates) - others[topics]).astype(np.float32)
+        shape = (len(self.rates), self.n_topics)
         self.ratios = sparse.csr_matrix((ratios, (words, topics)), shape=shape)
-        self.strengths = sparse.csc_matrix((ratios * np.sqrt(data), (words, topics)), shape=shape)
-        self.sizes = np.asarray(members.sum(axis=0)).ravel()
+        sizes = np.asarray(members.sum(axis=0)).ravel()
+        self.log_sizes = np.log(sizes + 1).astype(np.float32)
 
-    def _fits(self) -> Floats:
-        found = (self.matrix @ self.ratios).toarray()
-        found += self.lengths[:, None] * self.others
-        return np.asarray(found)
+    def _scores(self, matrix: Matrix) -> Iterator[tuple[Vectors, Vectors]]:
+        """Yield log scores of topics, and how well topics explain documents, in blocks."""
+        for first in range(0, matrix.shape[0], BLOCK):
+            part = matrix[first : first + BLOCK]
+            fits = (part @ self.ratios).toarray()
+            fits += np.diff(part.indptr)[:, None].astype(np.float32) * self.others
+            yield fits + self.log_sizes, fits
 
-    def _assign(self) -> None:
-        n = len(self.topics)
-        self.fits = self._fits()
-        scores = self.fits + np.log((self.sizes + 1) / (n + self.n_topics))
-        scores[:, self.sizes < 3] = -np.inf
-        best = scores.argmax(axis=1)
-        none = np.log(((self.topics < 0).sum() + 1) / (n + self.n_topics))
-        topics = np.where(scores[np.arange(n), best] > none, best, -1)
+    def _assigned(self) -> tuple[Integers, Floats]:
+        """Return the topic of each document, and how well it explains the document."""
+        topics, fits = [], []
+        for scores, found in self._scores(self.matrix):
+            best = scores.argmax(axis=1)
+            topics.append(best)
+            fits.append(found[np.arange(len(best)), best])
+        return np.concatenate(topics).astype(np.intp), np.concatenate(fits).astype(np.float64)
+
+    def groups(self, columns: Integers, links: list[Links] | None = None) -> list[Group]:
+        """Return the topics that are more frequent on the novel side, but for small ones.
+
+        Parameters
+        ----------
+        columns : ndarray of int
+            The column of each word in the groups.
+        links : list
+            The links of the words that the first topics started from.
+        """
+        links = links or []
+        topics, fits = self._assigned()
         order = np.argsort(topics, kind="stable")
-        bounds = np.searchsorted(topics[order], np.arange(self.n_seeded + 1))
-        for topic in range(self.n_seeded):
+        bounds = np.searchsorted(topics[order], np.arange(self.n_topics + 1))
+        found = []
+        for topic in range(self.n_topics):
             rows = order[bounds[topic] : bounds[topic + 1]]
-            if len(rows) > MIN_DOCUMENTS:
-                kept = self._strongest(self.fits[rows, topic], self.novel[rows])
-                topics[rows[~kept]] = -1
-        self.topics = topics
-
-    def _strongest(self, fits: Floats, novel: Bools) -> Bools:
-        """Return which documents fit at least as well as the limit with the most evidence."""
-        order = np.argsort(-fits, kind="stable")
-        total = np.arange(1, len(order) + 1)
-        found = deviance_root(np.cumsum(novel[order]), total, self.share, PSEUDO_DOCUMENTS)
-        last = np.append(np.diff(fits[order]) < -1e-9, True)
-        found = np.where(last & (total >= MIN_DOCUMENTS), found, -np.inf)
-        return np.asarray(fits >= fits[order][np.argmax(found)] - 1e-9)
-
-    def group(
-        self, topic: int, columns: Integers, links: tuple[tuple[int, int, float], ...]
-    ) -> Group | None:
-        """Return a topic as a group, or None if it is small or not more novel than the rest."""
-        rows = np.flatnonzero(self.topics == topic)
-        if len(rows) < MIN_DOCUMENTS:
-            return None
-        evidence = float(deviance_root(float(self.novel[rows].sum()), len(rows), self.share))
-        column = self.strengths[:, [topic]]
-        order = np.argsort(-column.data, kind="stable")
-        if evidence <= 0 or not len(order):
-            return None
-        words = columns[column.indices[order]]
-        return Group(rows, self.fits[rows, topic], words, column.data[order], links, evidence)
+            if len(rows) < MIN_DOCUMENTS:
+                continue
+            if topic < len(links):
+                rows = rows[_strongest(fits[rows], self.novel[rows], self.share)]
+            if deviance_root(float(self.novel[rows].sum()), len(rows), self.share) <= 0:
+                continue
+            words, weights = telling_words(self.matrix, self.rates, rows)
+            if len(words):
+                own = links[topic] if topic < len(links) else ()
+                found.append(Group(rows, columns[words], weights, own))
+        return found
 
 
-def _spherical_clusters(vectors: Matrix, n_clusters: int, n_iterations: int = 4) -> Integers:
-    """Return the clusters of unit vectors; the same vectors always give the same clusters."""
-    rng = np.random.default_rng(0)
-    sample = vectors[rng.permutation(vectors.shape[0])[:SAMPLE]]
-    chosen = [0]
-    nearest = (sample @ sample[0].T).toarray().ravel()
-    for _ in range(n_clusters - 1):
-        distance = np.maximum(1 - nearest, 1e-9) ** 2
-        chosen.append(int(rng.choice(len(distance), p=distance / distance.sum())))
-        nearest = np.maximum(nearest, (sample @ sample[chosen[-1]].T).toarray().ravel())
-    centres = sample[chosen].T.tocsc()
-    for _ in range(n_iterations):
-        clusters = (vectors @ centres).toarray().argmax(axis=1)
-        ones, rows = np.ones(len(clusters)), np.arange(len(clusters))
-        members = sparse.csr_matrix((ones, (rows, clusters)), shape=(len(rows), n_clusters))
-        centres = (vectors.T @ members).toarray()
-        centres = sparse.csc_matrix(centres / np.maximum(np.linalg.norm(centres, axis=0), 1e-12))
-    return np.asarray(clusters, dtype=np.intp)
+def _probable(scores: Vectors) -> Vectors:
+    """Return the probabilities of topics, negligible ones set to 0."""
+    found = np.exp(scores - scores.max(axis=1, keepdims=True))
+    found /= found.sum(axis=1, keepdims=True)
+    found[found < NEGLIGIBLE] = 0.0
+    return np.asarray(found, dtype=np.float32)
+
+
+def _strongest(fits: Floats, novel: Bools, share: float) -> Bools:
+    """Return which documents fit at least as well as the limit with the most evidence."""
+    order = np.argsort(-fits, kind="stable")
+    total = np.arange(1, len(order) + 1)
+    found = deviance_root(np.cumsum(novel[order]), total, share, PSEUDO_DOCUMENTS)
+    last = np.append(np.diff(fits[order]) < -1e-6, True)
+    found = np.where(last & (total >= MIN_DOCUMENTS), found, -np.inf)
+    return np.asarray(fits >= fits[order][np.argmax(found)] - 1e-6)

@@ -17,11 +17,10 @@ __all__ = ["ThemeRule", "choose_rules", "found_rows", "matching_rows"]
 
 MAX_RULES = 8
 N_WORDS = 40  # words that may be in rules
-N_SINGLES = 40
 N_TRIPLES = 60
 MIN_GAIN = 0.015  # relative, that a further rule has to bring
 MIN_EVIDENCE = 1.0  # of an AND alone
-WEIGHT = 0.5  # power of the evidence beside F1
+WEIGHT = 1.0  # power of the evidence beside F1
 MIN_MATCHES = 3
 MIN_PART = 0.03  # of the documents found, that a further rule has to add
 

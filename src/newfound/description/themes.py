@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from newfound.description.novelty import document_weights, evidence_of_sets
 from newfound.description.theme_choice import Draft, HeldOut, choose_themes, held_out_figures
-from newfound.description.theme_model import MIN_EVIDENCE, Group, marginal_evidence
+from newfound.description.theme_model import MIN_EVIDENCE, Group
 from newfound.description.theme_rules import ThemeRule, matching_rows
 from newfound.table import jsonable
 
@@ -177,23 +178,30 @@ def find_themes(
     ['flight', 'travel']
     """
     novel = np.asarray(novel, dtype=bool)
-    matrix = sparse.csr_matrix(matrix, dtype=np.float64)
+    matrix = sparse.csr_matrix(matrix, dtype=np.float32)
     if matrix.shape != (len(novel), len(terms)):
         raise ValueError(
             f"matrix has shape {matrix.shape}, but there are {len(novel)} values of novel and "
             f"{len(terms)} terms."
         )
+    # Themes do not depend on the order of documents or words.
+    order, places = _canonical_order(matrix, novel, terms)
+    matrix, novel = matrix[order][:, places], novel[order]
+    terms = [str(terms[place]) for place in places]
+    given_scores = None if evidence is None else np.asarray(evidence)[places]
+    scores = _word_scores(matrix, novel, given_scores)
+    texts = None if texts is None else [texts[row] for row in order]
     given = _plain_rules(rules, terms)
-    scores = marginal_evidence(matrix, novel) if evidence is None else np.asarray(evidence, float)
     drafts = choose_themes(matrix, novel, scores, given, n_themes)
     figures = HeldOut({}, np.full((len(drafts), 2), np.nan))
     if held_out and drafts:
         figures = held_out_figures(drafts, matrix, novel, given, random_state)
     documents = _Documents(matrix, novel, terms, scores, texts)
-    return [
+    found = tuple(
         _theme(draft, documents, figures.rules, share)
         for draft, share in zip(drafts, figures.shares, strict=True)
-    ]
+    )
+    return list(Themes(found, float("nan")).renumbered(order).themes)
 
 
 def unexplained_share(
@@ -218,7 +226,7 @@ def unexplained_share(
     """
     novel = np.asarray(novel, dtype=bool)
     matrix = sparse.csr_matrix(matrix, dtype=np.float64)
-    scores = marginal_evidence(matrix, novel) if evidence is None else np.asarray(evidence, float)
+    scores = _word_scores(matrix, novel, evidence)
     words = np.flatnonzero(scores >= MIN_EVIDENCE)
     if not len(words) or novel.all() or not novel.any():
         return float("nan")
@@ -228,6 +236,25 @@ def unexplained_share(
     explained = np.zeros(len(novel), dtype=bool)
     explained[np.concatenate([*rows, np.empty(0, dtype=np.intp)])] = True
     return float(np.clip(1 - counts[explained].sum() / counts.sum(), 0.0, 1.0))
+
+
+def _word_scores(matrix: Matrix, novel: Bools, evidence: ArrayLike | None) -> NDArray[np.float64]:
+    """Return the evidence of words: as given, or from the counts of documents."""
+    if evidence is not None:
+        return np.asarray(evidence, dtype=np.float64)
+    if novel.all() or not novel.any():
+        return np.zeros(matrix.shape[1])
+    return evidence_of_sets(matrix, document_weights(matrix, novel))
+
+
+def _canonical_order(matrix: Matrix, novel: Bools, terms: Sequence[str]) -> tuple[Rows, Rows]:
+    """Return an order of documents and one of words that depend on their content only."""
+    columns = np.array(sorted(range(len(terms)), key=lambda column: terms[column]), dtype=np.intp)
+    keys = np.zeros(len(terms))
+    keys[columns] = np.random.default_rng(0).random(len(terms))
+    # Sums of integers do not depend on the order of the words.
+    codes = 2 * (matrix @ np.floor(keys * 2**36)) + novel
+    return np.argsort(codes, kind="stable").astype(np.intp), columns
 
 
 def _plain_rules(rules: Iterable[Any] | None, terms: Sequence[str]) -> list[tuple[int, ...]]:
@@ -293,7 +320,8 @@ def _rule(
 ) -> ThemeRule:
     """Return a rule in words, the strongest word first."""
     side = documents.novel[matching_rows(documents.columns, rule)]
-    words = tuple(documents.terms[word] for word in sorted(rule, key=lambda word: rank[word]))
+    order = sorted(rule, key=lambda word: rank.get(word, len(rank)))
+    words = tuple(documents.terms[word] for word in order)
     known, novel = (int(count) for count in held_out)
     return ThemeRule(words, int((~side).sum()), int(side.sum()), known, novel)
 

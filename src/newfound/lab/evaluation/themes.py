@@ -1,4 +1,4 @@
-"""The suite for themes: which topics that grew have a theme, beside topic models of scikit-learn.
+"""The suites for themes: which topics that grew have a theme, beside topic models.
 
 Both piles have all topics. In the novel pile some topics are several times as frequent as in the
 known pile, and as many are rarer. A method returns groups of novel documents. A topic that grew is
@@ -6,13 +6,6 @@ known pile, and as many are rarer. A method returns groups of novel documents. A
 no topic* if no topic that grew makes up half of its documents, and *about nothing new* if all
 topics that grew together do not make up half of them. The difference is made by groups that join
 two topics that grew, such as two intents about a shopping list.
-
-Topic models cluster the novel pile. They are given the benefit of a test that they do not have:
-each known document is assigned to its cluster too, and only the clusters that hold significantly
-more of the novel pile than of the known pile count (one-sided z test, Bonferroni at 5 %). The
-number of topics is the one of `GRID` with the best silhouette (k-means, NMF) or perplexity on
-held-out documents (LDA). The rows "best number" show the number with the most topics found, chosen
-with the labels.
 """
 
 from __future__ import annotations
@@ -25,31 +18,70 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed  # type: ignore[import-untyped,unused-ignore]
 from numpy.typing import NDArray
-from scipy import stats
-from sklearn.cluster import KMeans
-from sklearn.decomposition import NMF, LatentDirichletAllocation
-from sklearn.feature_extraction.text import TfidfTransformer
-from sklearn.metrics import silhouette_score
 
-from newfound.description.themes import find_themes
+from newfound.description.novelty import word_evidence
+from newfound.description.themes import Theme, find_themes
 from newfound.lab.datasets import load_20newsgroups, load_clinc150
-from newfound.lab.evaluation.suites import SuiteSetting
+from newfound.lab.evaluation.shifting import shifted_piles
+from newfound.lab.evaluation.suites import SuiteSetting, Values, add_value, means
+from newfound.lab.evaluation.topic_models import MODELS, bertopic, grown_clusters, has_bertopic
 from newfound.lab.tables import table_of
 from newfound.table import Table
 from newfound.text.vectorizer import TextVectorizer
 
-__all__ = ["SUITES", "Piles", "Setting", "agreement", "shifted_piles"]
+__all__ = ["SUITES", "Piles", "Setting", "Topics", "agreement", "piles_of"]
 
 OURS = "newfound: themes"
 GRID = (10, 20, 40, 80)
 F1 = 0.5
-LEVEL = 0.05
-FIRST_SEED = 100  # the method was developed on other draws
+N_SPLITS = 10
 
 Matrix = Any
 Groups = list[NDArray[np.intp]]
-Model = Callable[[Matrix, Matrix, int], tuple[NDArray[np.intp], NDArray[np.intp], float]]
+Figures = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Topics:
+    """A corpus with the topic of each document, and how many topics grow in a draw.
+
+    Attributes
+    ----------
+    name : str
+        The name of the corpus.
+    matrix : CSR matrix of bool
+        The words of the documents.
+    labels : ndarray of str
+        The topic of each document.
+    terms : ndarray of str
+        The word of each column.
+    texts : ndarray of str
+        The documents.
+    n_topics, n_grown : int
+        The number of topics of a draw, and of those that grow.
+    """
+
+    name: str
+    matrix: Matrix
+    labels: NDArray[np.str_]
+    terms: NDArray[np.str_]
+    texts: NDArray[np.object_]
+    n_topics: int
+    n_grown: int
+
+    @classmethod
+    def of(cls, name: str, corpus: Any, n_topics: int, n_grown: int) -> Topics:
+        """Return the documents of a corpus that have a topic."""
+        labels = np.array(corpus.labels)
+        rows = np.flatnonzero(labels != "oos")
+        texts = np.empty(len(rows), dtype=object)
+        texts[:] = [corpus.texts[row] for row in rows]
+        vectorizer = TextVectorizer(min_df=2)
+        matrix = vectorizer.fit_transform(texts.tolist())
+        terms = np.array(vectorizer.get_feature_names_out(), dtype=str)
+        return cls(name, matrix, labels[rows], terms, texts, n_topics, n_grown)
 
 
 @dataclass(frozen=True)
@@ -68,6 +100,8 @@ class Piles:
         The topics that grew.
     terms : list of str
         The words.
+    texts : list of str
+        The documents.
     """
 
     matrix: Matrix
@@ -75,80 +109,77 @@ class Piles:
     labels: NDArray[np.str_]
     grown: tuple[str, ...]
     terms: list[str]
+    texts: list[str]
+
+    def themes(self, part: NDArray[Any] | None = None, seed: int = 0) -> list[Theme]:
+        """Return the themes of the documents, or of a part of them, as a describer finds them."""
+        rows = np.arange(len(self.novel)) if part is None else part
+        matrix, novel = self.matrix[rows], self.novel[rows]
+        evidence = word_evidence(matrix, novel).novelty
+        return find_themes(
+            matrix, novel, self.terms, evidence=evidence, held_out=False, random_state=seed
+        )
 
 
 @dataclass(frozen=True)
 class Setting(SuiteSetting):
-    """The setting of the suite, and the corpora that it uses.
+    """The setting of the suites, and the corpora that they use.
 
     Attributes
     ----------
     seeds : int
         The number of draws of topics.
+    first_seed : int
+        The seed of the first draw; the others follow it.
+    sentence_model : str, optional
+        The folder of a sentence-transformers model for BERTopic.
     """
 
     seeds: int = 5
+    first_seed: int = 100  # the method was developed on draws 0 to 9
+    sentence_model: str | None = None
 
     @cached_property
-    def requests(self) -> tuple[Matrix, NDArray[np.str_], list[str]]:
-        """Requests of CLINC150 with their intents."""
-        corpus = load_clinc150(self.data)
-        return _bags(corpus.texts, corpus.labels)
+    def requests(self) -> Topics:
+        """Requests of CLINC150 with their intents: of 100 in a draw 10 grow."""
+        return Topics.of("CLINC150", load_clinc150(self.data), 100, 10)
 
     @cached_property
-    def newsgroups(self) -> tuple[Matrix, NDArray[np.str_], list[str]]:
-        """Posts of 20 Newsgroups without headers."""
+    def newsgroups(self) -> Topics:
+        """Posts of 20 Newsgroups without headers: 3 of the groups grow."""
         corpus = load_20newsgroups(self.data, remove=("headers",))
-        return _bags(corpus.texts, corpus.labels)
+        return Topics.of("20 Newsgroups", corpus, 20, 3)
 
 
-def shifted_piles(
-    bags: tuple[Matrix, NDArray[np.str_], list[str]],
-    seed: int,
-    *,
-    n_topics: int,
-    n_grown: int,
-    times: int,
-) -> Piles:
+def piles_of(topics: Topics, seed: int, times: int) -> Piles:
     """Draw two piles in which some topics are `times` as frequent, and as many rarer.
 
     Parameters
     ----------
-    bags : (matrix, labels, terms)
+    topics : Topics
         The corpus.
     seed : int
         Seed of the draw.
-    n_topics : int
-        The number of topics in both piles.
-    n_grown : int
-        The number of topics that grow, and of those that shrink.
     times : int
-        By how much.
+        How many times as frequent a topic that grew is.
     """
-    matrix, labels, terms = bags
-    rng = np.random.default_rng([seed, times])
-    topics = rng.permutation(np.unique(labels[labels != "oos"]))[:n_topics]
-    size = min(int((labels == topic).sum()) for topic in topics) // (times + 1)
-    rows, sides = [], []
-    for number, topic in enumerate(topics):
-        known = times * size if n_grown <= number < 2 * n_grown else size
-        new = times * size if number < n_grown else size
-        drawn = rng.permutation(np.flatnonzero(labels == topic))[: known + new]
-        rows.append(drawn)
-        sides.append(np.arange(known + new) >= known)
-    taken, novel = np.concatenate(rows), np.concatenate(sides)
-    chosen = matrix[taken]
+    drawn = shifted_piles(
+        topics.labels, seed=seed, times=times, n_topics=topics.n_topics, n_grown=topics.n_grown
+    )
+    rows = np.concatenate((drawn.known, drawn.novel))
+    chosen = topics.matrix[rows]
     kept = np.flatnonzero(np.asarray(chosen.sum(axis=0)).ravel() >= 2)
     return Piles(
         chosen[:, kept].tocsr(),
-        novel,
-        labels[taken],
-        tuple(str(topic) for topic in topics[:n_grown]),
-        [terms[column] for column in kept],
+        np.arange(len(rows)) >= len(drawn.known),
+        topics.labels[rows],
+        tuple(drawn.grown),
+        topics.terms[kept].tolist(),
+        topics.texts[rows].tolist(),
     )
 
 
-def agreement(groups: Groups, piles: Piles) -> dict[str, float]:
+def agreement(groups: Groups, piles: Piles) -> Figures:
     """Return the share of grown topics that are found, and of groups about none of them.
 
     Parameters
@@ -188,14 +219,10 @@ def shift(setting: Setting) -> Table:
     topic models cluster the novel pile; only their clusters that are significantly more frequent
     there than in the known pile count, and their number of topics (10, 20, 40 or 80) is chosen by
     silhouette (k-means, NMF) or held-out perplexity (LDA), or, in the rows "best number", with the
-    labels.
+    labels. BERTopic is included if it is installed; it chooses its number of topics itself.
+    "seconds" are those of one number of topics.
     """
-    rows: dict[tuple[str, str], list[dict[str, float]]] = {}
-    for name, times, piles in _draws(setting):
-        setting.say(f"themes: {name}, {times} times")
-        for method, figures in _measured(piles):
-            rows.setdefault((f"{name}, {times} times", method), []).append(figures)
-    return _means(rows)
+    return _measured(setting, "themes", _all_methods)
 
 
 def stability(setting: Setting) -> Table:
@@ -205,143 +232,120 @@ def stability(setting: Setting) -> Table:
     themes and draws. "another seed": the same documents in another order and with another seed.
     "another half": two halves of the documents that share none.
     """
-    rows: dict[tuple[str, str], list[dict[str, float]]] = {}
-    for name, times, piles in _draws(setting):
-        setting.say(f"stability of themes: {name}, {times} times")
-        rng = np.random.default_rng(0)
-        order = rng.permutation(len(piles.novel))
-        half = rng.random(len(order)) < 0.5
-        first, second, *parts = (
-            find_themes(
-                piles.matrix[part], piles.novel[part], piles.terms, held_out=False, random_state=s
+    return _measured(setting, "stability of themes", _stable)
+
+
+def no_novelty(setting: Setting) -> Table:
+    """Themes of random halves of a corpus, of which nothing is novel: ten splits of each.
+
+    "splits with a theme": the share of splits with at least one theme. "themes": how many there are
+    on average.
+    """
+    rows = []
+    for topics in (setting.requests, setting.newsgroups):
+        setting.say(f"no novelty: {topics.name}")
+        counts = []
+        for seed in range(setting.first_seed, setting.first_seed + N_SPLITS):
+            rng = np.random.default_rng([seed, 12])
+            chosen = rng.permutation(len(topics.labels))[:8000]
+            novel = np.arange(len(chosen)) % 2 == 1
+            piles = Piles(
+                topics.matrix[chosen], novel, topics.labels[chosen], (), topics.terms.tolist(), []
             )
-            for s, part in enumerate((np.arange(len(order)), order, half, ~half))
+            counts.append(len(piles.themes()))
+        rows.append(
+            {
+                "data": topics.name,
+                "splits with a theme": float(np.mean(np.array(counts) > 0)),
+                "themes": float(np.mean(counts)),
+            }
         )
-        rows.setdefault((f"{name}, {times} times", OURS), []).append(
-            {"another seed": _overlap(first, second), "another half": _overlap(*parts)}
-        )
-    return _means(rows)
+    return table_of(rows)
 
 
 SUITES: Mapping[str, Callable[[Setting], Table]] = MappingProxyType(
-    {"shift": shift, "stability": stability}
+    {"shift": shift, "stability": stability, "no-novelty": no_novelty}
 )
 
 
-def _bags(
-    texts: Sequence[str], labels: Sequence[str] | None
-) -> tuple[Matrix, NDArray[np.str_], list[str]]:
-    vectorizer = TextVectorizer(min_df=2)
-    matrix = vectorizer.fit_transform(texts)
-    return (
-        matrix,
-        np.array(labels or ()),
-        [str(term) for term in vectorizer.get_feature_names_out()],
-    )
-
-
-def _draws(setting: Setting) -> Iterator[tuple[str, int, Piles]]:
-    for name, n_topics, n_grown in (("CLINC150", 100, 10), ("20 Newsgroups", 20, 3)):
-        bags = setting.requests if name == "CLINC150" else setting.newsgroups
+def _measured(
+    setting: Setting,
+    title: str,
+    measure: Callable[[Topics, int, int, str | None], list[tuple[str, Figures]]],
+) -> Table:
+    """Measure draws of both corpora, several at a time, and return the means of the figures."""
+    values: Values = {}
+    names: dict[str, tuple[str, str]] = {}
+    for topics in (setting.requests, setting.newsgroups):
         for times in (3, 5):
-            for seed in range(FIRST_SEED, FIRST_SEED + setting.seeds):
-                yield (
-                    name,
-                    times,
-                    shifted_piles(bags, seed, n_topics=n_topics, n_grown=n_grown, times=times),
-                )
+            data = f"{topics.name}, {times} times"
+            setting.say(f"{title}: {data}")
+            draws = range(setting.first_seed, setting.first_seed + setting.seeds)
+            run = Parallel(n_jobs=setting.n_jobs, return_as="generator")
+            model = setting.sentence_model
+            for found in run(delayed(measure)(topics, seed, times, model) for seed in draws):
+                for method, figures in found:
+                    row = f"{data}: {method}"
+                    names[row] = (data, method)
+                    for column, value in figures.items():
+                        add_value(values, row, column, value)
+    rows = []
+    for record in means(values, row_name="row").to_records():
+        data, method = names[record.pop("row")]
+        rows.append({"data": data, "method": method, **record})
+    return table_of(rows)
 
 
-def _measured(piles: Piles) -> Iterator[tuple[str, dict[str, float]]]:
-    """Yield the figures of newfound, and of each model with two choices of the number."""
+def _all_methods(
+    topics: Topics, seed: int, times: int, sentence_model: str | None
+) -> list[tuple[str, Figures]]:
+    """Return the figures of newfound, and of each model with two choices of the number."""
+    piles = piles_of(topics, seed, times)
+    return list(_figures(piles, sentence_model))
+
+
+def _figures(piles: Piles, sentence_model: str | None) -> Iterator[tuple[str, Figures]]:
     began = time.perf_counter()
-    themes = find_themes(piles.matrix, piles.novel, piles.terms, held_out=False)
-    seconds = time.perf_counter() - began
-    groups = [theme.novel_documents for theme in themes]
-    yield OURS, {**agreement(groups, piles), "seconds": seconds}
-    for name, model in _MODELS.items():
+    groups = [theme.novel_documents for theme in piles.themes()]
+    yield OURS, {**agreement(groups, piles), "seconds": time.perf_counter() - began}
+    rows = np.flatnonzero(piles.novel)
+    for name, model in MODELS.items():
         tried = []
         for n_topics in GRID:
             began = time.perf_counter()
-            new, known, quality = model(
-                piles.matrix[piles.novel], piles.matrix[~piles.novel], n_topics
-            )
-            figures = agreement(_grown(new, known, piles.novel), piles)
-            tried.append((quality, {**figures, "seconds": time.perf_counter() - began}))
+            found = model(piles.matrix[rows], piles.matrix[~piles.novel], n_topics)
+            figures = agreement([rows[one] for one in grown_clusters(found)], piles)
+            figures["seconds"] = time.perf_counter() - began
+            tried.append((found.quality, figures))
         yield name, max(tried, key=lambda one: one[0])[1]
         best = max(tried, key=lambda one: (one[1]["topics found"], -one[1]["about no topic"]))
         yield f"{name}, best number", best[1]
+    if has_bertopic():
+        began = time.perf_counter()
+        found = bertopic(piles.matrix, piles.novel, piles.texts, sentence_model)
+        figures = agreement([rows[one] for one in grown_clusters(found)], piles)
+        name = "BERTopic" if sentence_model else "BERTopic on TF-IDF"
+        yield name, {**figures, "seconds": time.perf_counter() - began}
 
 
-def _grown(new: NDArray[np.intp], known: NDArray[np.intp], novel: NDArray[np.bool_]) -> Groups:
-    """Return the novel documents of the clusters that grew significantly."""
-    rows = np.flatnonzero(novel)
-    n = int(max(new.max(initial=0), known.max(initial=0))) + 1
-    counts = [np.bincount(side, minlength=n) for side in (known, new)]
-    sizes = [max(len(known), 1), max(len(new), 1)]
-    pooled = (counts[0] + counts[1]) / sum(sizes)
-    spread = np.sqrt(np.maximum(pooled * (1 - pooled), 1e-12) * (1 / sizes[0] + 1 / sizes[1]))
-    z = (counts[1] / sizes[1] - counts[0] / sizes[0]) / spread
-    limit = stats.norm.isf(LEVEL / n)
-    return [rows[new == cluster] for cluster in np.flatnonzero(z > limit)]
-
-
-def _k_means(
-    new: Matrix, known: Matrix, n: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp], float]:
-    transformer = TfidfTransformer()
-    vectors = transformer.fit_transform(new.astype(float))
-    model = KMeans(n, n_init=3, random_state=0).fit(vectors)
-    others = model.predict(transformer.transform(known.astype(float)))
-    return model.labels_, others, _silhouette(vectors, model.labels_)
-
-
-def _nmf(new: Matrix, known: Matrix, n: int) -> tuple[NDArray[np.intp], NDArray[np.intp], float]:
-    transformer = TfidfTransformer()
-    vectors = transformer.fit_transform(new.astype(float))
-    model = NMF(n, init="nndsvd", tol=1e-3, max_iter=200, random_state=0)
-    labels = model.fit_transform(vectors).argmax(axis=1)
-    others = model.transform(transformer.transform(known.astype(float))).argmax(axis=1)
-    return labels, others, _silhouette(vectors, labels)
-
-
-def _lda(new: Matrix, known: Matrix, n: int) -> tuple[NDArray[np.intp], NDArray[np.intp], float]:
-    held_out = np.random.default_rng(0).random(new.shape[0]) < 0.2
-    trial = LatentDirichletAllocation(n, random_state=0).fit(new[~held_out])
-    model = LatentDirichletAllocation(n, random_state=0)
-    labels = model.fit_transform(new).argmax(axis=1)
-    others = model.transform(known).argmax(axis=1)
-    return labels, others, -float(trial.perplexity(new[held_out]))
-
-
-def _silhouette(vectors: Matrix, labels: NDArray[np.intp]) -> float:
-    if len(np.unique(labels)) < 2:
-        return -1.0
-    sample = min(2000, len(labels) - 1)
-    return float(
-        silhouette_score(vectors, labels, metric="cosine", sample_size=sample, random_state=0)
+def _stable(
+    topics: Topics, seed: int, times: int, sentence_model: str | None
+) -> list[tuple[str, Figures]]:
+    """Return how well themes agree between orders and seeds, and between halves."""
+    piles = piles_of(topics, seed, times)
+    rng = np.random.default_rng(0)
+    order = rng.permutation(len(piles.novel))
+    half = rng.random(len(order)) < 0.5
+    first, second, *parts = (
+        piles.themes(part, number)
+        for number, part in enumerate((np.arange(len(order)), order, half, ~half))
     )
+    figures = {"another seed": _overlap(first, second), "another half": _overlap(*parts)}
+    return [(OURS, figures)]
 
 
-_MODELS: Mapping[str, Model] = MappingProxyType(
-    {"k-means on TF-IDF": _k_means, "NMF on TF-IDF": _nmf, "LDA": _lda}
-)
-
-
-def _overlap(ones: Sequence[Any], others: Sequence[Any]) -> float:
+def _overlap(ones: Sequence[Theme], others: Sequence[Theme]) -> float:
     """Return the mean Jaccard index of the words of each theme and of its best counterpart."""
     sets = [[{word for word, _ in theme.words[:12]} for theme in side] for side in (ones, others)]
     best = [max((len(a & b) / len(a | b) for b in sets[1]), default=0.0) for a in sets[0]]
     return float(np.mean(best)) if best else float(not sets[1])
-
-
-def _means(rows: Mapping[tuple[str, str], Sequence[Mapping[str, float]]]) -> Table:
-    made = []
-    for (data, method), figures in rows.items():
-        row: dict[str, Any] = {"data": data, "method": method}
-        for name in figures[0]:
-            values = [each[name] for each in figures]
-            row[name] = float(np.mean(values))
-            row[f"{name}, sd"] = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
-        made.append(row)
-    return table_of(made)
