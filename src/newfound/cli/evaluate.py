@@ -38,7 +38,7 @@ DOCUMENT_SUITES = (
     "clinc150", "clinc150-unlabelled", "20newsgroups", "20newsgroups-each", "bbcsport",
     "false-alarms", "deletion", "speed",
 )  # fmt: skip
-THEME_SUITES = ("shift", "stability", "no-novelty")
+THEME_SUITES = ("shift", "topic-models", "stability", "no-novelty")
 SPEED_SUITES = ("abcnews", "bbcsport")
 
 
@@ -122,8 +122,8 @@ def documents(
 def themes(
     suites: Annotated[list[str] | None, _suite_names(THEME_SUITES)] = None,
     data: Data = None,
-    seeds: Annotated[int, typer.Option(min=1, max=100, help="Number of draws of topics.")] = 5,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the first draw.")] = 100,
+    seeds: Annotated[int, typer.Option(min=1, max=100, help="Number of draws of topics.")] = 10,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the first draw.")] = 200,
     sentence_model: Annotated[
         Path | None,
         typer.Option(exists=True, help="Folder of a sentence-transformers model for BERTopic."),

@@ -26,7 +26,7 @@ __all__ = ["Draft", "HeldOut", "choose_themes", "held_out_figures"]
 SEARCH = 5.0  # deviance that the best of many groups reaches by chance
 RULE_SEARCH = 0.7  # the same for each further rule
 STRONG = 3.0  # evidence of a word that is a theme of its own
-MIN_FRESH = 0.5  # share of a theme's novel documents that no earlier theme has
+MIN_FRESH = 0.6  # share of a theme's novel documents that no earlier theme has
 MIN_GROWTH = 1.5  # how many times as frequent a theme is on the novel side, at least
 COHESION = 0.5  # power of the similarity of documents beside the evidence
 MIN_SIMILARITY = 0.5  # cosine, of the documents of the rules of one theme
@@ -169,7 +169,7 @@ def _similar_rules(
 ) -> list[list[Rule]]:
     """Part rules that find documents of different topics."""
     parts: list[list[Rule]] = []
-    means: list[NDArray[np.float32]] = []
+    means: list[NDArray[Any]] = []
     for rule in rules:
         rows = matching_rows(columns, rule)
         own = np.ones(1) if space is None else space.mean(rows)
