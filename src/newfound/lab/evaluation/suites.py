@@ -80,8 +80,11 @@ def means(values: Values, *, spread: bool = True, row_name: str = "scorer") -> T
 
     Examples
     --------
-    >>> means({"ours": {"AUROC": [0.5, 0.7]}}).to_records()
-    [{'scorer': 'ours', 'AUROC': 0.6, 'AUROC, sd': 0.1414213562373095}]
+    >>> table = means({"ours": {"AUROC": [0.5, 0.7]}})
+    >>> table["scorer"].tolist(), table["AUROC"].round(2).tolist()
+    (['ours'], [0.6])
+    >>> table["AUROC, sd"].round(2).tolist()
+    [0.14]
     """
     made = []
     for name, columns in values.items():
