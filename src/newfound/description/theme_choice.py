@@ -90,7 +90,7 @@ def choose_themes(
         Further ANDs of columns that rules may be chosen from.
     n_themes : int
         The largest number of themes.
-    most : int, default=10,000
+    most : int, default=9,000
         The largest number of documents that topics are learned from.
     """
     if novel.all() or not novel.any():

@@ -42,7 +42,7 @@ __all__ = [
 MIN_EVIDENCE = 2.0  # of a word that may start a topic
 MAX_SEEDS = 300
 MIN_LINK = 0.2  # average NPMI of the words of one group
-MAX_LEARNED = 10_000
+MAX_LEARNED = 9_000
 N_TOPICS = (60, 120)
 N_BACKGROUND = 40  # topics beside those of novel words
 DOCUMENTS_A_TOPIC = 30  # at least, on average
@@ -198,7 +198,7 @@ def find_groups(
         Which documents are novel.
     evidence : ndarray of float64
         The evidence of each word, above 0 for novel words.
-    most : int, default=10,000
+    most : int, default=9,000
         The largest number of documents that topics are learned from.
 
     Returns
@@ -263,7 +263,9 @@ def _clusters(vectors: Vectors, n_clusters: int) -> Integers:
     with warnings.catch_warnings():
         # Fewer distinct documents than clusters are no problem here.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return np.asarray(model.fit(vectors).labels_, dtype=np.intp)
+        # Distances of float32 vectors are slower: scikit-learn converts them in small chunks.
+        labels = model.fit(vectors.astype(np.float64)).labels_
+    return np.asarray(labels, dtype=np.intp)
 
 
 def _seeded_start(
