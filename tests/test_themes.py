@@ -139,6 +139,7 @@ def test_the_sample_gives_themes_of_travel() -> None:
         assert any(any(word.startswith(expected[:6]) for word in few) for few in words), expected
     assert all(theme.share_novel > theme.share_known for theme in themes)
     assert all(len({texts[row] for row in theme.typical}) == 3 for theme in themes)
+    assert len({frozenset(theme.name.split()[:2]) for theme in themes}) == len(themes)
     assert 0.0 <= unexplained_share(themes, matrix, side) < 0.5
 
 
@@ -201,9 +202,11 @@ def test_without_themes_all_novelty_is_unexplained() -> None:
 
 def test_piles_have_topics_that_grow() -> None:
     labels = np.repeat([f"topic {number}" for number in range(10)], 40)
-    matrix = sparse.csr_matrix(np.ones((400, 2), dtype=bool))
-    texts = np.array(["a b"] * 400, dtype=object)
-    topics = Topics("ten topics", matrix, labels, np.array(["a", "b"]), texts, 8, 2)
+    texts = np.array([f"{label} text {n}" for n, label in enumerate(labels)], dtype=object)
+    vectorizer = TextVectorizer(min_df=2)
+    matrix = vectorizer.fit_transform(texts.tolist())
+    terms = np.array(vectorizer.get_feature_names_out(), dtype=str)
+    topics = Topics("ten topics", matrix, labels, terms, texts, vectorizer, 8, 2)
     piles = piles_of(topics, seed=0, times=3)
     for topic in piles.grown:
         here = piles.labels == topic

@@ -206,7 +206,7 @@ def find_themes(
         _theme(draft, documents, figures.rules, share)
         for draft, share in zip(drafts, figures.shares, strict=True)
     )
-    return list(Themes(found, float("nan")).renumbered(order).themes)
+    return _distinct(Themes(found, float("nan")).renumbered(order).themes)
 
 
 def unexplained_share(
@@ -241,6 +241,14 @@ def unexplained_share(
     explained = np.zeros(len(novel), dtype=bool)
     explained[np.concatenate([*rows, np.empty(0, dtype=np.intp)])] = True
     return float(np.clip(1 - counts[explained].sum() / counts.sum(), 0.0, 1.0))
+
+
+def _distinct(themes: Sequence[Theme]) -> list[Theme]:
+    """Leave out a theme whose two strongest words are those of an earlier one."""
+    found: dict[frozenset[str], Theme] = {}
+    for theme in themes:
+        found.setdefault(frozenset(theme.name.split()[:2]), theme)
+    return list(found.values())
 
 
 def _word_scores(matrix: Matrix, novel: Bools, evidence: ArrayLike | None) -> NDArray[np.float64]:
