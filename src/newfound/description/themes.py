@@ -57,7 +57,7 @@ class Theme:
         Their shares of all novel and of all known documents.
     evidence : float
         How sure it is that the theme is novel, in standard deviations, after a correction for the
-        search; chance rarely exceeds 2.
+        search. Every theme has at least 2; below 3 it may be chance.
     typical : tuple of int
         The rows of up to three typical novel documents.
     joined : tuple of (str, str, float)
