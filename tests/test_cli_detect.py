@@ -61,6 +61,21 @@ def test_novel_documents_are_listed_with_reasons_and_written(files):
     assert 0 < data["share_new"]["low"] <= data["share_new"]["share"] <= 1
 
 
+def test_alpha_is_heeded_with_a_model(files):
+    folder, _ = files
+    model = ("detect", "--incoming", "incoming.txt", "--no-description", "-q", "--jobs", 1)
+    learned = run(*model, *KNOWN, "--save", "a.nf", "--json", folder=folder)
+    assert learned.returncode == 0, learned.stderr
+    strict, loose = (
+        json.loads(run(*model, "--model", "a.nf", *alpha, "--json", folder=folder).stdout)
+        for alpha in ((), ("--alpha", "0.5"))
+    )
+    assert (strict["alpha"], loose["alpha"]) == (0.05, 0.5)
+    assert json.loads(learned.stdout)["novel"] == strict["novel"] < loose["novel"]
+    none = run(*model, "--model", "a.nf", "--alpha", "0.0001", folder=folder)
+    assert none.returncode == 1 and "alpha=0.0001 needs at least 9999 held-back" in none.stderr
+
+
 def test_explain_understands_a_detector(files):
     folder, _ = files
     if not (folder / "e.nf").exists():
@@ -92,7 +107,6 @@ def test_explain_understands_a_detector(files):
         *(
             (("--incoming", "incoming.txt", "--model", "d.nf", option, value), 2, f"{option} is")
             for option, value in (
-                ("--alpha", "0.1"),
                 ("--groups", "1"),
                 ("--known-column", "text"),
                 ("--labels-column", "intent"),

@@ -48,7 +48,6 @@ def _rate(value: float | None) -> float | None:
 
 
 _OF_LEARNING = {
-    "alpha": "is part of the model",
     "groups": "is part of the model",
     "known_column": "is for --known",
     "labels_column": "is for --known",
@@ -83,7 +82,9 @@ def detect(
     ] = 1,
     alpha: Annotated[
         float | None,
-        typer.Option(callback=_rate, help="False-alarm rate.  [default: 0.05]"),
+        typer.Option(
+            callback=_rate, help="False-alarm rate; by default that of the model, or 0.05."
+        ),
     ] = None,
     text_column: TextColumn = None,
     known_column: KnownColumn = None,
@@ -144,7 +145,7 @@ def detect(
                 given = {"alpha": alpha, "language": language, "n_groups": groups}
                 detector = _fit(read[0], given, seed, jobs, progress)
             else:
-                detector = _load(model, jobs)
+                detector = _load(model, jobs, alpha)
             seconds["learning"] = perf_counter() - began
             began = perf_counter()
             detection = detector.detect(
@@ -219,11 +220,13 @@ def _fit(
     return detector.fit(known.texts, known.labels, callback=callback)
 
 
-def _load(model: Path, jobs: int) -> NoveltyDetector:
+def _load(model: Path, jobs: int, alpha: float | None) -> NoveltyDetector:
     from newfound.detection.detector import NoveltyDetector
 
     detector = NoveltyDetector.load(model)
     detector.n_jobs = jobs
+    if alpha is not None:
+        detector.alpha = alpha
     return detector
 
 
@@ -233,7 +236,7 @@ def _data(detection: Detection, incoming: Documents, top: int) -> dict[str, Any]
     return {
         "newfound": version("newfound"),
         "incoming": {"source": incoming.source, "documents": len(incoming)},
-        "alpha": detector.calibration_.alpha,
+        "alpha": detection.alpha,
         "known": dict(detector.n_documents_),
         "classes": len(detector.classes_),
         "novel": detection.n_novel,
@@ -256,7 +259,7 @@ def _show(detection: Detection, incoming: Documents, top: int) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    share, alpha = detection.share, detection.detector.calibration_.alpha
+    share, alpha = detection.share, detection.alpha
     n = len(incoming)
     lines = Text(
         f"{detection.n_novel:,} of {n:,} incoming documents are novel at alpha = {alpha:g}; "

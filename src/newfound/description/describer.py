@@ -19,6 +19,7 @@ from sklearn.utils.validation import (  # type: ignore[import-untyped,unused-ign
 from newfound.blas import one_blas_thread
 from newfound.description.calibration import VoteCalibration
 from newfound.description.context import Context, ContextIndex, ContextMatrix
+from newfound.description.estimator import SideClassifierMixin
 from newfound.description.explanation import Explanation, explain
 from newfound.description.learning import Training, findings, without_calendar, word_table
 from newfound.description.novelty import Evidence
@@ -54,7 +55,7 @@ _NO_DOCUMENTS = (
 )
 
 
-class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
+class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc,unused-ignore]
     """Describe what is new in novel documents, compared with known ones.
 
     Several Tsetlin Machines learn rules that separate the two. Each word is scored by its role in
@@ -673,5 +674,5 @@ class NoveltyDescriber(BaseEstimator):  # type: ignore[misc,unused-ignore]
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
-        tags.target_tags.required = True
+        tags.classifier_tags.multi_class = False
         return tags

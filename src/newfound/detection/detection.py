@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -53,6 +53,8 @@ class Detection(Table):
         if it was not requested.
     groups : tuple of Group
         Groups of similar novel documents, the largest first.
+    alpha : float
+        The false-alarm rate that was used.
     """
 
     def __init__(
@@ -63,10 +65,13 @@ class Detection(Table):
         explain: Callable[[int], Verdict],
         description: NoveltyDescriber | None = None,
         groups: Sequence[Group] = (),
+        alpha: float | None = None,
     ) -> None:
         super().__init__(columns)
         self._explain = explain
         self.detector = detector
+        # The detector's own may be changed later.
+        self.alpha = detector.calibration_.alpha if alpha is None else alpha
         self.description = description
         self.groups = tuple(groups)
 
@@ -121,9 +126,13 @@ class Detection(Table):
         """Return the table of these rows, without description and groups."""
         columns = {name: self[name][rows] for name in self.columns}
         numbers = np.arange(len(self))[rows]
-        return Detection(
-            columns, detector=self.detector, explain=lambda i: self._explain(int(numbers[i]))
-        )
+        explain = partial(_explain_row, self._explain, numbers)
+        return Detection(columns, detector=self.detector, explain=explain, alpha=self.alpha)
+
+
+def _explain_row(explain: Callable[[int], Verdict], numbers: NDArray[np.int64], i: int) -> Verdict:
+    """Explain row i of some rows; a function of the module, so that a table can be pickled."""
+    return explain(int(numbers[i]))
 
 
 def detect(

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from newfound.detection.calibration import Calibration, check_alpha
 from newfound.detection.detection import Detection, detect
+from newfound.detection.estimator import OpenSetClassifierMixin
 from newfound.detection.explanation import explain
 from newfound.detection.growing import extended_classes, grow
 from newfound.detection.learning import learn_scorer, new_vectorizer
@@ -44,7 +45,7 @@ __all__ = ["NOVEL", "NoveltyDetector"]
 Callback = Callable[[EpochInfo], bool | None]
 
 
-class NoveltyDetector(BaseEstimator):
+class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
     """Tell which texts are new, learning from known documents only.
 
     Each text is compared with its nearest known class. Its novelty is the sum of five parts: how
@@ -58,7 +59,8 @@ class NoveltyDetector(BaseEstimator):
     Parameters
     ----------
     alpha : float, default=0.05
-        The false-alarm rate: the share of known documents that may be called novel.
+        The false-alarm rate: the share of known documents that may be called novel. It can be
+        changed after `fit`, as far as there are enough held-back documents (1/alpha - 1).
     held_back : float, default=0.2
         The share of the known documents that is held back for p-values, or more if `alpha` needs
         more.
@@ -91,7 +93,8 @@ class NoveltyDetector(BaseEstimator):
     scorer_ : Scorer
         Reads and scores texts: the words, the statistics and the rules of the known classes.
     calibration_ : Calibration
-        The scores of the held-back documents; turns scores into p-values.
+        The scores of the held-back documents; turns scores into p-values, with the present
+        `alpha` and `classwise`.
     held_back_texts_ : list of str
         The held-back documents. They are scored again when more documents are learned.
     seed_ : int
@@ -109,7 +112,6 @@ class NoveltyDetector(BaseEstimator):
     classes_: NDArray[Any]
     n_documents_: dict[str, int]
     scorer_: Scorer
-    calibration_: Calibration
     held_back_texts_: list[str]
     seed_: int
 
@@ -215,7 +217,14 @@ class NoveltyDetector(BaseEstimator):
         )
         self._calibrate()
 
-    def partial_fit(self, X: Iterable[str], y: ArrayLike | None = None, *, epochs: int = 1) -> Self:
+    def partial_fit(
+        self,
+        X: Iterable[str],
+        y: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
+        *,
+        epochs: int = 1,
+    ) -> Self:
         """Learn more known documents, of known classes or new ones; the first call is a `fit`.
 
         New words are added, the training of the rules of known classes continues, a new class gets
@@ -229,6 +238,8 @@ class NoveltyDetector(BaseEstimator):
             Known documents.
         y : array, optional
             The class of each; without it each gets its nearest known class.
+        classes : array, optional
+            Ignored: a class may be new in any call. scikit-learn passes it.
         epochs : int, default=1
             Passes of the rules over these documents.
 
@@ -236,7 +247,7 @@ class NoveltyDetector(BaseEstimator):
         -------
         self
         """
-        if not hasattr(self, "calibration_"):
+        if not self.__sklearn_is_fitted__():
             return self.fit(X, y)
         check_whole_number("epochs", epochs, 1)
         texts, labels = known_texts(X, y)
@@ -274,9 +285,20 @@ class NoveltyDetector(BaseEstimator):
             "held_back": len(self.held_back_texts_),
         }
         scores = self.scorer_.score_texts(self.held_back_texts_)
-        self.calibration_ = Calibration(
+        self._calibration = Calibration(
             scores.novelty, scores.nearest, float(self.alpha), classwise=self.classwise
         )
+
+    @property
+    def calibration_(self) -> Calibration:
+        """Turns scores into p-values, with the present `alpha` and `classwise`."""
+        made = self._calibration
+        if (made.alpha, made.classwise) != (self.alpha, self.classwise):
+            alpha = check_alpha(self.alpha)
+            check_given(self.held_back_texts_, alpha)
+            made = Calibration(made.scores, made.nearest, alpha, classwise=self.classwise)
+            self._calibration = made
+        return made
 
     @property
     def vectorizer_(self) -> TextVectorizer:
@@ -295,18 +317,18 @@ class NoveltyDetector(BaseEstimator):
         -------
         ndarray of float
         """
-        return self._scored(texts).novelty
+        return self.score_texts(texts).novelty
 
     def p_values(self, texts: Iterable[str]) -> NDArray[np.float64]:
         """Return the p-value of each text: how rare so high a novelty is among known documents.
 
         A text without words has the p-value 1.
         """
-        return self._p_values(self._scored(texts))
+        return self._p_values(self.score_texts(texts))
 
     def predict(self, texts: Iterable[str]) -> NDArray[np.object_]:
         """Return the known class of each text, or "novel"; None for a text without words."""
-        scores = self._scored(texts)
+        scores = self.score_texts(texts)
         labels = np.empty(len(scores), dtype=object)
         labels[:] = self.classes_[scores.nearest].tolist()
         labels[self.calibration_.is_novel(self._p_values(scores))] = NOVEL
@@ -315,12 +337,12 @@ class NoveltyDetector(BaseEstimator):
 
     def nearest(self, texts: Iterable[str]) -> NDArray[Any]:
         """Return the nearest known class of each text, whether it is novel or not."""
-        labels: NDArray[Any] = self.classes_[self._scored(texts).nearest]
+        labels: NDArray[Any] = self.classes_[self.score_texts(texts).nearest]
         return labels
 
     def rule_votes(self, texts: Iterable[str]) -> NDArray[np.int64]:
         """Return the votes of the rules alone, a column for each class."""
-        check_is_fitted(self, "calibration_")
+        check_is_fitted(self)
         return self.scorer_.votes(self.scorer_.read(texts))
 
     def explain(self, text: str) -> Verdict:
@@ -337,7 +359,7 @@ class NoveltyDetector(BaseEstimator):
             With the nearest class and its rules, what each word adds to the novelty, and the
             smallest set of words found without which the text would be known.
         """
-        check_is_fitted(self, "calibration_")
+        check_is_fitted(self)
         return explain(self.scorer_, self.calibration_, text)
 
     def detect(self, texts: Any, **options: Any) -> Detection:
@@ -345,7 +367,7 @@ class NoveltyDetector(BaseEstimator):
 
         The options are those of `newfound.detection.detection.detect`.
         """
-        check_is_fitted(self, "calibration_")
+        check_is_fitted(self)
         return detect(self, texts, **options)
 
     def save(
@@ -356,7 +378,7 @@ class NoveltyDetector(BaseEstimator):
         force: bool = False,
     ) -> None:
         """Write the detector to a file; the options are those of `newfound.save`."""
-        check_is_fitted(self, "calibration_")
+        check_is_fitted(self)
         save_model(
             path, "detector", lambda: self.to_state(with_automata=with_automata), force=force
         )
@@ -366,8 +388,9 @@ class NoveltyDetector(BaseEstimator):
         """Read a detector from a file."""
         return load_model(path, {"detector": cls.from_state})
 
-    def _scored(self, texts: Iterable[str]) -> Scores:
-        check_is_fitted(self, "calibration_")
+    def score_texts(self, texts: Iterable[str]) -> Scores:
+        """Return the scores of texts: novelty, its five parts, and the nearest class."""
+        check_is_fitted(self)
         return self.scorer_.score_texts(texts)
 
     def _p_values(self, scores: Scores) -> NDArray[np.float64]:
@@ -383,7 +406,7 @@ class NoveltyDetector(BaseEstimator):
 
     def to_state(self, *, with_automata: bool = False) -> dict[str, Any]:
         """Return what a model file keeps: nested plain values and arrays."""
-        check_is_fitted(self, "calibration_")
+        check_is_fitted(self)
         parts = DetectorParts(
             parameters=self.get_params(deep=False),
             seed=self.seed_,
@@ -399,17 +422,18 @@ class NoveltyDetector(BaseEstimator):
         parts = detector_from_state(Fields(state), cls().get_params(deep=False))
         detector = cls(**parts.parameters)
         detector.seed_, detector.scorer_ = parts.seed, parts.scorer
-        detector.classes_, detector.calibration_ = parts.scorer.classes, parts.calibration
+        detector.classes_, detector._calibration = parts.scorer.classes, parts.calibration
         detector.held_back_texts_ = parts.held_back
         learned = parts.scorer.statistics.n_documents
         detector.n_documents_ = {"learned": learned, "held_back": len(parts.held_back)}
         return detector
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "calibration_")
+        return hasattr(self, "_calibration")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
+        tags.target_tags.required = False
         return tags

@@ -51,7 +51,7 @@ def collect_detection(
     """
     described = detection.description
     data = _undescribed() if described is None else collect(described, gather(described), limits)
-    share, alpha = detection.share, detection.detector.calibration_.alpha
+    share, alpha = detection.share, detection.alpha
     names = [] if data["words"] is None else data["words"]["columns"]["word"]
     data["detection"] = {
         "alpha": alpha,

@@ -22,6 +22,7 @@ __all__ = [
     "check_several",
     "check_texts",
     "is_count",
+    "is_novel",
     "labelled_texts",
 ]
 
@@ -106,7 +107,7 @@ def labelled_texts(
         )
     if not texts:
         raise ValueError("There are no texts; pass known and novel ones.")
-    novel = np.array([_is_novel(label) for label in labels.tolist()])
+    novel = np.array([is_novel(label) for label in labels.tolist()])
     if not isinstance(texts, TokenizedTexts):
         kept = dict(with_text(texts))
         texts, novel = list(kept.values()), novel[list(kept)]
@@ -169,7 +170,8 @@ def check_matrix(matrix: Any, novel: NDArray[np.bool_]) -> None:
         )
 
 
-def _is_novel(label: object) -> bool:
+def is_novel(label: object) -> bool:
+    """Return whether a label says novel: "novel" or 1, and not "known" or 0."""
     if isinstance(label, str) and label in SIDES:
         return label == "novel"
     if isinstance(label, int | float) and label in (0, 1):

@@ -430,4 +430,5 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.input_tags.two_d_array = False
+        tags.transformer_tags.preserves_dtype = []
         return tags
