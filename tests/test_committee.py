@@ -21,7 +21,7 @@ from sklearn.exceptions import NotFittedError
 from newfound.description.describer import NoveltyDescriber
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import EpochInfo
-from newfound.machine.committee import member_rows, member_seeds, train
+from newfound.machine.committee import held_out_rows, member_rows, member_seeds, train
 from newfound.text.vectorizer import TextVectorizer
 
 
@@ -88,10 +88,12 @@ class TestMembers:
             assert seen == max(2, -(-7 * n // 10))
         np.testing.assert_array_equal(rows, member_rows(novel, seed, n_machines))
 
-    def test_machines_see_different_documents_and_together_all(self) -> None:
+    def test_machines_see_different_documents_and_together_all_but_a_fifth(self) -> None:
         seen = [member_rows(NOVEL, seed, 5).tolist() for seed in member_seeds(3, 5)]
         assert len({tuple(rows) for rows in seen}) == 5
-        assert {row for rows in seen for row in rows} == set(range(60))
+        held_out = held_out_rows(NOVEL)
+        assert (len(held_out), int(NOVEL[held_out].sum())) == (12, 6)
+        assert {row for rows in seen for row in rows} == set(range(60)) - set(held_out.tolist())
 
     def test_a_single_one_sees_all(self) -> None:
         np.testing.assert_array_equal(member_rows(NOVEL, 3, 1), np.arange(60))
@@ -161,25 +163,27 @@ class TestHeldOut:
         columns = [matrix.indices[matrix.indptr[i] : matrix.indptr[i + 1]] for i in range(60)]
         matching = np.array([table.matching(column) for column in columns])
         assert matching.any()
-        for number, seed in enumerate(member_seeds(3, 3)):
-            learned = set(member_rows(NOVEL, seed, 3).tolist())
-            for k in range(number * 60, (number + 1) * 60):
-                clause = table[k]
-                found = [i for i in range(60) if matching[i, k]]
-                own = [i for i in found if LABELS[i] == clause.side]
-                assert clause.matches_known + clause.matches_novel == len(found)
-                assert clause.support == len(own)
-                assert clause.held_out_matches == len(set(found) - learned)
-                assert clause.held_out_support == len(set(own) - learned)
+        learned = {
+            row for seed in member_seeds(3, 3) for row in member_rows(NOVEL, seed, 3).tolist()
+        }
+        assert len(learned) == 48
+        for k, clause in enumerate(table):
+            found = [i for i in range(60) if matching[i, k]]
+            own = [i for i in found if LABELS[i] == clause.side]
+            assert clause.matches_known + clause.matches_novel == len(found)
+            assert clause.support == len(own)
+            assert clause.held_out_matches == len(set(found) - learned)
+            assert clause.held_out_support == len(set(own) - learned)
         assert table.held_out[1].sum() > 0
 
-    def test_folded_clauses_add_them_up(self) -> None:
+    def test_folded_clauses_keep_them(self) -> None:
         describer = fitted()
         folded = describer.clauses_
-        full = describer.all_clauses_.lengths > 0
-        np.testing.assert_array_equal(
-            folded.held_out.sum(axis=1), describer.all_clauses_.held_out[:, full].sum(axis=1)
-        )
+        every = {str(clause): clause for clause in describer.all_clauses_}
+        for clause in folded:
+            same = every[str(clause)]
+            assert clause.held_out_matches == same.held_out_matches
+            assert clause.held_out_support == same.held_out_support
         for clause in folded[folded.held_out[0] > 0][:20]:
             share = clause.held_out_support / clause.held_out_matches
             assert clause.held_out_precision == share == clause.to_dict()["held_out_precision"]
@@ -201,11 +205,29 @@ class TestHeldOut:
         """Learn labels that mean nothing: the precision is high, the honest one a half."""
         labels = [("known", "novel")[i] for i in np.random.default_rng(0).integers(0, 2, 60)]
         describer = NoveltyDescriber(**SMALL | {"epochs": 30}).fit(TEXTS, labels)
-        arrays, held_out = describer.all_clauses_.arrays, describer.all_clauses_.held_out
+        trained = [machine.clauses_ for machine in describer.machines_]
+        held_out = describer.all_clauses_.held_out
         share = max(np.mean(np.array(labels) == side) for side in ("known", "novel"))
-        learned = (arrays.agrees - held_out[1]).sum() / (arrays.matches - held_out[0]).sum()
+        learned = sum(own.agrees.sum() for own in trained) / sum(a.matches.sum() for a in trained)
         assert learned > 0.8
         assert held_out[1].sum() / held_out[0].sum() < share + 0.1
+
+    def test_where_nothing_is_new_the_best_rules_are_right_by_chance_too(self) -> None:
+        """Split documents at random: the first ten of any order have the base rate, 50 %."""
+        rng, shares = np.random.default_rng(5), {}
+        for seed in range(30):
+            texts, _ = made_texts(200, seed=seed)
+            labels = np.array(["known", "novel"])[rng.permutation(200) % 2].tolist()
+            clauses = NoveltyDescriber(**SMALL | {"random_state": seed}).fit(texts, labels).clauses_
+            for by in ("gain", "count", "support", "precision"):
+                ranked = clauses.sorted(by, plain_first=True)
+                first = ranked[ranked.held_out[0] > 0][:10]
+                matches, support = first.held_out.sum(axis=1)
+                shares.setdefault(by, []).append(support / matches)
+        for by, found in shares.items():  # each split has its own error, of all its rules together
+            error = np.std(found, ddof=1) / np.sqrt(len(found))
+            assert error < 0.03, by
+            assert abs(np.mean(found) - 0.5) < 3 * error, by
 
     def test_what_is_held_out_stays_so_when_training_goes_on(self) -> None:
         labels = [("known", "novel")[i] for i in np.random.default_rng(0).integers(0, 2, 60)]
@@ -302,10 +324,12 @@ class TestCallback:
         for number, was in enumerate(begun):
             part = describer.all_clauses_[60 * number : 60 * (number + 1)]
             matches = part.matches_known + part.matches_novel
-            if was:
-                assert (part.held_out[0] <= matches).all()
-            else:  # it has learned from none of these
-                np.testing.assert_array_equal(part.held_out[0], matches)
+            assert (part.held_out[0] <= matches).all()
+            if not was:  # its counts are those of all documents of this call
+                columns = describer.vectorizer_.transform(more)
+                rows = np.split(columns.indices, columns.indptr[1:-1])
+                recount = sum(part.matching(row).astype(int) for row in rows)
+                np.testing.assert_array_equal(matches, recount)
             assert matches.max() <= 20
         NoveltyDescriber.from_state(describer.to_state(with_automata=True))
 

@@ -75,7 +75,8 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
         ``docs/words.md`` says how the default was chosen.
     n_machines : int, optional
         The number of machines, up to 1,000. Each of several is trained on its own 70 % of the
-        documents of each side and tested on the others; a single one is trained on all.
+        documents of each side. A fifth of the documents is held out of all of them: rules are
+        measured on these. A single machine is trained on all documents.
     n_clauses, T, s, epochs, boost_true_positive : optional
         Those of `TsetlinMachineClassifier`; clauses are counted for each of the two classes.
     max_literals : int, optional

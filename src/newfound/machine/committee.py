@@ -1,8 +1,10 @@
 """Several machines that learn the same from different documents.
 
 What one machine learns depends on its seed. The counts of clauses are additive, so the clauses of
-many machines are one larger and steadier table; each learns from its own part of the documents,
-and the others tell how right its clauses are.
+many machines are one larger and steadier table. Each machine learns from its own part of the
+documents. Some documents are held out of all machines: rules are chosen on the others and measured
+on these. What another machine has learned from cannot serve for that, because rules that several
+machines agree on are chosen on the documents of all of them.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ __all__ = [
     "MOST_MACHINES",
     "RULE_MIN_DF",
     "Learned",
+    "held_out_rows",
     "learn",
     "member_rows",
     "member_seeds",
@@ -40,6 +43,7 @@ __all__ = [
 MOST_MACHINES = 1_000
 RULE_MIN_DF = 8
 SHARE = 0.7  # of the documents of each side, for each machine
+HELD_OUT_SHARE = 0.2  # of the documents of each side, for no machine
 _MACHINE = ("n_clauses", "T", "s", "epochs", "boost_true_positive", "max_literals")
 Callback = Callable[[EpochInfo], bool | None]
 
@@ -52,8 +56,8 @@ class Learned(NamedTuple):
     clauses : Clauses
         Those of all machines, one after the other, with their support among all documents.
     held_out : (2, n_clauses) ndarray of int64
-        How many documents that its machine has not learned from each clause matches, and how many
-        of them are of its side.
+        How many documents that no machine has learned from each clause matches, and how many of
+        them are of its side; see `held_out_rows`.
     votes : (n_documents,) ndarray of float64
         How the machines that have not learned from a document vote on it, from -1 (known) to 1
         (novel) on average; nan if all have learned from it.
@@ -84,13 +88,32 @@ def member_seeds(random_state: Any, n: int) -> list[int]:
     return [first, *(int(seed.generate_state(1, np.uint64)[0]) for seed in others)]
 
 
+def held_out_rows(novel: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Draw the documents that no machine of a committee learns from: a fifth of each side.
+
+    The draw depends on the documents only, so that they stay held out for every seed and when
+    training goes on.
+
+    Examples
+    --------
+    >>> novel = np.arange(100) >= 90
+    >>> rows = held_out_rows(novel)
+    >>> len(rows), int(novel[rows].sum())
+    (20, 2)
+    """
+    draw = np.random.default_rng(0)
+    sides = (np.flatnonzero(~novel), np.flatnonzero(novel))
+    chosen = [draw.permutation(rows)[: int(HELD_OUT_SHARE * len(rows))] for rows in sides]
+    return np.sort(np.concatenate(chosen))
+
+
 def member_rows(
     novel: NDArray[np.bool_], seed: int, n_machines: int, most: int | None = None
 ) -> NDArray[np.intp]:
     """Draw the documents that a machine learns from: a share of each side, or all for one machine.
 
-    The same documents and seed always give the same draw, so that the documents held out stay held
-    out when training goes on.
+    Those of `held_out_rows` are for no machine of several. The same documents and seed always give
+    the same draw, so that the documents held out stay held out when training goes on.
 
     Parameters
     ----------
@@ -118,10 +141,13 @@ def member_rows(
         return np.arange(len(novel))
     draw = np.random.default_rng([seed % 2**64, 0])
     chosen = []
+    free = np.ones(len(novel), bool)
+    if n_machines > 1:
+        free[held_out_rows(novel)] = False
     for side in (~novel, novel):
-        rows = np.flatnonzero(side)
+        rows = np.flatnonzero(side & free)
         share = 1.0 if n_machines == 1 else SHARE
-        n = min(len(rows), max(2, int(np.ceil(share * len(rows)))))
+        n = min(len(rows), max(2, int(np.ceil(share * int(side.sum())))))
         chosen.append(draw.permutation(rows)[: n if most is None else min(n, most)])
     return np.sort(np.concatenate(chosen))
 
@@ -364,6 +390,7 @@ def read(
     """
     labels = np.array(SIDES)[novel.astype(int)]
     parts, held_out = [], []
+    kept = np.setdiff1d(held_out_rows(novel), np.concatenate(list(rows)))
     total, voters = np.zeros((2, len(novel))), np.zeros(len(novel), np.int64)
     for machine, learned in zip(machines, rows, strict=True):
         rest = np.setdiff1d(np.arange(len(novel)), learned)
@@ -380,10 +407,11 @@ def read(
             lead = sums[:, 1] - sums[:, 0]
             total[:, rest] += np.clip(lead / (2 * machine.T), -1, 1), lead
             voters[rest] += 1
-        else:
-            more = (np.zeros(len(clauses), np.int64), np.zeros(len(clauses), np.int64))
+        counts = np.zeros((2, len(clauses)), np.int64)
+        if len(kept):
+            counts[:] = machine.support(matrix[kept], labels[kept])
         parts.append(clauses)
-        held_out.append(np.stack(more))
+        held_out.append(counts)
     means = np.full(total.shape, np.nan)
     np.divide(total, voters, out=means, where=voters > 0)
     return Learned(Clauses.concatenate(parts), np.concatenate(held_out, axis=1), *means)

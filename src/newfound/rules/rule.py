@@ -35,8 +35,8 @@ class Rule:
     count : int
         The number of clauses with these words and this side.
     held_out_matches, held_out_support : int
-        The same as `n_matches` and `support`, among documents that its machine was not trained
-        on; 0 if it was trained on all of them.
+        The same as `n_matches` and `support`, among documents that no machine was trained on; 0
+        if there are none.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class Rule:
 
     @property
     def held_out_precision(self) -> float:
-        """The precision on documents its machine was not trained on; nan if it matches none."""
+        """The precision on documents that no machine was trained on; nan if it matches none."""
         matches = self.held_out_matches
         return self.held_out_support / matches if matches else float("nan")
 
@@ -128,8 +128,8 @@ class Clause(Rule):
     count : int
         The number of clauses with these words and this side.
     held_out_matches, held_out_support : int
-        The number of documents that it matches among those that its machine was not trained on,
-        and how many of these are on its side.
+        The number of documents that it matches among those that no machine was trained on, and
+        how many of these are on its side.
 
     Examples
     --------

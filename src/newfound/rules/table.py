@@ -38,8 +38,8 @@ class ClauseTable(Sequence[Clause]):
     n_documents : (int, int), optional
         The number of known and of novel documents; by default the most that a clause matches.
     held_out : (2, n_clauses) array of int, optional
-        The number of documents that each clause matches among those that its machine was not
-        trained on, and how many of these are on its side; by default 0.
+        The number of documents that each clause matches among those that no machine was trained
+        on, and how many of these are on its side; by default 0.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class ClauseTable(Sequence[Clause]):
     counts : ndarray of int64
         The number of clauses that each entry stands for.
     held_out : (2, n_clauses) ndarray of int64
-        As given; merged clauses have the sum.
+        As given.
 
     Examples
     --------
@@ -192,10 +192,17 @@ class ClauseTable(Sequence[Clause]):
 
     @property
     def gain(self) -> NDArray[np.float64]:
-        """The share of its own side's documents that it matches, minus that of the other side's."""
+        """The share of its own side's documents that it matches, minus that of the other side's.
+
+        Documents that were held out do not count, so that the clauses with the greatest gain are
+        chosen on other documents than those that their `held_out` counts.
+        """
         known, novel = (max(n, 1) for n in self.n_documents)
-        difference = self.matches_novel / novel - self.matches_known / known
-        return np.where(self.is_novel, difference, -difference)
+        own = self.arrays.agrees - self.held_out[1]
+        others = self.arrays.matches - self.held_out[0] - own
+        size = np.where(self.is_novel, novel, known), np.where(self.is_novel, known, novel)
+        gain: NDArray[np.float64] = own / size[0] - others / size[1]
+        return gain
 
     @property
     def plain(self) -> Any:
@@ -262,18 +269,20 @@ class ClauseTable(Sequence[Clause]):
         ]
         groups = np.array(group, np.int64)
         full = groups >= 0
-        counts, held_out = np.zeros(len(first), np.int64), np.zeros((2, len(first)), np.int64)
+        counts = np.zeros(len(first), np.int64)
         np.add.at(counts, groups[full], self.counts[full])
-        np.add.at(held_out.T, groups[full], self.held_out.T[full])
         _, rows = np.unique(groups[full], return_index=True)
         folded = self._take(np.flatnonzero(full)[rows])
-        folded.counts, folded.held_out = counts, held_out
+        folded.counts = counts
         return folded
 
     def sorted(
         self, by: str = "gain", *, descending: bool | None = None, plain_first: bool = False
     ) -> ClauseTable:
         """Return the clauses sorted by one key; ties are sorted by the other keys, in this order.
+
+        Documents that were held out do not count, so that the first clauses are chosen on other
+        documents than those that `held_out` counts.
 
         Parameters
         ----------
@@ -292,11 +301,12 @@ class ClauseTable(Sequence[Clause]):
         """
         if by not in _SORT_KEYS:
             raise ValueError(f"by={by!r}: expected one of {', '.join(_SORT_KEYS)}.")
-        precision = np.nan_to_num(self.precision, nan=-1.0)
+        own, matches = self.arrays.agrees - self.held_out[1], self.arrays.matches - self.held_out[0]
+        precision = np.where(matches > 0, own / np.maximum(matches, 1), -1.0)
         keys = dict(
             zip(
                 _SORT_KEYS,
-                (-self.gain, -self.support, -precision, -self.counts, self.lengths),
+                (-self.gain, -own, -precision, -self.counts, self.lengths),
                 strict=True,
             )
         )
