@@ -336,6 +336,21 @@ class TestFilesOut:
         else:
             assert "rugby" in parquet.read_table(path)["word"].to_pylist()
 
+    def test_a_file_called_rules_gets_the_rules(self, piles: Piles) -> None:
+        paths = [piles.folder / f"new-{name}.csv" for name in ("rules", "themes", "phrases")]
+        words = piles.folder / "table.json"
+        options = [part for path in (*paths, words) for part in ("--output", path)]
+        result = call(*piles.arguments, *options)
+        assert result.exit_code == 0, result.output
+        headers = [path.read_text("utf-8").splitlines()[0].split(",") for path in paths]
+        assert [header[0] for header in headers] == ["rule", "name", "phrase"]
+        assert {"plain", "negated", "precision", "held_out_precision"} <= set(headers[0])
+        assert "word" in json.loads(words.read_text("utf-8"))[0]
+        for what in ("rules", "themes", "phrases", "words"):
+            assert f"wrote the {what} to" in result.stderr
+        twice = call(*piles.arguments, "-o", words, "-o", words, "--force")
+        assert twice.exit_code == 2 and "same file twice" in twice.stderr
+
     def test_an_unknown_suffix_is_asked_wrongly(self, piles: Piles) -> None:
         result = call(*piles.arguments, "--output", piles.folder / "words.xls")
         assert result.exit_code == 2

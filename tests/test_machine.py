@@ -565,3 +565,35 @@ def test_control_c_in_an_epoch_too_long_to_finish_leaves_a_valid_model_and_says_
     assert fitted.n_epochs_ == 0 and fitted.stop_reason_ == "interrupted"
     assert "holds what was learned in that part of the epoch" in str(said[0].message)
     assert len(fitted.predict(X[:10])) == 10
+
+
+# rules
+
+
+def test_rules_have_the_names_of_the_features() -> None:
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 50, dtype=bool)
+    y = np.where(X[:, 0] & ~X[:, 1], "picnic", "home")
+    fitted = machine(n_clauses=20, T=4, s=3.0, epochs=20).fit(X, y)
+    rules = fitted.rules(["sun", "wind"])
+    assert "sun AND NOT wind → picnic" in repr(rules)
+    best = next(rule for rule in rules if str(rule) == "sun AND NOT wind → picnic")
+    assert (best.support, best.n_matches, best.precision) == (50, 50, 1.0)
+    assert sum(rule.count for rule in rules) == int((fitted.clauses_.lengths > 0).sum())
+    assert [rule.support for rule in rules] == sorted((r.support for r in rules), reverse=True)
+    assert "x0 AND NOT x1 → picnic" in map(str, fitted.rules())
+    table = rules.to_pandas()
+    assert table["rule"].tolist() == list(map(str, rules)) and "class" in table.columns
+    assert "picnic" in rules._repr_html_()
+    with pytest.raises(ValueError, match="3 feature names for 2 features"):
+        fitted.rules(["a", "b", "c"])
+
+
+def test_rules_take_the_columns_of_a_frame() -> None:
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame({"sun": [True, False] * 30, "wind": [True, True, False, False] * 15})
+    fitted = machine(n_clauses=10, T=4, s=3.0, epochs=10).fit(X, X["sun"])
+    assert fitted.feature_names_in_.tolist() == ["sun", "wind"]
+    words = {word for rule in fitted.rules() for word in (*rule.plain, *rule.negated)}
+    assert "sun" in words <= {"sun", "wind"}
+    twin = pickle.loads(pickle.dumps(fitted))
+    assert list(map(str, twin.rules())) == list(map(str, fitted.rules()))

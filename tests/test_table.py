@@ -60,3 +60,60 @@ def test_a_file_is_replaced_only_if_asked_for_and_never_half_written(
     assert path.read_text() == "kept" and list(tmp_path.iterdir()) == [path]
     write(table, path, force=True)
     assert path.read_text() == write(table)
+
+
+@pytest.fixture(scope="module")
+def describer() -> newfound.NoveltyDescriber:
+    known, novel = newfound.load_sample()
+    return newfound.describe(
+        known.texts[:150], novel.texts[:150], n_machines=2, n_clauses=40, T=10, random_state=0
+    )
+
+
+def test_every_table_of_a_description_is_exported(describer: newfound.NoveltyDescriber) -> None:
+    shared = describer.words_.take(describer.words_["group"] == "shared")
+    word = next(word for word in shared["word"] if len(describer.senses(word).to_table()))
+    tables = {
+        "words": (describer.words_, len(describer.words_)),
+        "rules": (describer.clauses_, len(describer.clauses_)),
+        "phrases": (describer.phrases_, len(describer.phrases_)),
+        "themes": (describer.themes_, len(describer.themes_)),
+        "context": (describer.context(word, n=3), None),
+        "senses": (describer.senses(word), None),
+    }
+    for name, (table, n) in tables.items():
+        records = table.to_records()
+        assert records and n in (None, len(records)), name
+        for frame in (table.to_pandas(), table.to_polars()):
+            assert list(frame.columns) == list(records[0]) and len(frame) == len(records), name
+        rows = list(csv.DictReader(io.StringIO(table.to_csv() or "")))
+        assert len(rows) == len(records) and list(rows[0]) == list(records[0]), name
+        html = table._repr_html_()
+        assert html.count("<tr>") == 1 + min(10, len(records)), name
+        assert all(f"<th>{column}</th>" in html for column in records[0]), name
+    assert isinstance(describer.themes_, tuple)
+    empty = type(describer.themes_)(())
+    assert empty.to_table().columns == describer.themes_.to_table().columns
+    assert describer.clauses_[:0].to_table().columns == describer.clauses_.to_table().columns
+
+
+def test_rules_are_a_table_of_words_and_counts(describer: newfound.NoveltyDescriber) -> None:
+    rules = describer.clauses_[:5]
+    first, frame = rules[0], rules.to_pandas()
+    assert frame["rule"][0] == str(first) and frame["plain"][0] == list(first.plain)
+    assert frame["matches_novel"].tolist() == [rule.matches_novel for rule in rules]
+    row = next(csv.DictReader(io.StringIO(rules.to_csv() or "")))
+    assert row["negated"].split("|") == list(first.negated) or not first.negated
+    assert float(row["precision"]) == pytest.approx(first.precision)
+
+
+def test_html_of_a_table_is_escaped_and_shows_control_characters() -> None:
+    table = Table({"<b>": np.array(["<script>alert(1)</script>", "\x1b[31m"] * 10)})
+    html = table._repr_html_()
+    assert "<script>" not in html and "&lt;script&gt;" in html and "<th>&lt;b&gt;</th>" in html
+    assert "\x1b" not in html and "... 10 more rows" in html
+
+
+def test_an_empty_table_has_no_rows_and_no_columns() -> None:
+    table = Table.from_records([])
+    assert len(table) == 0 and table.to_records() == [] and "<table>" in table._repr_html_()

@@ -1,23 +1,28 @@
-"""Tables of results: arrays by column, exported to frames and files."""
+"""Tables of results: arrays by column, exported to frames, files and notebooks."""
 
 from __future__ import annotations
 
 import csv
+import html
 import importlib
 import io
 import json
 import math
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.marks import visible
 from newfound.storage.files import replacing
 
-__all__ = ["Table", "guard_formula", "jsonable"]
+__all__ = ["AsTable", "Table", "guard_formula", "jsonable"]
+
+_ROWS_SHOWN = 10
 
 # A spreadsheet evaluates a cell that begins with one of these, ASCII or full-width, even after
 # white space and characters that are not shown. report/static/table.js has the same two classes.
@@ -54,6 +59,43 @@ class Table:
         if len({len(column) for column in self._data.values()}) > 1:
             raise ValueError("The columns of a table must have the same length.")
 
+    @classmethod
+    def from_records(cls, rows: Iterable[Mapping[str, Any]], columns: Iterable[str] = ()) -> Self:
+        """Return the table of rows of plain data.
+
+        Parameters
+        ----------
+        rows : iterable of mapping
+            The rows, all with the same columns.
+        columns : iterable of str
+            The columns if there are no rows.
+
+        Examples
+        --------
+        >>> Table.from_records([{"word": "ball", "n": 3}, {"word": "try", "n": 5}])["n"].tolist()
+        [3, 5]
+        """
+        given = list(rows)
+        names = given[0] if given else columns
+        return cls({name: _column([row[name] for row in given]) for name in names})
+
+    @classmethod
+    def stacked(cls, name: str, tables: Mapping[str, Table]) -> Self:
+        """Return the rows of several tables of the same columns, after a column that says whose.
+
+        Examples
+        --------
+        >>> one = Table({"word": np.array(["ball", "try"])})
+        >>> Table.stacked("side", {"known": one, "novel": one.take(slice(1))})["side"].tolist()
+        ['known', 'known', 'novel']
+        """
+        parts = list(tables.values())
+        whose = np.repeat(np.array(list(tables), dtype=object), [len(part) for part in parts])
+        columns = {
+            column: np.concatenate([part[column] for part in parts]) for column in parts[0].columns
+        }
+        return cls({name: whose, **columns})
+
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns."""
@@ -82,16 +124,30 @@ class Table:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        head = self.take(slice(10)).to_records()
-        rows = [[_short(value) for value in row.values()] for row in head]
-        lines = [list(self.columns), *rows]
+        lines = [list(self.columns), *self._head()]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         shown = [
             "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
             for line in lines
         ]
-        more = [f"... {len(self) - 10:,} more rows"] if len(self) > 10 else []
-        return "\n".join([*shown, *more])
+        return "\n".join([*shown, *self._more()])
+
+    def _repr_html_(self) -> str:
+        """Return the first rows as an HTML table, for a notebook."""
+        lines = ["".join(f"<th>{_escaped(name)}</th>" for name in self.columns)]
+        lines += ["".join(f"<td>{_escaped(cell)}</td>" for cell in row) for row in self._head(200)]
+        body = "".join(f"<tr>{line}</tr>" for line in lines)
+        more = "".join(f"<p>{line}</p>" for line in self._more())
+        return f'<div class="newfound-table"><table>{body}</table>{more}</div>'
+
+    def _head(self, width: int = 30) -> list[list[str]]:
+        """Return the cells of the first rows as short texts."""
+        rows = self.take(slice(_ROWS_SHOWN)).to_records()
+        return [[_short(value, width) for value in row.values()] for row in rows]
+
+    def _more(self) -> list[str]:
+        hidden = len(self) - _ROWS_SHOWN
+        return [f"... {hidden:,} more rows"] if hidden > 0 else []
 
     def take(self, rows: NDArray[Any] | slice) -> Self:
         """Return the table of these rows: a slice, numbers, or a Boolean array."""
@@ -174,6 +230,41 @@ class Table:
         }
 
 
+class AsTable:
+    """Something that can be read as a table: `to_table` returns it, the others export it."""
+
+    @abstractmethod
+    def to_table(self) -> Table:
+        """Return it as a table."""
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return the rows as dicts of plain data; see `Table.to_records`."""
+        return self.to_table().to_records()
+
+    def to_pandas(self) -> Any:
+        """Return a pandas DataFrame."""
+        return self.to_table().to_pandas()
+
+    def to_polars(self) -> Any:
+        """Return a polars DataFrame."""
+        return self.to_table().to_polars()
+
+    def to_csv(
+        self, path: str | os.PathLike[str] | None = None, *, force: bool = False
+    ) -> str | None:
+        """Write a CSV file in UTF-8, or return its text; see `Table.to_csv`."""
+        return self.to_table().to_csv(path, force=force)
+
+    def to_json(
+        self, path: str | os.PathLike[str] | None = None, *, force: bool = False
+    ) -> str | None:
+        """Write a JSON file, or return its text; see `Table.to_json`."""
+        return self.to_table().to_json(path, force=force)
+
+    def _repr_html_(self) -> str:
+        return self.to_table()._repr_html_()
+
+
 def jsonable(value: Any) -> Any:
     """Return a value as JSON can hold it; a number that is not finite becomes None."""
     if isinstance(value, np.generic | np.ndarray):
@@ -220,12 +311,30 @@ def guard_formula(text: str) -> str:
 def _cell(value: Any) -> Any:
     """Return a value as it goes into a CSV file."""
     if isinstance(value, list):
-        value = "|".join(value)
+        value = "|".join(map(str, value))
     return guard_formula(value) if isinstance(value, str) else value
 
 
-def _short(value: Any) -> str:
+def _short(value: Any, width: int) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
-    text = ", ".join(value) if isinstance(value, list) else "" if value is None else str(value)
-    return text if len(text) <= 30 else text[:29] + "…"
+    if isinstance(value, list):
+        value = ", ".join(map(str, value))
+    text = "" if value is None else str(value)
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _escaped(text: str) -> str:
+    return html.escape(visible(text))
+
+
+def _column(values: list[Any]) -> NDArray[Any]:
+    """Return the array of a column; lists, texts and mixed values are objects."""
+    kinds = {type(value) for value in values}
+    if kinds <= {float, type(None)} and float in kinds:
+        return np.array([np.nan if value is None else value for value in values])
+    if len(kinds) == 1 and kinds <= {bool, int, float}:
+        return np.array(values)
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+    return column

@@ -46,7 +46,7 @@ from newfound.cli.options import (
     number,
     reading_options,
 )
-from newfound.cli.outputs import check_table_format, write
+from newfound.cli.outputs import check_table_format, table_of, which_table, write
 from newfound.cli.periods import describe_each
 
 if TYPE_CHECKING:
@@ -85,8 +85,13 @@ def describe(
     format: FormatOf = None,
     encoding: Encoding = None,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Write all words to a .csv, .json or .parquet file."),
+        list[Path] | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write all words to a .csv, .json or .parquet file. A file whose name ends in "
+            "rules, phrases or themes, such as rules.csv, gets these. Can be repeated.",
+        ),
     ] = None,
     save: Annotated[
         Path | None, typer.Option(help="Write the model to a file, for newfound explain.")
@@ -162,14 +167,16 @@ def describe(
     """
     paths, columns = _paths(known, novel, documents), (known_column, novel_column)
     _check_dates(documents, date_column, dates_from, by, columns, save)
-    paths_out = {"--output": output, "--save": save, "--report": report}
+    outputs = output or []
+    paths_out = {"--save": save, "--report": report}
     inputs = {"--known": known, "--novel": novel, "--documents": documents}
-    check_distinct(paths_out, {**inputs, "--stop-words": stop_words})
-    check_table_format(output)
+    check_distinct(paths_out, {**inputs, "--stop-words": stop_words}, outputs)
+    check_table_format(*outputs)
     read_options = reading_options(paths, columns[: len(paths)], text_column, format, date_column)
     with outcome():
         from newfound.text.documents import read_documents
 
+        check_outputs(*outputs, tables=True, force=force)
         check_outputs(*paths_out.values(), force=force)
         began = perf_counter()
         piles = [
@@ -198,15 +205,19 @@ def describe(
         if by is not None:
             describe_each(
                 piles[0], by.value, dates_from, parameters,
-                output=output, report=report, force=force, top=top, rank_by=rank_by.value,
+                outputs=outputs, report=report, force=force, top=top, rank_by=rank_by.value,
                 json=json, quiet=quiet,
                 seconds=seconds,
             )  # fmt: skip
             return
         old, new = piles if documents is None else _split(piles[0], dates_from)
         describer = _fit(old, new, parameters, quiet=quiet)
-        tables, models = ("words", describer.words_, output), ("model", describer, save)
-        write(tables, models, force=force, quiet=quiet)
+        names = [which_table(path) for path in outputs]
+        tables = [
+            (name, table_of(describer, name), path)
+            for name, path in zip(names, outputs, strict=True)
+        ]
+        write(tables, ("model", describer, save), force=force, quiet=quiet)
         _report(report, describer, old, new, seconds, force=force, quiet=quiet)
         _print(describer, old, new, top=top, by=rank_by.value, json=json)
 

@@ -135,7 +135,8 @@ def detect(
     if known is not None:
         read_options[0]["label_column"] = labels_column
     with outcome():
-        check_outputs(*paths_out.values(), force=force)
+        check_outputs(output, tables=True, force=force)
+        check_outputs(save, report, force=force)
         began = perf_counter()
         read = _read(paths, read_options, encoding, quiet=quiet)
         seconds = {"reading": perf_counter() - began}
@@ -155,8 +156,8 @@ def detect(
                 progress=progress,
             )
             seconds["detecting and describing"] = perf_counter() - began
-        tables, models = ("documents", detection, output), ("detector", detector, save)
-        write(tables, models, force=force, quiet=quiet)
+        tables = [] if output is None else [("documents", detection, output)]
+        write(tables, ("detector", detector, save), force=force, quiet=quiet)
         if report is not None:
             from newfound.report import detection_page, write_page
 

@@ -167,7 +167,9 @@ Measurements = Annotated[
 
 
 def check_distinct(
-    outputs: Mapping[str, Path | None], inputs: Mapping[str, str | Path | None] | None = None
+    outputs: Mapping[str, Path | None],
+    inputs: Mapping[str, str | Path | None] | None = None,
+    tables: Sequence[Path] = (),
 ) -> None:
     """Reject two outputs that are the same file, and an output that is an input.
 
@@ -175,13 +177,18 @@ def check_distinct(
     ----------
     outputs, inputs : mapping of str to path
         The path that each option names, by the name of the option; an input may be "-".
+    tables : sequence of path
+        The paths of --output, if it can be repeated.
     """
     named = {
         os.path.realpath(path): option
         for option, path in (inputs or {}).items()
         if path is not None and str(path) != "-"
     }
-    for option, path in outputs.items():
+    real = [os.path.realpath(path) for path in tables]
+    if len(set(real)) < len(real):
+        raise typer.BadParameter("--output names the same file twice.")
+    for option, path in [*(("--output", path) for path in tables), *outputs.items()]:
         if path is not None and named.setdefault(os.path.realpath(path), option) != option:
             other = named[os.path.realpath(path)]
             raise typer.BadParameter(f"{other} and {option} are the same: {path}.")
@@ -221,17 +228,18 @@ def reading_options(
     ]
 
 
-def check_outputs(output: Path | None, *others: Path | None, force: bool) -> None:
-    """Check before the work that the outputs can be written."""
+def check_outputs(*paths: Path | None, force: bool, tables: bool = False) -> None:
+    """Check before the work that files can be written; of tables, that .parquet can be."""
     from newfound.storage.files import check_writable
 
-    for path in (output, *others):
-        if path is not None:
-            check_writable(path, force=force)
-    if output is not None and output.suffix.lower() == ".parquet":
-        try:
-            import_module("pyarrow")
-        except ImportError as error:
-            raise ImportError(
-                f"Writing {output} needs pyarrow: pip install 'newfound[parquet]'"
-            ) from error
+    for path in paths:
+        if path is None:
+            continue
+        check_writable(path, force=force)
+        if tables and path.suffix.lower() == ".parquet":
+            try:
+                import_module("pyarrow")
+            except ImportError as error:
+                raise ImportError(
+                    f"Writing {path} needs pyarrow: pip install 'newfound[parquet]'"
+                ) from error

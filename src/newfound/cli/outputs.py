@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
     from newfound.detection.detector import NoveltyDetector
 
-__all__ = ["check_table_format", "write"]
+__all__ = ["check_table_format", "table_of", "which_table", "write"]
+
+_OTHER_TABLES = ("rules", "phrases", "themes")
 
 
 class _Rows(Protocol):
@@ -23,34 +26,53 @@ class _Rows(Protocol):
     def to_records(self) -> list[dict[str, Any]]: ...
 
 
-def check_table_format(output: Path | None) -> None:
+def check_table_format(*outputs: Path | None) -> None:
     """Reject a table format that cannot be written."""
-    if output is not None and output.suffix.lower() not in (".csv", ".json", ".parquet"):
-        raise typer.BadParameter(f"--output {output} must end in .csv, .json or .parquet.")
+    for output in outputs:
+        if output is not None and output.suffix.lower() not in (".csv", ".json", ".parquet"):
+            raise typer.BadParameter(f"--output {output} must end in .csv, .json or .parquet.")
+
+
+def which_table(path: Path) -> str:
+    """Return which table of a description a file gets, by the last word of its name.
+
+    Examples
+    --------
+    >>> [which_table(Path(name)) for name in ("rules.csv", "2024-Themes.json", "new.csv")]
+    ['rules', 'themes', 'words']
+    """
+    stem = path.stem.lower()
+    return next((name for name in _OTHER_TABLES if stem.endswith(name)), "words")
+
+
+def table_of(describer: NoveltyDescriber, name: str) -> Any:
+    """Return the table of a description with this name: words, rules, phrases or themes."""
+    if name == "words":
+        return describer.words_
+    if name == "phrases":
+        return describer.phrases_
+    return (describer.clauses_ if name == "rules" else describer.themes_).to_table()
 
 
 def write(
-    output: tuple[str, _Rows, Path | None],
+    outputs: Iterable[tuple[str, _Rows, Path]],
     save: tuple[str, NoveltyDescriber | NoveltyDetector, Path | None] | None = None,
     *,
     force: bool,
     quiet: bool,
 ) -> None:
-    """Write a table and a model to the paths given, and print a message for each."""
+    """Write tables and a model to the paths given, and print a message for each."""
     from newfound.models import save as save_model
 
-    _, rows, path = output
-    if path is not None:
+    for what, rows, path in outputs:
         _write_rows(rows, path, force=force)
-    written = [(output[0], path)]
-    if save is not None:
-        what, model, path = save
-        if path is not None:
-            save_model(model, path, force=force)
-        written.append((what, path))
-    for what, path in written:
-        if path is not None and not quiet:
+        if not quiet:
             say(f"wrote the {what} to {path}.")
+    what, model, place = save or ("", None, None)
+    if model is not None and place is not None:
+        save_model(model, place, force=force)
+        if not quiet:
+            say(f"wrote the {what} to {place}.")
 
 
 def _write_rows(rows: _Rows, path: Path, *, force: bool) -> None:

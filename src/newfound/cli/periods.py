@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ from rich.text import Text
 
 from newfound.cli.console import print_json, say, show, words_table, working
 from newfound.cli.described import described_data, themes_of, top_words, word_curves
-from newfound.cli.outputs import write
+from newfound.cli.outputs import table_of, which_table, write
 from newfound.marks import visible
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def describe_each(
     start: str | None,
     parameters: dict[str, Any],
     *,
-    output: Path | None,
+    outputs: Sequence[Path],
     report: Path | None,
     force: bool,
     top: int,
@@ -45,8 +46,12 @@ def describe_each(
     with working(quiet=quiet) as update:
         callback = None if update is None else _steps(update)
         found = describe_periods(documents, by=by, start=start, callback=callback, **parameters)
-    if output is not None:
-        write(("words", _all_words(found.periods), output), force=force, quiet=quiet)
+    names = [which_table(path) for path in outputs]
+    tables = [
+        (name, _all_rows(found.periods, name), path)
+        for name, path in zip(names, outputs, strict=True)
+    ]
+    write(tables, force=force, quiet=quiet)
     if report is not None:
         from newfound.report import report_page_of_periods, write_page
 
@@ -71,18 +76,13 @@ def _steps(update: Any) -> Any:
     return lambda name, done, total: update("Describing", done, total)
 
 
-def _all_words(periods: tuple[Period, ...]) -> Table:
-    """Return the words of all periods in one table, the period first."""
-    import numpy as np
-
+def _all_rows(periods: tuple[Period, ...], name: str) -> Table:
+    """Return the words, rules, ... of all periods in one table, the period first."""
     from newfound.table import Table
 
-    tables = [period.describer.words_ for period in periods]
-    names = [np.full(len(period.describer.words_), period.name) for period in periods]
-    columns = {
-        name: np.concatenate([table[name] for table in tables]) for name in tables[0].columns
-    }
-    return Table({"period": np.concatenate(names), **columns})
+    return Table.stacked(
+        "period", {period.name: table_of(period.describer, name) for period in periods}
+    )
 
 
 def _period_data(period: Period, top: int, by: str) -> dict[str, Any]:

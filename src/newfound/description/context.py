@@ -19,7 +19,7 @@ from newfound.description.scores import (
 )
 from newfound.rules import ClauseTable, roles
 from newfound.sides import SIDES
-from newfound.table import Table, jsonable
+from newfound.table import AsTable, Table, jsonable
 
 __all__ = ["Context", "ContextIndex", "ContextMatrix", "PairScores"]
 
@@ -27,7 +27,7 @@ _WHERE = (*SIDES, "both")
 
 
 @dataclass(frozen=True)
-class Context:
+class Context(AsTable):
     """The words that clauses use together with a word.
 
     `known` and `novel` count clauses in which both words have that role; `both` is the sum of the
@@ -46,6 +46,10 @@ class Context:
         """Return the table of "known", "novel" or "both"."""
         table: Table = getattr(self, _checked(side))
         return table
+
+    def to_table(self) -> Table:
+        """Return one table of all three, with a column ``side``."""
+        return Table.stacked("side", {side: self[side] for side in _WHERE})
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain data."""

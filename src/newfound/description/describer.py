@@ -27,7 +27,7 @@ from newfound.description.presets import VECTORIZER, resolve
 from newfound.description.scores import shared_role
 from newfound.description.senses import Senses, find_senses
 from newfound.description.state import DescriberParts, describer_from_state, describer_state
-from newfound.description.themes import Theme, Themes, find_themes, unexplained_share
+from newfound.description.themes import Theme, Themes, ThemeTuple, find_themes, unexplained_share
 from newfound.description.timeline import Curve, Timeline, timeline_of
 from newfound.description.words import WordTable
 from newfound.machine.classifier import TsetlinMachineClassifier
@@ -109,9 +109,9 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
     ----------
     words_ : WordTable
         All words with their novelty and their scores, the most novel first.
-    themes_ : tuple of Theme
+    themes_ : ThemeTuple
         What is new as a few themes, each with words, rules and documents, the one that explains
-        most first. Found when first asked for.
+        most first: a tuple of `Theme` that is also a table. Found when first asked for.
     unexplained_ : float
         The share of the novelty that no theme explains; nan if no word is novel.
     timeline_ : Timeline or None
@@ -578,10 +578,10 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
         )
 
     @property
-    def themes_(self) -> tuple[Theme, ...]:
+    def themes_(self) -> ThemeTuple:
         """The themes of the novel documents, the one that explains most first."""
         check_is_fitted(self, "clauses_")
-        return self._themes.themes
+        return ThemeTuple(self._themes.themes)
 
     @property
     def unexplained_(self) -> float:

@@ -11,7 +11,7 @@ from scipy import sparse  # type: ignore[import-untyped,unused-ignore]
 
 from newfound.description.context import Context
 from newfound.sides import SIDES
-from newfound.table import Table
+from newfound.table import AsTable, Table
 from newfound.text.corpus import Corpus
 from newfound.text.sentences import SentenceFinder
 
@@ -22,7 +22,7 @@ _EXAMPLES_FROM = 25
 
 
 @dataclass(frozen=True)
-class Senses:
+class Senses(AsTable):
     """A word that both sides use, with the words that go with it on each side.
 
     `known` and `novel` are tables, sorted by contrast: ``word``; ``documents_known``,
@@ -42,6 +42,10 @@ class Senses:
         if side not in SIDES:
             raise KeyError(f"side={side!r}: expected 'known' or 'novel'.")
         return self.known if side == "known" else self.novel
+
+    def to_table(self) -> Table:
+        """Return one table of both sides, with a column ``side``."""
+        return Table.stacked("side", {side: self[side] for side in SIDES})
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain data."""

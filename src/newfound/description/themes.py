@@ -26,13 +26,16 @@ from newfound.description.novelty import document_weights, evidence_of_sets
 from newfound.description.theme_choice import Draft, HeldOut, choose_themes, held_out_figures
 from newfound.description.theme_model import MIN_EVIDENCE, Group
 from newfound.description.theme_rules import ThemeRule, matching_rows
-from newfound.table import jsonable
+from newfound.table import AsTable, Table, jsonable
 
-__all__ = ["Theme", "Themes", "find_themes", "theme_name", "unexplained_share"]
+__all__ = ["Theme", "ThemeTuple", "Themes", "find_themes", "theme_name", "unexplained_share"]
 
 N_WORDS = 20
 N_TYPICAL = 3
 NAME_STRENGTH = 0.45  # of a word in a name, relative to the strongest word
+
+_SHARES = ("share_novel", "share_known", "held_out_share_novel", "held_out_share_known")
+_COLUMNS = ("name", "evidence", "words", "rules", "documents_novel", "documents_known", *_SHARES)
 
 Matrix = Any
 Bools = NDArray[np.bool_]
@@ -87,7 +90,6 @@ class Theme:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the theme as plain data, with numbers of documents instead of their rows."""
-        shares = ("share_novel", "share_known", "held_out_share_novel", "held_out_share_known")
         return {
             "name": self.name,
             "evidence": self.evidence,
@@ -95,8 +97,16 @@ class Theme:
             "rules": [str(rule) for rule in self.rules],
             "documents_novel": len(self.novel_documents),
             "documents_known": len(self.known_documents),
-            **{name: jsonable(getattr(self, name)) for name in shares},
+            **{name: jsonable(getattr(self, name)) for name in _SHARES},
         }
+
+
+class ThemeTuple(AsTable, tuple[Theme, ...]):
+    """Themes as a tuple that is also a table, with the columns of `Theme.to_dict`."""
+
+    def to_table(self) -> Table:
+        """Return a table with a row for each theme."""
+        return Table.from_records((theme.to_dict() for theme in self), _COLUMNS)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from numbers import Integral
 from typing import Any, Self
@@ -27,6 +27,7 @@ from newfound.machine.validation import (
     reject_keywords,
     thread_count,
 )
+from newfound.wiring import call_registered
 
 __all__ = ["HISTORY_COLUMNS", "Clauses", "EpochInfo", "TsetlinMachineClassifier"]
 
@@ -329,6 +330,38 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         """The clauses, read from the automata at the first access."""
         check_is_fitted(self, "_machine")
         return self._machine.clauses(thread_count(self.n_jobs))
+
+    def rules(self, feature_names: Sequence[str] | None = None) -> Any:
+        """Return the clauses as rules that a person can read.
+
+        Parameters
+        ----------
+        feature_names : sequence of str, optional
+            The name of each feature. By default ``feature_names_in_``, the columns of the data
+            frame that it was fitted on, or else ``x0``, ``x1``, ...
+
+        Returns
+        -------
+        newfound.rules.machine_rules.Rules
+            A sequence of `newfound.rules.Rule`, those with the highest support first, each once.
+            Printed, it shows a rule a line; `to_pandas`, `to_polars` and `to_csv` export it.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from newfound import TsetlinMachineClassifier
+        >>> X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 50, dtype=bool)
+        >>> machine = TsetlinMachineClassifier(n_clauses=20, T=4, s=3.0, random_state=1)
+        >>> rules = machine.fit(X, X[:, 0] & X[:, 1]).rules(["rain", "wind"])
+        >>> "rain AND wind → True" in map(str, rules)
+        True
+        """
+        check_is_fitted(self, "_machine")
+        if feature_names is None:
+            feature_names = getattr(self, "feature_names_in_", None)
+        return call_registered(
+            "TsetlinMachineClassifier.rules", self.clauses_, self.classes_, feature_names
+        )
 
     @property
     def states_(self) -> NDArray[np.uint8]:

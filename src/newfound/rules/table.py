@@ -15,13 +15,14 @@ from newfound.rules.bags import bags
 from newfound.rules.matching import matching
 from newfound.rules.rule import Clause, literal_words
 from newfound.sides import SIDES
+from newfound.table import AsTable, Table
 
 __all__ = ["ClauseTable"]
 
 _SORT_KEYS = ("gain", "support", "precision", "count", "length")
 
 
-class ClauseTable(Sequence[Clause]):
+class ClauseTable(AsTable, Sequence[Clause]):
     """Clauses as arrays, each read as a `Clause` when it is asked for.
 
     The words of a clause are sorted by how many clauses of the whole table have them, the most
@@ -165,6 +166,11 @@ class ClauseTable(Sequence[Clause]):
         shown = [str(clause) for clause in self[:5]]
         more = [f"... {len(self) - 5:,} more"] if len(self) > 5 else []
         return "\n".join([f"<{len(self):,} clauses>", *shown, *more])
+
+    def to_table(self) -> Table:
+        """Return a table with a row for each clause; see `Clause.to_dict` for the columns."""
+        names = Clause("known", 1).to_dict()
+        return Table.from_records((clause.to_dict() for clause in self), names)
 
     @property
     def side(self) -> NDArray[np.str_]:

@@ -1,0 +1,105 @@
+"""The rules of a machine with any number of classes and named features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from newfound.machine.clauses import Clauses
+from newfound.rules.rule import Rule, read_rule
+from newfound.table import AsTable, Table
+
+__all__ = ["Rules", "rules_of"]
+
+_SHOWN = 20
+
+
+class Rules(AsTable, Sequence[Rule]):
+    """A sequence of rules that is also a table, and prints one rule a line.
+
+    Examples
+    --------
+    >>> Rules([Rule("billing", 1, ("pay",), ("flight",), n_matches=10, support=9)])
+    <1 rule>
+    pay AND NOT flight → billing  (9 of 10)
+    """
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self._rules = tuple(rules)
+
+    def __len__(self) -> int:
+        return len(self._rules)
+
+    @overload
+    def __getitem__(self, key: int) -> Rule: ...
+    @overload
+    def __getitem__(self, key: slice) -> Rules: ...
+    def __getitem__(self, key: int | slice) -> Rule | Rules:
+        """Return one rule, or some of them."""
+        return Rules(self._rules[key]) if isinstance(key, slice) else self._rules[key]
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self._rules)
+
+    def __repr__(self) -> str:
+        head = f"<{len(self):,} rule{'s' if len(self) != 1 else ''}>"
+        shown = [f"{rule}  ({rule.support:,} of {rule.n_matches:,})" for rule in self[:_SHOWN]]
+        hidden = len(self) - _SHOWN
+        return "\n".join([head, *shown, *([f"... {hidden:,} more"] if hidden > 0 else [])])
+
+    def to_table(self) -> Table:
+        """Return a table with a row for each rule."""
+        return Table.from_records(
+            {
+                "rule": str(rule),
+                "class": rule.class_name,
+                "polarity": rule.polarity,
+                "plain": list(rule.plain),
+                "negated": list(rule.negated),
+                "matches": rule.n_matches,
+                "support": rule.support,
+                "precision": rule.precision if rule.n_matches else None,
+                "count": rule.count,
+            }
+            for rule in self
+        )
+
+
+def rules_of(clauses: Clauses, classes: ArrayLike, names: Sequence[str] | None) -> Rules:
+    """Return the rules of a machine, each once, those with the highest support first.
+
+    Parameters
+    ----------
+    clauses : Clauses
+        The clauses of the machine.
+    classes : array
+        Its classes.
+    names : sequence of str or None
+        The name of each feature; by default ``x0``, ``x1``, ...
+
+    Returns
+    -------
+    Rules
+    """
+    if names is None:
+        names = [f"x{j}" for j in range(clauses.n_features)]
+    elif len(names) != clauses.n_features:
+        raise ValueError(
+            f"There are {len(names):,} feature names for {clauses.n_features:,} features; pass one "
+            "for each."
+        )
+    labels = np.asarray(classes).tolist()
+    found: dict[Any, Rule] = {}
+    for row in np.flatnonzero(clauses.lengths).tolist():
+        code = int(clauses.class_index[row])
+        literals = clauses.literals[clauses.indptr[row] : clauses.indptr[row + 1]].tobytes()
+        key = (code, int(clauses.polarity[row]), literals)
+        if key in found:
+            found[key] = replace(found[key], count=found[key].count + 1)
+        else:
+            found[key] = read_rule(clauses, row, names, labels[code])
+    return Rules(sorted(found.values(), key=lambda rule: (-rule.support, rule.n_matches)))
