@@ -238,6 +238,18 @@ class TestDescribe:
         )
         assert json.loads(result.stdout)["novel"]["source"] == "standard input"
 
+    def test_json_in_a_pipe_needs_no_format(self, piles: Piles) -> None:
+        rows = [{"body": text, "n": 1} for text in NOVEL]
+        options = (
+            "--novel", "-", "--known", piles.known, *SMALL, "--json", "--text-column", "body"
+        )  # fmt: skip
+        for piped in ("\n".join(map(json.dumps, rows)), json.dumps(rows)):
+            result = call("describe", *options, input=piped)
+            assert result.exit_code == 0, result.output
+            assert json.loads(result.stdout)["novel"]["documents"] == len(NOVEL)
+        result = call("describe", *options, input="a plain text\n")
+        assert result.exit_code == 1 and "has no columns" in result.stderr
+
     def test_the_format_is_for_names_that_do_not_say_it(self, piles: Piles) -> None:
         table = piles.folder / "old.csv"
         table.write_text("n,text\n" + "".join(f"1,{line}\n" for line in KNOWN))

@@ -107,6 +107,33 @@ class TestFormats:
         assert (found.texts, found.ids) == (("Rugby", "Cricket"), ("7", "9"))
         assert found.found == {"empty": 1}
 
+    @pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.json.gz"])
+    def test_a_json_array_is_read_whatever_the_name(self, write: Write, name: str) -> None:
+        rows = [{"id": "a", "text": "Rugby\n[six]"}, {"id": "b", "text": "Cricket"}]
+        for indent in (None, 2):
+            found = read_documents(write(name, json.dumps(rows, indent=indent)))
+            assert (found.texts, found.ids) == (("Rugby\n[six]", "Cricket"), ("a", "b"))
+        found = read_documents(write(name, '["Rugby", "", "Cricket"]'))
+        assert (found.texts, found.ids[1]) == (("Rugby", "Cricket"), f"{name}:3")
+        assert read_documents(write(name, JSONL)).texts == ("Rugby", "Cricket")
+
+    def test_lines_with_brackets_and_braces_are_text(self) -> None:
+        code = "from newfound.text.documents import read_documents as read; print(read('-').texts)"
+        for text in ("[1] Smith\n{x} is a set\n", "{x} is a set\n[1] Smith\n"):
+            run = subprocess.run(
+                [sys.executable, "-c", code], input=text, capture_output=True, text=True
+            )
+            assert run.stdout.strip() == str(tuple(text.splitlines())), run.stderr
+
+    def test_a_named_column_may_hold_numbers(self, write: Write) -> None:
+        path = write("a.csv", "price\n12.5\n")
+        assert read_documents(path, text_column="price").texts == ("12.5",)
+        pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+        frame = pandas.DataFrame({"day": ["2003-04-01"], "n": [1]})
+        with pytest.raises(DocumentError, match=r"No column of the frame .* It has: day, n\."):
+            as_documents(frame)
+        assert as_documents(frame, text_column="day").texts == ("2003-04-01",)
+
     def test_jsonl_of_bare_strings(self, write: Write) -> None:
         assert read_documents(write("a.ndjson", '"Rugby"\n\n"Cricket"\n')).found == {"empty": 1}
 
@@ -136,7 +163,13 @@ class TestFormats:
 
     @pytest.mark.parametrize(
         ("options", "content"),
-        [({}, "Rugby\nCricket\n"), ({"format": "jsonl"}, JSONL), ({"encoding": "utf-16"}, "")],
+        [
+            ({}, "Rugby\nCricket\n"),
+            ({"format": "jsonl"}, JSONL),
+            ({}, JSONL),
+            ({}, f"[{','.join(JSONL.splitlines())}]"),
+            ({"encoding": "utf-16"}, ""),
+        ],
     )
     def test_standard_input(self, options: dict[str, str], content: str) -> None:
         code = (
@@ -146,7 +179,7 @@ class TestFormats:
         )
         raw = content.encode() or "Rugby\nCricket\n".encode("utf-16")
         run = subprocess.run([sys.executable, "-c", code], input=raw, capture_output=True)
-        name = "a" if "format" in options else "standard input:1"
+        name = "a" if '"id"' in content else "standard input:1"
         assert run.stdout.decode().splitlines() == [
             f"('Rugby', 'Cricket') {name}",
             "2 documents from standard input",
@@ -159,6 +192,7 @@ class TestFormats:
             ("a.txt", "txt"),
             ("a.CSV.gz", "csv"),
             ("a.ndjson", "jsonl"),
+            ("a.json.gz", "json"),
             ("a.parquet", "parquet"),
             ("a.log", None),
             ("a.gz", None),
@@ -193,6 +227,19 @@ class TestEncodings:
         assert read_documents(path, encoding=encoding).texts == ("Rugby",)
         write("docs/a.txt", b"\xef\xbb\xbfRugby")
         assert read_documents(tmp_path / "docs", encoding=encoding).texts == ("Rugby",)
+
+    @pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+    def test_a_byte_order_mark_tells_the_encoding(
+        self, write: Write, tmp_path: Path, encoding: str
+    ) -> None:
+        for name, content in (("a.csv", "text,n\nGröße,1\n"), ("a.txt.gz", "Größe\n")):
+            found = read_documents(write(name, content.encode(encoding)))
+            assert (found.texts, found.found) == (("Größe",), {encoding: 1})
+            assert found.summary().endswith(f"; 1 in {encoding.upper()}")
+        array = json.dumps([{"text": "Größe"}], ensure_ascii=False)
+        assert read_documents(write("a.json", array.encode(encoding))).texts == ("Größe",)
+        write("docs/a.txt", "Größe".encode(encoding))
+        assert read_documents(tmp_path / "docs").texts == ("Größe",)
 
     def test_other_bytes_are_windows_1252_line_by_line(self, write: Write) -> None:
         raw = "£5\n".encode() + b"\xa36 \x80\n" + b"\x81\n"
@@ -321,7 +368,18 @@ class TestMalformed:
             ("a.csv", "", "it is empty"),
             ("a.csv", "text\n", "it is empty"),
             ("a.txt", "\n \n", r"\(1 empty, 1 blank\)"),
-            ("a.txt", "hi\n".encode("utf-16"), r"\(2 non-text\); pass encoding='utf-16'"),
+            ("a.txt", "hi\n".encode("utf-16-le"), r"encoding='utf-16' \(--encoding utf-16\)"),
+            (
+                "a.csv",
+                b"price\n12.5\n3\n",
+                r"No column .* looks like text: 'price'.* has: price",
+            ),
+            ("a.csv", b"id,day\n1,2003-04-01T10:00Z\n", r"looks like text: 'day'.* has: id, day\."),
+            ("a.json", b'[{"n": "1"}, {"n": "2"}]', r"looks like text: 'n'.*\(--text-column\)"),
+            ("a.csv", b"a,b\n1,2\n", r"holds the text\? It has: a, b\..*\(--text-column\)"),
+            ("a.json", b'[{"text": "a"},\n {"text": ]', r"a\.json, line 2, is not JSON: Expecting"),
+            ("a.json", b'{\n "text": "a"}', "expected one object a line, or an array of objects"),
+            ("a.json", b'[{"text": "a"}, 3]', r"a\.json, item 2, is not a JSON object\."),
         ],
     )
     def test_one_sentence(self, write: Write, name: str, content: str, message: str) -> None:

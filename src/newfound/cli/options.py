@@ -39,8 +39,8 @@ __all__ = [
 ]
 
 PATH_HELP = (
-    "a folder of text files, a .txt (one document per line), .csv, .tsv, .jsonl or .parquet file, "
-    "also compressed as .gz, or - for standard input"
+    "a folder of text files, a .txt (one document per line), .csv, .tsv, .jsonl, .json or .parquet "
+    "file, also compressed as .gz, or - for standard input"
 )
 
 
@@ -58,6 +58,7 @@ class Format(StrEnum):
     csv = "csv"
     tsv = "tsv"
     jsonl = "jsonl"
+    json = "json"
     parquet = "parquet"
 
 
@@ -150,9 +151,16 @@ TextColumn = Annotated[
 KnownColumn = Annotated[
     str | None, typer.Option(help="Text column of the known documents, if it differs.")
 ]
-FormatOf = Annotated[Format | None, typer.Option(help="Input format; needed for standard input.")]
+FormatOf = Annotated[
+    Format | None,
+    typer.Option(help="Input format; standard input is JSON if it begins so, else lines of text."),
+]
 Encoding = Annotated[
-    str | None, typer.Option(help="Input encoding; by default UTF-8, or else Windows-1252.")
+    str | None,
+    typer.Option(
+        help="Input encoding, such as utf-16; by default that of a byte-order mark, UTF-8, or else "
+        "Windows-1252."
+    ),
 ]
 Language = Annotated[
     str | None,
@@ -209,7 +217,11 @@ def reading_options(
         raise typer.BadParameter(
             f"--format {format.value} contradicts the file names, which already say the format."
         )
-    tables = [(name or format) in TABLES for name in named]
+    # Standard input is looked into when it is read: it may be JSON.
+    tables = [
+        (name or format) in TABLES or (path == "-" and format is None)
+        for path, name in zip(paths, named, strict=True)
+    ]
     if column is not None and not any(tables):
         raise typer.BadParameter(
             f"--text-column {column}: none of the inputs is a table with columns."

@@ -1,9 +1,9 @@
 """Read documents from folders, files, standard input, lists and frames, and count what is left out.
 
-The encoding is UTF-8, with or without a byte-order mark. A line that is not UTF-8 (in a folder: a
-file) is read as Windows-1252 and counted. A document with a NUL character is not text. Empty, blank
-and non-text documents are left out. Duplicates, which differ from an earlier document in white
-space at most, are kept unless the caller drops them. All of them are counted.
+The encoding is the one that a byte-order mark tells, or else UTF-8. A line that is not UTF-8 (in a
+folder: a file) is read as Windows-1252 and counted. A document with a NUL character is not text.
+Empty, blank and non-text documents are left out. Duplicates, which differ from an earlier document
+in white space at most, are kept unless the caller drops them. All of them are counted.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from newfound.text.readers import (
     Reader,
     Record,
     as_text,
+    checked_guess,
     choose_columns,
     is_missing,
     make_record,
@@ -47,6 +48,8 @@ __all__ = [
 _KEPT = {
     "duplicate": "",
     "recoded": "not UTF-8, read as Windows-1252",
+    "utf-16": "in UTF-16",
+    "utf-32": "in UTF-32",
     "repaired": "with half a surrogate pair, replaced by a question mark",
 }
 
@@ -69,7 +72,8 @@ class Documents:
     found : dict of str to int
         Counts of special cases. Left out: ``empty``, ``blank`` and ``non-text`` documents, and in a
         folder ``hidden`` and ``table`` files. Kept: a ``duplicate`` of an earlier document, unless
-        `duplicates_dropped`; lines or files ``recoded`` from Windows-1252; documents ``repaired``
+        `duplicates_dropped`; lines or files ``recoded`` from Windows-1252; files in ``utf-16`` or
+        ``utf-32``; documents ``repaired``
         that had half a surrogate pair.
     duplicates_dropped : bool
         Whether duplicates were left out.
@@ -148,9 +152,9 @@ def read_documents(
     ----------
     path : path
         A folder (each file a document, subfolders included), a ``.txt`` file (each line a
-        document), a ``.csv``, ``.tsv``, ``.jsonl`` or ``.parquet`` file (each row), one of these
-        with ``.gz``, or ``-`` for standard input. All but folders and compressed Parquet are
-        streamed.
+        document), a ``.csv``, ``.tsv``, ``.jsonl``, ``.json`` (an array) or ``.parquet`` file (each
+        row), one of these with ``.gz``, or ``-`` for standard input. All but folders, JSON arrays
+        and compressed Parquet are streamed.
     text_column : str or None, default=None
         The column with the texts. By default the column *text*, or the only column of strings.
     label_column : str or None, default=None
@@ -158,9 +162,11 @@ def read_documents(
     date_column : str or None, default=None
         The column with the dates, written as in `newfound.text.dates.parse_dates`.
     encoding : str or None, default=None
-        The only encoding to try; by default UTF-8, then Windows-1252.
-    format : {"txt", "csv", "tsv", "jsonl", "parquet"} or None, default=None
-        The format, if the file name does not tell it; standard input is "txt" by default.
+        The only encoding to try; by default that of a byte-order mark, else UTF-8, then
+        Windows-1252.
+    format : {"txt", "csv", "tsv", "jsonl", "json", "parquet"} or None, default=None
+        The format, if the file name does not tell it; standard input is JSON if it begins so, else
+        "txt".
     drop_duplicates : bool, default=False
         Leave out a document with the same text as an earlier one, apart from white space.
 
@@ -328,8 +334,13 @@ def _frame_records(frame: nw.DataFrame[Any], given: Columns) -> Iterator[Record]
     columns = choose_columns(frame.columns, strings, given, "The frame")
     chosen = [name for name in columns if name is not None]
     values = [frame.get_column(name).to_list() for name in chosen]
-    for i, row in enumerate(zip(*values, strict=True)):
-        yield make_record(dict(zip(chosen, row, strict=True)), columns, str(i), f"Row {i}")
+    records: Iterator[Record] = (
+        make_record(dict(zip(chosen, row, strict=True)), columns, str(i), f"Row {i}")
+        for i, row in enumerate(zip(*values, strict=True))
+    )
+    if must_guess:
+        records = checked_guess(records, frame.columns, columns.text, "the frame")
+    return records
 
 
 def _with_text(records: Iterable[Record], counts: Counter[str]) -> Iterator[Record]:
@@ -385,5 +396,5 @@ def _no_documents(source: str, counts: Counter[str]) -> str:
     if counts["table"]:
         hint = "; pass the table itself, not its folder"
     elif counts["non-text"]:
-        hint = "; pass encoding='utf-16' if that is the encoding"
+        hint = "; pass encoding='utf-16' (--encoding utf-16) if that is the encoding"
     return f"There are no documents in {source} ({found or 'it is empty'}){hint}."

@@ -19,6 +19,14 @@ from datetime import date
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from newfound.text.dates import parse_date
+from newfound.text.formats import (
+    encoding_of,
+    first_bytes,
+    json_kind,
+    looks_like_text,
+    peekable,
+    with_head,
+)
 
 __all__ = [
     "MAX_DOCUMENT_BYTES",
@@ -28,6 +36,7 @@ __all__ = [
     "Reader",
     "Record",
     "as_text",
+    "checked_guess",
     "choose_columns",
     "format_of",
     "is_missing",
@@ -37,7 +46,8 @@ __all__ = [
 
 MAX_DOCUMENT_BYTES = 1 << 28
 
-TABLES = ("csv", "tsv", "jsonl", "parquet")
+TABLES = ("csv", "tsv", "jsonl", "json", "parquet")
+_ROWS_LOOKED_AT = 200  # to see whether a column that was guessed holds text
 _FORMATS = ("txt", *TABLES)
 
 
@@ -77,11 +87,29 @@ def choose_columns(
         others = [name for name in strings if name not in ("id", given.label, given.date)]
         text = "text" if "text" in names else others[0] if len(others) == 1 else None
     if text is None:
-        raise DocumentError(f"Which column of {where} holds the text? It has: {shown}.")
+        raise DocumentError(
+            f"Which column of {where} holds the text? It has: {shown}. Name one with text_column "
+            "(--text-column)."
+        )
     if list(names).count(text) > 1:
         raise DocumentError(f"{where} has several columns called {text!r}; rename them.")
     has_id = "id" in names and "id" not in (text, given.label, given.date)
     return Columns(text, given.label, given.date, "id" if has_id else None)
+
+
+def checked_guess(
+    records: Iterator[Record], names: Sequence[Any], guess: Any, where: str
+) -> Iterator[Record]:
+    """Return the same records, or raise an error if the column that was guessed holds no text."""
+    head, records = with_head(records, _ROWS_LOOKED_AT)
+    texts = [record.text for record in head if record.text]
+    if texts and not looks_like_text(texts):
+        raise DocumentError(
+            f"No column of {where} looks like text: {guess!r}, the only one that could be, has no "
+            f"words. It has: {', '.join(map(str, names))}. To read a column anyway, name it with "
+            "text_column (--text-column)."
+        )
+    return records
 
 
 def make_record(row: Mapping[Any, Any], columns: Columns, place: str, where: str) -> Record:
@@ -160,6 +188,7 @@ class Reader:
         self.file = "standard input" if name == "-" else name
         self.line = 0
         self.guessed: str | None = None
+        self.names: Sequence[str] = ()
 
     @contextmanager
     def errors(self) -> Iterator[None]:
@@ -180,37 +209,58 @@ class Reader:
         """Iterate over the records of the path, in the given format or that of its name."""
         if format is not None and format not in _FORMATS:
             raise DocumentError(f"format={format!r}: expected one of {', '.join(_FORMATS)}.")
-        is_folder = self.name != "-" and stat.S_ISDIR(os.stat(self.name).st_mode)
-        format = "folder" if is_folder else format or self._format()
-        if format in ("folder", "txt") and self.given != Columns(None):
+        if self.name != "-" and stat.S_ISDIR(os.stat(self.name).st_mode):
+            self._check_no_columns("folder")
+            yield from self._folder()
+            return
+        with self._open(self.name) as opened:
+            stream = peekable(opened)
+            format = format or self._format(stream)
+            if format == "txt":
+                self._check_no_columns(format)
+                for text in self.lines(stream):
+                    yield Record(self._place(self.line), text.rstrip("\r\n"))
+                return
+            records = self._table(stream, format)
+            first = next(records, None)
+            if first is not None:
+                records = itertools.chain([first], records)
+                if self.guessed is not None:
+                    records = checked_guess(records, self.names, self.guessed, self.file)
+                yield from records
+
+    def _check_no_columns(self, format: str) -> None:
+        if self.given != Columns(None):
             raise DocumentError(
                 f"{self.file} is a {format} and has no columns; do not name any column."
             )
-        if is_folder:
-            yield from self._folder()
-            return
-        with self._open(self.name) as stream:
-            if format == "txt":
-                for text in self.lines(stream):
-                    yield Record(self._place(self.line), text.rstrip("\r\n"))
-            elif format == "jsonl":
-                yield from self._jsonl(stream)
-            elif format == "parquet":
-                yield from self._parquet(stream)
-            else:
-                yield from self.read_csv(stream, "," if format == "csv" else "\t")
 
-    def _format(self) -> str:
-        format = "txt" if self.name == "-" else format_of(self.name)
+    def _table(self, stream: BinaryIO, format: str) -> Iterator[Record]:
+        if format in ("jsonl", "json"):
+            return self._json(stream)
+        if format == "parquet":
+            return self._parquet(stream)
+        return self.read_csv(stream, "," if format == "csv" else "\t")
+
+    def _format(self, stream: BinaryIO) -> str:
+        if self.name == "-":
+            return "jsonl" if json_kind(self._head(stream)) is not None else "txt"
+        format = format_of(self.name)
         if format is None:
             raise DocumentError(
                 f"{self.file} has no known format; expected a folder or .{', .'.join(_FORMATS)} "
-                "(each also .gz), or name the format."
+                "(each also .gz), or name the format with format (--format)."
             )
         return format
 
+    def _head(self, stream: BinaryIO) -> str:
+        """Return the beginning of a stream as text, with errors where it is cut."""
+        raw = first_bytes(stream)
+        return raw.decode(self.encoding or encoding_of(raw) or "utf-8", errors="replace")
+
     def _columns(self, names: Sequence[str], strings: Iterable[str], where: str) -> Columns:
         columns = choose_columns(names, strings, self.given, where)
+        self.names = names
         if columns.text not in ("text", self.given.text):
             self.guessed = columns.text
         return columns
@@ -233,8 +283,10 @@ class Reader:
     def lines(self, stream: BinaryIO) -> Iterator[str]:
         """Iterate over decoded lines; only a line feed ends a line."""
         text = None
-        if self.encoding is not None:
-            text = io.TextIOWrapper(stream, self.encoding, newline="\n")
+        stream = peekable(stream)
+        encoding = self.encoding or self._marked(first_bytes(stream))
+        if encoding is not None:
+            text = io.TextIOWrapper(stream, encoding, newline="\n")
         read = stream.readline if text is None else text.readline
         try:
             while line := read(MAX_DOCUMENT_BYTES):
@@ -247,6 +299,13 @@ class Reader:
         finally:
             if text is not None:
                 text.detach()  # otherwise it closes standard input
+
+    def _marked(self, raw: bytes) -> str | None:
+        """Return the encoding that a byte-order mark tells, and count its use."""
+        encoding = encoding_of(raw)
+        if encoding is not None:
+            self.counts[encoding] += 1
+        return encoding
 
     def _decode(self, raw: bytes) -> str:
         """Decode UTF-8, or else Windows-1252, or else Latin-1 for its five undefined bytes."""
@@ -287,25 +346,53 @@ class Reader:
         except csv.Error as error:
             raise self._malformed(f"begins a malformed row: {error}", start) from error
 
-    def _jsonl(self, stream: BinaryIO) -> Iterator[Record]:
+    def _json(self, stream: BinaryIO) -> Iterator[Record]:
+        """Yield the documents of JSON lines, or of a JSON array."""
+        if json_kind(self._head(stream)) == "array":
+            rows, what = self._json_array(stream), "item"
+        else:
+            rows, what = self._json_lines(stream), "line"
         columns: Columns | None = None
-        for line in self.lines(stream):
-            place, where = self._place(self.line), f"{self.file}, line {self.line},"
-            try:
-                row = json.loads(line) if line.strip() else ""
-            except (ValueError, RecursionError) as error:
-                raise self._malformed(f"is not JSON: {error}", self.line) from error
+        for number, row in rows:
+            place, where = self._place(number), f"{self.file}, {what} {number},"
             if isinstance(row, str) and self.given == Columns(None):
                 yield Record(place, row)
                 continue
             if not isinstance(row, dict):
-                raise self._malformed("is not a JSON object", self.line)
+                raise DocumentError(f"{where} is not a JSON object.")
             if columns is None:
                 strings = [name for name, value in row.items() if isinstance(value, str)]
                 columns = self._columns(list(row), strings, where)
             if columns.text not in row:
-                raise self._malformed(f"has no {columns.text!r}", self.line)
+                raise DocumentError(f"{where} has no {columns.text!r}.")
             yield make_record(row, columns, place, where)
+
+    def _json_lines(self, stream: BinaryIO) -> Iterator[tuple[int, Any]]:
+        for line in self.lines(stream):
+            try:
+                row = json.loads(line) if line.strip() else ""
+            except (ValueError, RecursionError) as error:
+                hint = ""
+                if self.line == 1 and line.strip().startswith("{"):
+                    hint = "; expected one object a line, or an array of objects"
+                raise self._malformed(f"is not JSON: {error}{hint}", self.line) from error
+            yield self.line, row
+
+    def _json_array(self, stream: BinaryIO) -> Iterator[tuple[int, Any]]:
+        text = "".join(self.lines(stream))
+        if len(text) >= MAX_DOCUMENT_BYTES:
+            raise DocumentError(
+                f"{self.file} is a JSON array of more than {MAX_DOCUMENT_BYTES:,} characters; "
+                "write one object a line (.jsonl)."
+            )
+        try:
+            rows = json.loads(text)
+        except json.JSONDecodeError as error:
+            what = f"is not JSON: {error.msg}: column {error.colno}"
+            raise self._malformed(what, error.lineno) from error
+        except (ValueError, RecursionError) as error:
+            raise DocumentError(f"{self.file} is not JSON: {error}.") from error
+        yield from enumerate(rows, 1)
 
     def _parquet(self, stream: BinaryIO) -> Iterator[Record]:
         try:
@@ -348,7 +435,7 @@ class Reader:
             status = os.stat(self.file)
             if not stat.S_ISREG(status.st_mode):
                 self.counts["non-text"] += 1
-            elif _suffix(name) in TABLES:
+            elif _suffix(name) in TABLES and _suffix(name) != "json":
                 self.counts["table"] += 1
             else:
                 with self._open(self.file) as stream:
@@ -356,7 +443,8 @@ class Reader:
                 if len(raw) >= MAX_DOCUMENT_BYTES:
                     what = f"is longer than {MAX_DOCUMENT_BYTES:,} bytes; split it"
                     raise DocumentError(f"{self.file} {what}.")
-                text = raw.decode(self.encoding) if self.encoding else self._decode(raw)
+                encoding = self.encoding or self._marked(raw)
+                text = raw.decode(encoding) if encoding else self._decode(raw)
                 yield Record(
                     name, text.removeprefix("\ufeff"), name.partition("/")[0] if labelled else None
                 )

@@ -1,0 +1,94 @@
+"""What the beginning of a file tells: its encoding, and whether it is JSON."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from typing import BinaryIO, TypeVar, cast
+
+__all__ = ["encoding_of", "first_bytes", "json_kind", "looks_like_text", "peekable", "with_head"]
+
+Item = TypeVar("Item")
+
+_BYTES = 1 << 16
+_BYTE_ORDER_MARKS = {
+    b"\xff\xfe\x00\x00": "utf-32",
+    b"\x00\x00\xfe\xff": "utf-32",
+    b"\xff\xfe": "utf-16",
+    b"\xfe\xff": "utf-16",
+}
+_ARRAY = re.compile(r'\s*\[\s*(?:[{"\]]|$)')
+_LETTER = re.compile(r"[^\W\d_]")
+_TIME = re.compile(r"\d[\d\s.:/+-]*T[\d\s.:/+-]*Z?")
+
+
+def peekable(stream: BinaryIO) -> BinaryIO:
+    """Return a stream with the same content of which the beginning can be read in advance."""
+    if hasattr(stream, "peek"):
+        return stream
+    return cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, stream)))
+
+
+def first_bytes(stream: BinaryIO) -> bytes:
+    """Return what can be read in advance of a stream from `peekable`; of a pipe, what has come."""
+    return cast(bytes, stream.peek(_BYTES))  # type: ignore[attr-defined]
+
+
+def encoding_of(raw: bytes) -> str | None:
+    """Return the encoding that a byte-order mark tells, or None; that of UTF-8 needs no telling.
+
+    Examples
+    --------
+    >>> encoding_of("Größe".encode("utf-16")), encoding_of("Größe".encode())
+    ('utf-16', None)
+    """
+    return next((name for mark, name in _BYTE_ORDER_MARKS.items() if raw.startswith(mark)), None)
+
+
+def json_kind(head: str) -> str | None:
+    r"""Return how a text begins: as a JSON "array", a "line" with a JSON object, or else None.
+
+    Parameters
+    ----------
+    head : str
+        The beginning of the text.
+
+    Examples
+    --------
+    >>> [json_kind(head) for head in ('{"a": 1}\n{"a"', '[{"a": 1},', "[1] Smith, 2003", "Hi")]
+    ['line', 'array', None, None]
+    """
+    head = head.removeprefix("\ufeff")
+    if _ARRAY.match(head):
+        return "array"
+    line = head.strip().partition("\n")[0]
+    if not line.startswith("{"):
+        return None
+    try:
+        return "line" if isinstance(json.loads(line), dict) else None
+    except (ValueError, RecursionError):
+        # An object of several lines, or one that is longer than the beginning, still has a key.
+        return "line" if re.match(r'\s*\{\s*(?:"(?:[^"\\]|\\.)*"\s*:|$)', head) else None
+
+
+def looks_like_text(values: Iterable[str]) -> bool:
+    """Return whether any of some values has a letter, and is not a time.
+
+    Examples
+    --------
+    >>> looks_like_text(["12.5", "2003-04-01T10:00Z"]), looks_like_text(["3", "a wicket"])
+    (False, True)
+    """
+    return any(
+        _LETTER.search(value) is not None and _TIME.fullmatch(value.strip()) is None
+        for value in values
+    )
+
+
+def with_head(items: Iterator[Item], n: int) -> tuple[list[Item], Iterator[Item]]:
+    """Return the first items of an iterator, and an iterator over all of them."""
+    head = list(islice(items, n))
+    return head, chain(head, items)
