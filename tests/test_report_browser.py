@@ -393,6 +393,28 @@ class TestReading:
             assert page.locator("#card h3 bdi").inner_text() == word
             page.click("#card .close")
 
+    def test_rules_are_searched_by_the_words_that_are_shown(
+        self, open_page: Open, sample: Path
+    ) -> None:
+        page = open_page(sample)
+        rules = page.locator("#rules-table tbody tr")
+        first = rules.first.locator("button.word").first.inner_text()
+        page.fill("#rules-search", first.lower())
+        assert rules.count()
+        assert all(first in text for text in rules.locator(".rule").all_inner_texts())
+        hidden = page.evaluate(
+            """() => {
+              const rows = newfound.data.rules.rows.filter((row) => row.listed);
+              const shown = new Set(rows.flatMap((row) =>
+                [...row.plain, ...row.negated.slice(0, newfound.negatedShown(row))]));
+              return rows.flatMap((row) => row.negated)
+                .find((word) => ![...shown].some((other) => other.includes(word)));
+            }"""
+        )
+        assert hidden
+        page.fill("#rules-search", hidden)
+        assert rules.count() == 0
+
     def test_documents_are_searched_and_filtered(self, open_page: Open, report: Path) -> None:
         page = open_page(report)
         page.fill("#documents-search", "umpire")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from newfound.description.themes import Theme
     from newfound.description.timeline import Curve
     from newfound.machine.clauses import EpochInfo
-    from newfound.rules import Clause
+    from newfound.rules import Clause, ReadableRule
 
 __all__ = [
     "epochs_of",
@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 _WIDTH_OF_A_PIPE = 120
-_NEGATED_SHOWN = 6
+_RULE_LENGTH = 72
 _FORMS_SHOWN = 3
 _RULES_SHOWN = 4
 _CURVE_WIDTH = 16
@@ -280,13 +280,19 @@ def phrases_table(rows: Sequence[dict[str, Any]], title: str) -> Table:
     return table
 
 
-def rules_table(clauses: Sequence[Clause], title: str) -> Table:
+def rules_table(rules: Sequence[ReadableRule], title: str) -> Table:
     """Return a table of rules, with the documents of each side that they match."""
     table = _table(title)
-    table.add_column("rule", min_width=20)
-    for name in ("novel docs", "known docs", "precision", "held out", "count"):
+    table.caption = (
+        "Held out: precision on documents that no machine was trained on. Base: base rate, the "
+        "share of all documents on that side. Variants: folded rules with almost the same words."
+    )
+    table.caption_justify = "left"
+    table.add_column("rule", min_width=16)
+    for name in ("novel", "known", "precision", "held out", "base", "variants"):
         table.add_column(name, justify="right", no_wrap=True)
-    for clause in clauses:
+    for found in rules:
+        clause = found.rule
         table.add_row(
             rule(clause),
             f"{clause.matches_novel:,}",
@@ -295,7 +301,8 @@ def rules_table(clauses: Sequence[Clause], title: str) -> Table:
                 "" if math.isnan(precision) else f"{precision:.0%}"
                 for precision in (clause.precision, clause.held_out_precision)
             ),
-            f"{clause.count:,}",
+            f"{found.base_rate:.0%}",
+            f"{found.variants:,}",
         )
     return table
 
@@ -313,8 +320,8 @@ def _forms(word: str, forms: Sequence[str]) -> str:
 
 
 def rule(clause: Clause) -> Text:
-    """Return a rule with its first few negated words; the paper's rules have forty."""
-    text = Text(visible(clause.conditions(_NEGATED_SHOWN)))
+    """Return a rule, cut if it is long; the paper's rules have forty negated words."""
+    text = Text(visible(clause.shortened(_RULE_LENGTH)))
     return text.append(f" → {clause.side}", STYLES[clause.side])
 
 

@@ -157,10 +157,11 @@ def describe(
     """Describe what is new in novel documents, compared with known ones.
 
     Prints the themes and the words that are new, with the evidence for each, the words that are
-    typical of the known documents, words that occur together, and the most frequent rules. Words
-    are ranked by novelty, in standard deviations; above about 2 it is unlikely to be chance. q is
-    the expected share of false discoveries if you stop at that word. A score of 8 means that the
-    word is 8 times as frequent in the rules for novel as in the rules for known.
+    typical of the known documents, words that occur together, and the best rules. Words are ranked
+    by novelty, in standard deviations; above about 2 it is unlikely to be chance. q is the expected
+    share of false discoveries if you stop at that word. A score of 8 means that the word is 8 times
+    as frequent in the rules for novel as in the rules for known. A rule is shown with its precision
+    on documents that no machine was trained on (held out), and the base rate of its side.
 
     Documents with dates can be in one file: --documents FILE --date-column NAME, and --dates-from
     DAY to split them, or --by month to describe each month against all before.
@@ -334,6 +335,7 @@ def _print(
     json: bool,
 ) -> None:
     from newfound.report.summary import description_sentence
+    from newfound.rules import readable_rules
 
     new, old = top_words(describer, top, by), top_words(describer, top, by, ascending=True)
     phrases = [
@@ -341,12 +343,7 @@ def _print(
         for side, n in (("novel", top), ("known", -(-top // 2)))
         for row in describer.phrases_.take(describer.phrases_["side"] == side).take(slice(n))
     ]
-    common = describer.clauses_.sorted("count")
-    rules = [
-        clause
-        for side in ("novel", "known")
-        for clause in common[common.side == side][: -(-top // 2)]
-    ]
+    rules = readable_rules(describer.clauses_, -(-top // 2))
     if json:
         print_json(
             {
@@ -357,7 +354,7 @@ def _print(
                 "summary": description_sentence(describer),
                 **described_data(describer, top, by),
                 "phrases": phrases,
-                "rules": [clause.to_dict() for clause in rules],
+                "rules": [rule.to_dict() for rule in rules],
                 "set_aside": describer.set_aside_,
                 "copies": None if describer.copies_ is None else describer.copies_.n_documents,
             }
@@ -371,7 +368,7 @@ def _print(
             old, "known", "Words typical of the known documents", word_curves(describer, old)
         ),
         *([phrases_table(phrases, "Words that occur together")] if phrases else []),
-        rules_table(rules, "Most frequent rules"),
+        *([rules_table(rules, "Rules that separate the two best")] if rules else []),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from newfound.description.words import WordTable
 from newfound.marks import Mark, MarkedText
-from newfound.rules import Clause, ClauseTable
+from newfound.rules import ClauseTable, readable_rules
 from newfound.table import jsonable
 from newfound.text.vectorizer import TextVectorizer
 
@@ -17,7 +17,7 @@ __all__ = ["Explanation", "Mention", "explain"]
 
 # The logarithms of the scores from which a word has a colour, and the full colour.
 _FAINT, _FULL = math.log(2), math.log(16)
-_RULES_SHOWN, _RULE_LENGTH = 5, 160
+_RULES_SHOWN, _RULE_LENGTH = 5, 150
 
 
 @dataclass(frozen=True)
@@ -106,11 +106,14 @@ class Explanation(MarkedText):
         )
 
     def lines(self) -> Iterator[str]:
-        """Return the first rules of the winning side, with the documents that they match."""
+        """Return the best rules of the winning side, without variants, and what they match."""
         side = "known" if self.verdict == "known" else "novel"
-        for rule in self.rules[self.rules.side == side][:_RULES_SHOWN]:
+        own = self.rules[self.rules.side == side]
+        best = readable_rules(own, _RULES_SHOWN)
+        for found in best or readable_rules(own, _RULES_SHOWN, negated_only=True):
+            rule = found.rule
             yield (
-                f"{_shortened(rule)}  ({rule.matches_novel:,} novel and "
+                f"{rule.shortened(_RULE_LENGTH)} → {side}  ({rule.matches_novel:,} novel and "
                 f"{rule.matches_known:,} known documents)"
             )
 
@@ -181,11 +184,3 @@ def _mark(word: Mention) -> Mark:
 
 def _names(words: Iterable[Mention]) -> list[str]:
     return list(dict.fromkeys(word.word for word in words))
-
-
-def _shortened(rule: Clause) -> str:
-    """Return a rule as text, cut before the arrow where it is long."""
-    text, arrow = str(rule), f" → {rule.side}"
-    if len(text) <= _RULE_LENGTH:
-        return text
-    return f"{rule.conditions()[: _RULE_LENGTH - len(arrow) - 2]} …{arrow}"

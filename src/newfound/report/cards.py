@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from newfound.report.context import Company
 from newfound.report.excerpts import Excerpts
 from newfound.report.limits import Limits
 from newfound.report.words import rounded
-from newfound.rules import Clause, ClauseTable
+from newfound.rules import Clause, ClauseTable, ReadableRule, readable_rules
 from newfound.sides import SIDES
 from newfound.text.corpus import Corpus
 
@@ -34,11 +34,15 @@ class Rules:
         self.rows: list[dict[str, Any]] = []
         self._numbers: dict[Clause, int] = {}
 
-    def add(self, clauses: ClauseTable) -> list[int]:
-        """Add rules, unless they are there, and return their numbers on the page."""
-        return [self._number(clause) for clause in clauses]
+    def add(self, rules: Iterable[ReadableRule], *, listed: bool = False) -> list[int]:
+        """Add rules, unless they are there, and return their numbers on the page.
 
-    def _number(self, clause: Clause) -> int:
+        Those that are listed are in the table of rules; the others are on cards only.
+        """
+        return [self._number(rule, listed) for rule in rules]
+
+    def _number(self, found: ReadableRule, listed: bool) -> int:
+        clause = found.rule
         number = self._numbers.setdefault(clause, len(self.rows))
         if number == len(self.rows):
             plain = clause.plain[: self.literals]
@@ -53,6 +57,10 @@ class Rules:
                     "documents_known": clause.matches_known,
                     "precision": rounded(clause.precision),
                     "held_out_precision": rounded(clause.held_out_precision),
+                    "base_rate": rounded(found.base_rate),
+                    "gain": rounded(found.gain),
+                    "variants": found.variants,
+                    "listed": listed,
                     "count": clause.count,
                 }
             )
@@ -149,15 +157,13 @@ def card(
 
 
 def _rules_with(clauses: ClauseTable, word: str, rules: Rules, most: int) -> list[int]:
-    """Return the first rules of each side with the plain word, or else with its negation."""
-    numbers = []
+    """Return the best rules of each side with the plain word, or else with its negation."""
     for negated in (False, True):
         found = clauses.containing(word, plain=not negated, negated=negated)
-        for novel in (True, False):
-            numbers += rules.add(found[found.is_novel == novel][:most])
+        numbers = rules.add(readable_rules(found, most, negated_only=negated))
         if numbers:
-            break
-    return numbers
+            return numbers
+    return []
 
 
 def _roughness(excerpt: dict[str, Any]) -> tuple[bool, bool]:

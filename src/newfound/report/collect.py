@@ -19,6 +19,7 @@ from newfound.report.summary import summary
 from newfound.report.themes import is_training_corpus, themes
 from newfound.report.timeline import axis_of, with_fewer_bins
 from newfound.report.words import choose, rounded, words
+from newfound.rules import readable_rules
 from newfound.table import jsonable
 from newfound.text.corpus import Corpus
 
@@ -128,11 +129,9 @@ def _themes_and_time(
 
 
 def _first_rules(describer: NoveltyDescriber, limits: Limits) -> cards.Rules:
-    """Return the first rules of each side."""
+    """Return the best rules of each side."""
     rules = cards.Rules(limits.literals)
-    for novel in (True, False):
-        own = describer.clauses_[describer.clauses_.is_novel == novel]
-        rules.add(own[: -(-limits.rules // 2)])
+    rules.add(readable_rules(describer.clauses_, -(-limits.rules // 2)), listed=True)
     return rules
 
 

@@ -9,16 +9,19 @@ in the role known and in the role novel.
 from newfound.rules.bags import bags, roles
 from newfound.rules.matching import class_sums, matching
 from newfound.rules.rule import Clause, Rule, literal_words, read_rule
+from newfound.rules.selection import ReadableRule, readable_rules
 from newfound.rules.table import ClauseTable
 
 __all__ = [
     "Clause",
     "ClauseTable",
+    "ReadableRule",
     "Rule",
     "bags",
     "class_sums",
     "literal_words",
     "matching",
     "read_rule",
+    "readable_rules",
     "roles",
 ]

@@ -108,6 +108,29 @@ class Rule:
             parts.append(f"NOT {hidden:,} other{'s' if hidden > 1 else ''}")
         return " AND ".join(parts) or "(empty)"
 
+    def shortened(self, length: int) -> str:
+        """Return the AND of the first words in at most so many characters, if one word fits.
+
+        Examples
+        --------
+        >>> rule = Rule("known", 1, ("over", "wicket"), ("try", "scrum", "ruck"))
+        >>> rule.shortened(40)
+        'over AND wicket AND NOT 3 others'
+        >>> rule.shortened(20)
+        'over AND 4 others'
+        """
+        parts = [*self.plain, *(f"NOT {word}" for word in self.negated)]
+        text = " AND ".join(parts) or "(empty)"
+        for shown in range(len(parts) - 1, 0, -1):
+            if len(text) <= length:
+                break
+            hidden = len(parts) - shown
+            others = f"{hidden:,} other{'s' if hidden > 1 else ''}"
+            if shown >= len(self.plain):
+                others = f"NOT {others}"
+            text = " AND ".join([*parts[:shown], others])
+        return text
+
     def __str__(self) -> str:
         return f"{self.conditions()} → {self.side}"
 

@@ -1,6 +1,12 @@
 // Phrases and rules; senses of words that both sides use.
 "use strict";
 
+// How many negated words of a rule are shown at first.
+newfound.negatedShown = (rule) => {
+  const short = rule.plain.length ? 2 : 4;
+  return rule.negated.length > short + 1 ? short : rule.negated.length;
+};
+
 // A rule as text, with its words as buttons.
 newfound.rule = (rule) => {
   const { el } = newfound;
@@ -14,8 +20,7 @@ newfound.rule = (rule) => {
     ? [el("span", { class: "not" }, `not ${newfound.plural(rule.more, "other word")}`)]
     : null;
   // Show few negated words at first; a button shows the others.
-  const short = parts.length ? 2 : 4;
-  const hidden = negated.length > short + 1 ? negated.splice(short) : [];
+  const hidden = negated.splice(newfound.negatedShown(rule));
   parts.push(...negated);
   if (hidden.length) {
     const rest = el("span", {});
@@ -43,7 +48,8 @@ newfound.rule = (rule) => {
 
 newfound.support = (rule) => {
   const precision = rule.precision === null ? "" : `, precision ${newfound.format.share(rule.precision)}`;
-  return `${newfound.plural(rule.documents_novel, "novel document")}, ${newfound.plural(rule.documents_known, "known document")}${precision}`;
+  const base = precision ? `, base rate ${newfound.format.share(rule.base_rate)}` : "";
+  return `${newfound.plural(rule.documents_novel, "novel document")}, ${newfound.plural(rule.documents_known, "known document")}${precision}${base}`;
 };
 
 newfound.section("rules", "Rules", () => {
@@ -95,36 +101,47 @@ newfound.section("rules", "Rules", () => {
     {
       key: "held_out_precision",
       label: "Held-out precision",
-      help: "The precision on documents that its machine was not trained on.",
+      help: "The precision on documents that no machine was trained on.",
       show: (row) => format.share(row.held_out_precision),
     },
-    { key: "count", label: "Count", help: "Number of rules with these words that were learned." },
   ];
+  const learned = { key: "count", label: "Count", help: "Number of learned rules with these words." };
   const known = (rows) =>
     counts.filter(
       (column) => column.key !== "held_out_precision" || rows.some((row) => row.held_out_precision != null),
     );
+  const listed = data.rules.rows.filter((row) => row.listed);
   const written = (row) => [...row.plain, ...row.negated.map((word) => `NOT ${word}`)].join(" AND ");
+  // The search finds a rule by the words that are shown, not by those behind "not 14 others".
+  const shownOf = (row) =>
+    written({ plain: row.plain, negated: row.negated.slice(0, newfound.negatedShown(row)) });
   const rules = newfound.table({
     name: "rules",
     what: "the rules",
-    rows: data.rules.rows,
-    sort: "gain",
+    rows: listed,
+    sort: null,
     page: 12,
-    note:
-      data.rules.rows.length < data.rules.total
-        ? `: those that separate the sides best, of ${newfound.plural(data.rules.total, "rule")}`
-        : "",
+    note: `: those that separate the sides best, of ${newfound.plural(data.rules.total, "rule")}; variants of a rule, rules of negated words only and rules no better than the base rate are left out`,
     columns: [
       { key: "rule", label: "Rule", text: true, value: written, show: newfound.rule },
       {
         key: "gain",
         label: "Gain",
-        help: "Share of its own side's documents that it matches, minus that of the other side's.",
-        value: newfound.gain,
-        show: (row) => format.share(newfound.gain(row)),
+        help: "Share of its own side's documents that it matches, minus that of the other side's; documents that were held out do not count.",
+        show: (row) => format.share(row.gain),
       },
-      ...known(data.rules.rows),
+      ...known(listed),
+      {
+        key: "base_rate",
+        label: "Base rate",
+        help: "Share of all documents that are on its side: the precision of a rule that says nothing.",
+        show: (row) => format.share(row.base_rate),
+      },
+      {
+        key: "variants",
+        label: "Variants",
+        help: "Number of other rules with almost the same words, which are left out.",
+      },
     ],
     record: ({
       more,
@@ -133,7 +150,8 @@ newfound.section("rules", "Rules", () => {
       documents_known,
       precision,
       held_out_precision,
-      count,
+      base_rate,
+      variants,
       ...row
     }) => ({
       rule: written(row),
@@ -143,7 +161,8 @@ newfound.section("rules", "Rules", () => {
       documents_known,
       precision,
       held_out_precision,
-      count,
+      base_rate,
+      variants,
     }),
   });
   const shown = [
@@ -189,6 +208,7 @@ newfound.section("rules", "Rules", () => {
           show: (row) => format.signed(row.novelty),
         },
         ...known(data.phrases.rows),
+        learned,
       ],
       record: (row) => row,
     });
@@ -200,18 +220,11 @@ newfound.section("rules", "Rules", () => {
   }
   shown.push(
     el("h3", {}, "Rules"),
-    filtered(rules, "rules", (row) => written(row).toLowerCase()),
+    filtered(rules, "rules", (row) => shownOf(row).toLowerCase()),
     rules.element,
   );
   return shown;
 });
-
-newfound.gain = (rule) => {
-  const n = newfound.data.n_documents;
-  const difference =
-    rule.documents_novel / Math.max(n.novel, 1) - rule.documents_known / Math.max(n.known, 1);
-  return rule.side === "novel" ? difference : -difference;
-};
 
 newfound.section("senses", "Senses", () => {
   const { el, data, format } = newfound;

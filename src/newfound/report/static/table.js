@@ -61,6 +61,7 @@
   };
 
   // columns: {key, label, help, value(row), show(row), text: true for words, first: "ascending"}
+  // sort: the key of a column, or null for the order of the rows
   newfound.table = ({ name, what, columns, rows, sort, descending = true, page = 25, record, note }) => {
     let order = { key: sort, descending };
     let shown = page;
@@ -95,6 +96,7 @@
       return el("th", { scope: "col", class: column.text ? "text" : "number" }, button);
     });
     const sorted = () => {
+      if (!order.key) return kept; // the order that the rows were given in
       const column = columns.find((candidate) => candidate.key === order.key);
       const value = column.value ?? ((row) => row[column.key]);
       const sign = order.descending ? -1 : 1;

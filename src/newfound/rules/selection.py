@@ -1,0 +1,116 @@
+"""Rules worth reading: each once, without its variants, in one order for every list.
+
+Machines learn many rules that say almost the same: a word, the word without this or that other
+word, the word with a second one. A list shows the best of them and counts the others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.rules.rule import Clause
+from newfound.rules.table import ClauseTable
+
+__all__ = ["ReadableRule", "readable_rules"]
+
+_ALIKE = 0.5  # the share of plain words in common from which two rules are variants
+
+
+@dataclass(frozen=True)
+class ReadableRule:
+    """A rule of a list, and what a reader has to know about it.
+
+    Attributes
+    ----------
+    rule : Clause
+        The rule.
+    variants : int
+        The number of other rules of its side that say almost the same and are left out.
+    base_rate : float
+        The share of all documents that are on its side: the precision of a rule that says nothing.
+    gain : float
+        The share of its own side's documents that it matches, minus that of the other side's.
+    """
+
+    rule: Clause
+    variants: int
+    base_rate: float
+    gain: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the rule as plain data, with its base rate and the number of its variants."""
+        return {**self.rule.to_dict(), "base_rate": self.base_rate, "variants": self.variants}
+
+
+def readable_rules(
+    clauses: ClauseTable, most: int, *, negated_only: bool = False
+) -> list[ReadableRule]:
+    """Return the rules that separate the sides best, those for novel before those for known.
+
+    A rule is left out if it is no better than the base rate of its side, or a variant of a better
+    one: their plain words are the same for at least a half, or those of one are among those of the
+    other. Documents that were held out take no part in the choice, so `Clause.held_out_precision`
+    is an honest figure for every rule of the list.
+
+    Parameters
+    ----------
+    clauses : ClauseTable
+        Rules, duplicates merged.
+    most : int
+        The maximum number of rules of each side.
+    negated_only : bool, default=False
+        Keep rules without a plain word.
+
+    Returns
+    -------
+    list of ReadableRule
+        The greatest gain first, for each side.
+
+    Examples
+    --------
+    >>> table = ClauseTable.from_clauses(
+    ...     [
+    ...         Clause("novel", 1, ("rugby",), ("wicket",), 0, 8),
+    ...         Clause("novel", 1, ("rugby", "scrum"), (), 0, 4),
+    ...         Clause("novel", 1, ("penalty",), (), 1, 3),
+    ...         Clause("novel", 1, ("ball",), (), 7, 2),
+    ...         Clause("known", 1, (), ("rugby",), 9, 1),
+    ...     ]
+    ... )
+    >>> for found in readable_rules(table, 10):
+    ...     print(found.rule, found.variants)
+    rugby AND NOT wicket → novel 1
+    penalty → novel 0
+    """
+    ranked = clauses.sorted()
+    plain = ranked.plain.astype(np.int64)
+    sizes = np.diff(plain.indptr)
+    gain, total = ranked.gain, max(sum(ranked.n_documents), 1)
+    better = (gain > 0) & ((sizes > 0) | negated_only)
+    found = []
+    for novel in (True, False):
+        left = better & (ranked.is_novel == novel)
+        base = ranked.n_documents[int(novel)] / total
+        for _ in range(most):
+            if not left.any():
+                break
+            row = int(np.argmax(left))
+            alike = left & _variants(plain, sizes, row)
+            alike[row] = True
+            left &= ~alike
+            found.append(ReadableRule(ranked[row], int(alike.sum()) - 1, base, float(gain[row])))
+    return found
+
+
+def _variants(plain: Any, sizes: NDArray[np.int64], row: int) -> NDArray[np.bool_]:
+    """Return which clauses are variants of one: by their plain words."""
+    own = np.zeros(plain.shape[1], np.int64)
+    own[plain.indices[plain.indptr[row] : plain.indptr[row + 1]]] = 1
+    common: NDArray[np.int64] = plain @ own
+    within: NDArray[np.bool_] = (common > 0) & (common == np.minimum(sizes, sizes[row]))
+    alike: NDArray[np.bool_] = common >= _ALIKE * np.maximum(sizes + sizes[row] - common, 1)
+    return within | alike

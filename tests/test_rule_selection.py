@@ -1,0 +1,120 @@
+"""Rules of a list: worth reading, each once, in one order, measured honestly."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from newfound import NoveltyDescriber, load_sample
+from newfound.cli import app
+from newfound.rules import Clause, ClauseTable, Rule, readable_rules
+from report_pages import read
+
+SMALL: dict[str, Any] = {"n_machines": 4, "n_clauses": 100, "epochs": 4, "random_state": 1}
+
+
+def table(*clauses: Clause) -> ClauseTable:
+    found = ClauseTable.from_clauses(clauses)
+    found.n_documents = (100, 50)
+    return found
+
+
+class TestSelection:
+    def test_variants_of_a_word_are_one_rule_that_counts_them(self) -> None:
+        others = [Clause("novel", 1, ("flight",), (f"w{i}",), 1, 30 - i) for i in range(10)]
+        pair = Clause("novel", 1, ("flight", "ticket"), (), 0, 9)
+        other = Clause("novel", 1, ("visa",), (), 0, 5)
+        found = readable_rules(table(*others, pair, other), 12)
+        assert [(row.rule.plain, row.variants) for row in found] == [
+            (("flight",), 10),
+            (("visa",), 0),
+        ]
+        assert found[0].rule.negated == ("w0",)
+
+    def test_rules_with_half_of_their_words_in_common_are_variants(self) -> None:
+        first = Clause("novel", 1, ("a", "b", "c"), (), 0, 9)
+        alike = Clause("novel", 1, ("a", "b", "d"), (), 0, 8)
+        other = Clause("novel", 1, ("a", "e", "f"), (), 0, 7)
+        found = readable_rules(table(first, alike, other), 12)
+        assert [(row.rule.plain, row.variants) for row in found] == [
+            (("a", "b", "c"), 1),
+            (("a", "e", "f"), 0),
+        ]
+
+    def test_the_other_side_has_its_own_rules(self) -> None:
+        novel = Clause("novel", 1, ("flight",), (), 0, 9)
+        known = Clause("known", 1, ("flight", "card"), (), 30, 1)
+        found = readable_rules(table(known, novel), 12)
+        assert [row.rule.side for row in found] == ["novel", "known"]
+        assert [row.base_rate for row in found] == pytest.approx([1 / 3, 2 / 3])
+
+    def test_rules_of_negated_words_only_are_left_out_unless_asked_for(self) -> None:
+        rules = table(Clause("known", 1, (), ("flight", "visa"), 90, 5))
+        assert readable_rules(rules, 5) == []
+        assert len(readable_rules(rules, 5, negated_only=True)) == 1
+
+    def test_rules_no_better_than_the_base_rate_are_left_out(self) -> None:
+        as_good = Clause("novel", 1, ("day",), (), 20, 10)
+        better = Clause("novel", 1, ("trip",), (), 20, 11)
+        found = readable_rules(table(as_good, better), 5)
+        assert [row.rule.plain for row in found] == [("trip",)]
+
+    def test_documents_that_were_held_out_take_no_part_in_the_choice(self) -> None:
+        lucky = Clause("novel", 1, ("a",), (), 5, 9, held_out_matches=9, held_out_support=9)
+        good = Clause("novel", 1, ("b",), (), 5, 9, held_out_matches=5, held_out_support=0)
+        found = readable_rules(table(lucky, good), 5)
+        assert [row.rule.plain for row in found] == [("b",)]
+
+    def test_where_nothing_is_new_the_listed_rules_have_the_base_rate(self) -> None:
+        """Split one pile at random: the listed rules are right by chance, 50 %."""
+        known, _ = load_sample()
+        rng, shares = np.random.default_rng(3), []
+        for seed in range(24):
+            labels = np.array(["known", "novel"])[rng.permutation(len(known)) % 2]
+            describer = NoveltyDescriber(**{**SMALL, "random_state": seed}).fit(known, labels)
+            rules = [row.rule for row in readable_rules(describer.clauses_, 5)]
+            assert len(rules) == 10
+            matches = sum(rule.held_out_matches for rule in rules)
+            shares.append(sum(rule.held_out_support for rule in rules) / matches)
+        error = np.std(shares, ddof=1) / np.sqrt(len(shares))
+        assert error < 0.03
+        assert abs(np.mean(shares) - 0.5) < 3 * error
+
+
+class TestOneOrder:
+    def test_json_and_page_list_the_same_rules_in_the_same_order(self, tmp_path: Path) -> None:
+        path = tmp_path / "page.html"
+        options = ["--json", "--top", "20", "--quiet", "--report", str(path)]
+        rules = json.loads(CliRunner().invoke(app, ["demo", *options]).stdout)["rules"]
+        assert {"base_rate", "variants", "held_out_precision"} <= rules[0].keys()
+        assert [rule["side"] for rule in rules] == ["novel"] * 10 + ["known"] * 10
+        assert all(rule["plain"] for rule in rules)
+        listed = [row for row in read(path)["rules"]["rows"] if row["listed"]]
+        for side in ("novel", "known"):
+            shown = [row["plain"] for row in listed if row["side"] == side]
+            assert shown[:10] == [rule["plain"] for rule in rules if rule["side"] == side]
+            assert len(shown) == len({tuple(words) for words in shown})
+
+    def test_the_terminal_shows_the_base_rate_and_cuts_long_rules(self) -> None:
+        printed = CliRunner().invoke(app, ["demo", "--quiet", "--top", "6"]).stdout
+        assert "base rate" in " ".join(printed.split())
+        rules = printed.split("Rules that separate the two best")[1]
+        assert rules.count("→") == 6
+
+
+def test_a_long_rule_is_cut_by_whole_words() -> None:
+    rule = Rule("novel", 1, ("alpha", "beta"), tuple(f"word{i}" for i in range(40)))
+    for length in range(20, 400, 7):
+        text = rule.shortened(length)
+        assert len(text) <= length
+        shown = text.split(" AND ")
+        hidden = 0
+        if shown[-1].endswith("others"):
+            hidden = int(shown.pop().removeprefix("NOT ").split()[0])
+        assert len(shown) + hidden == 42
+    assert rule.shortened(10_000) == rule.conditions()
