@@ -12,7 +12,6 @@ import sys
 import threading
 import tracemalloc
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -30,8 +29,16 @@ from sklearn.feature_extraction.text import (  # type: ignore[import-untyped,unu
 from newfound.storage.fields import Fields
 from newfound.text.documents import DocumentError
 from newfound.text.lemmas import lemmatize
+from newfound.text.scripts import UNSPACED, is_emoji
 from newfound.text.state import vectorizer_from_state, vectorizer_state
-from newfound.text.tokens import MAX_WORD_LENGTH, stop_words, tokenize
+from newfound.text.tokens import (
+    CHUNK_OR_BREAK,
+    MAX_WORD_LENGTH,
+    chunks_and_breaks,
+    fold,
+    stop_words,
+    tokenize,
+)
 from newfound.text.vectorizer import TextVectorizer
 
 UNICODE = st.text(max_size=60)
@@ -76,7 +83,7 @@ class TestTokens:
             ("", []),
             (" \t\n'-_- ", []),
             ("\u0301 \u200d", []),
-            ("🙂👍🏽", []),
+            ("🙂👍🏽", ["🙂", "👍"]),
         ],
     )
     def test_rule(self, text: str, expected: list[str]) -> None:
@@ -96,15 +103,15 @@ class TestTokens:
     @given(TEXTS)
     @example("İ'İ-İ")
     def test_offsets_give_the_surface_of_any_text(self, text: str) -> None:
-        end = 0
+        start, end = -1, 0
         for token in tokenize(text):
             assert text[token.start : token.end] == token.surface
-            assert token.start >= end
-            assert token.start < token.end
-            assert any(map(str.isalnum, token.surface))
+            assert token.start >= end or UNSPACED.search(token.surface)  # pairs overlap
+            assert start < token.start < token.end
+            assert any(map(str.isalnum, token.surface)) or is_emoji(token.surface)
             assert token.term
             assert not re.search(r"\s", token.term)
-            end = token.end
+            start, end = token.start, token.end
 
     @given(TEXTS)
     def test_every_letter_and_digit_is_in_some_word(self, text: str) -> None:
@@ -293,28 +300,15 @@ class TestStopWords:
         assert terms("matches match", "x", stop_words=["matches"]) == ["match", "x"]
         assert terms("to be", stop_words=None) == ["be", "to"]
 
-    def test_another_language_without_the_extra_warns_and_names_it(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setitem(sys.modules, "stopwordsiso", None)
-        message = r"^No stop words are left out: the list for 'de' .* pip install 'newfound\[lang"
-        with pytest.warns(UserWarning, match=message):
-            assert stop_words("de") == frozenset()
-        with pytest.warns(UserWarning, match=message):
-            assert terms("und Städte", language="de") == ["stadt", "und"]
-        assert terms("und Städte", language="de", stop_words=None) == ["stadt", "und"]
-
-    def test_a_language_without_a_list_warns(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        extra = SimpleNamespace(stopwords=lambda language: {"und"} if language == "de" else set())
-        monkeypatch.setitem(sys.modules, "stopwordsiso", extra)
-        assert stop_words("de") == {"und"}
-        with pytest.warns(UserWarning, match=r"^No stop words are left out: .* no list for 'xx'\."):
-            assert stop_words("xx") == frozenset()
-
-    def test_another_language_with_the_extra(self) -> None:
-        pytest.importorskip("stopwordsiso", reason="the extra 'languages' is not installed")
+    def test_another_language(self) -> None:
         assert "und" in stop_words("de")
         assert terms("und Nashorn", language="de") == ["nashorn"]
+        assert terms("und Städte", language="de", stop_words=None) == ["stadt", "und"]
+
+    def test_a_language_without_a_list_warns(self) -> None:
+        message = r"^No stop words are left out: .* no list for 'xx'; .*\(--stop-words FILE\)"
+        with pytest.warns(UserWarning, match=message):
+            assert stop_words("xx") == frozenset()
 
 
 class TestMatrix:
@@ -583,3 +577,10 @@ def test_corpora_are_read_whole() -> None:
     assert 8_000 < X.shape[1] < 12_000
     assert {"rugby", "innings", "wales", "fly-half", "overs"} <= set(vectorizer.vocabulary_)
     assert vectorizer.forms_["rugby"].keys() == {"rugby", "rugby's"}
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_the_fast_pattern_for_ascii_finds_the_same_chunks(text: str) -> None:
+    folded = fold(text)
+    assert chunks_and_breaks(text) is not CHUNK_OR_BREAK
+    assert chunks_and_breaks(text).findall(folded) == CHUNK_OR_BREAK.findall(folded)

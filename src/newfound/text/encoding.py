@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from newfound.text.tokens import ASCII, CHUNK, CHUNK_OR_BREAK, fold, words_in
+from newfound.text.tokens import ASCII, CHUNK, chunks_and_breaks, fold, words_in
 
 __all__ = [
     "BREAK",
@@ -82,7 +82,7 @@ class Encoder(dict[str, int]):
         breaks = ordered if breaks is None else breaks
         for text in texts:
             if breaks:
-                chunks = CHUNK_OR_BREAK.findall(fold(text))
+                chunks = chunks_and_breaks(text).findall(fold(text))
             elif text.isascii():  # the same chunks as below, three times as fast
                 chunks = text.translate(ASCII).split()
             else:

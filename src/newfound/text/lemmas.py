@@ -26,7 +26,14 @@ __all__ = [
     "without_clitics",
 ]
 
-_CLITIC = re.compile(r"(?<=.)(?:'(?:s|ll|re|ve|d|m))+$")
+_CLITIC = {
+    "en": re.compile(r"(?<=.)(?:'(?:s|ll|re|ve|d|m))+$"),
+    "ca": re.compile(r"^[dlmnst]'(?=.)"),
+    "fr": re.compile(r"^(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu)'(?=.)"),
+    "it": re.compile(
+        r"^(?:[cdlmstv]|un|gl|(?:d|all?|dall?|dell?|nell?|sull?|quell?)l?|quest)'(?=.)"
+    ),
+}
 _CAPITAL = re.compile(r"[A-ZÀ-ÞΑ-ΩА-Я](?<=[a-zß-ÿα-ωа-я,][ \n].)\w++(?!-)")
 _NOUN = re.compile(r" an? ([A-Z]\w++)(?!['’-]| [A-Z])")
 
@@ -36,6 +43,10 @@ _MOST_CAPITALS = 0.5  # beyond this share of capitals, a corpus of titles says n
 _MIN_DOCUMENTS = 3
 _NAME_SHARE = 0.6
 _FORM_SHARE = 0.95
+_NOUN_SHARE = 0.3  # nouns also begin sentences, where their capitals do not count
+
+# Languages whose words are their own lemmas: they hardly inflect, or there is no dictionary.
+WITHOUT_LEMMAS = frozenset(("ja", "km", "ko", "lo", "my", "th", "vi", "zh"))
 
 
 def lemmatize(word: str, *, language: str = "en") -> str:
@@ -44,7 +55,7 @@ def lemmatize(word: str, *, language: str = "en") -> str:
     It is that of simplemma, in lower case, with a table of corrections for English. A word of one
     or two letters or with a digit is its own lemma. An English word loses ``'s`` and the like
     (``'ll 're 've 'd 'm``) first, and is its own lemma if the dictionary would make it a function
-    word (*overs* is not *over*).
+    word (*overs* is not *over*). A French, Italian or Catalan word loses ``l'`` and the like.
 
     Examples
     --------
@@ -119,8 +130,9 @@ def lemmas_from_texts(
 
     1. A word that is mostly written with a capital is a name and stays as it is: *Wales* is not
        *wale*. The plural of a noun that is also written with a capital has its lemma: *Americans*,
-       where there is *an American*. The rule is off for languages that write all nouns with a
-       capital.
+       where there is *an American*. In languages that write all nouns with a capital, a word that
+       is often written so has the lemma of the noun instead: German *Spiele* is *spiel*, while
+       *spiele* is *spielen*.
     2. A lemma takes the name of one of its forms if nearly all documents with any of its forms have
        that form: *innings*, where nobody writes *inning*.
 
@@ -150,7 +162,13 @@ def lemmas_from_texts(
     >>> lemmas_from_texts(documents, lemmas, capitals, "en")
     {'inning': 'innings', 'wales': 'wales'}
     """
-    names = _names(documents, capitals) if language not in _CAPITALIZED_NOUNS else set()
+    names: set[str] = set()
+    own: dict[str, str] = {}
+    if language in _CAPITALIZED_NOUNS:
+        own = _lemmas_of_nouns(documents, lemmas, capitals, language)
+        lemmas = {**lemmas, **own}
+    else:
+        names = _names(documents, capitals)
     nouns = capitals.nouns & names
     found: dict[str, str] = {}
     forms: defaultdict[str, list[str]] = defaultdict(list)
@@ -168,7 +186,23 @@ def lemmas_from_texts(
         frequent = documents[form] >= max(_MIN_DOCUMENTS, _FORM_SHARE * total)
         if frequent and form not in forms:
             found[lemma] = form
+    found.update((word, found.get(lemma, lemma)) for word, lemma in own.items())
     return dict(sorted(found.items()))
+
+
+def _lemmas_of_nouns(
+    documents: Mapping[str, int], lemmas: Mapping[str, str], capitals: Capitals, language: str
+) -> dict[str, str]:
+    """Return the lemmas of words that are nouns by their capitals, where they differ."""
+    counts = capitals.documents
+    found = {
+        word: _dictionary_lemma(word.capitalize(), language)
+        for word in lemmas
+        if counts[word] >= max(1, _NOUN_SHARE * documents.get(word, 0))
+    }
+    return {
+        word: lemma for word, lemma in found.items() if is_word(lemma) and lemma != lemmas[word]
+    }
 
 
 def _names(documents: Mapping[str, int], capitals: Capitals) -> set[str]:
@@ -184,9 +218,16 @@ def _names(documents: Mapping[str, int], capitals: Capitals) -> set[str]:
     }
 
 
-def without_clitics(word: str) -> str:
-    """Return an English word without ``'s`` and the like."""
-    return _CLITIC.sub("", word) if "'" in word else word
+def without_clitics(word: str, language: str = "en") -> str:
+    """Return a word without ``'s`` and the like, or without ``l'`` and the like.
+
+    Examples
+    --------
+    >>> without_clitics("england's"), without_clitics("l'homme", "fr")
+    ('england', 'homme')
+    """
+    clitic = _CLITIC.get(language) if "'" in word else None
+    return word if clitic is None else clitic.sub("", word)
 
 
 @lru_cache(maxsize=1 << 18)
@@ -194,16 +235,22 @@ def lemma_of(word: str, language: str) -> str:
     """Return the lemma of a word as `lemmatize` does, without checking the language."""
     if language == "en":
         return _english_lemma(without_clitics(word))
+    word = without_clitics(word, language)
+    if language in WITHOUT_LEMMAS:
+        return word
     lemma = _dictionary_lemma(word, language)
+    if language in _CAPITALIZED_NOUNS and _dictionary_lemma(word.capitalize(), language) == word:
+        return word  # *verein* is a noun as it stands, not a form of *vereinen*
     return lemma if is_word(lemma) else word
 
 
 def check_language(language: object) -> None:
-    """Raise a `ValueError` for a language without lemmas."""
-    if language not in SUPPORTED_LANGUAGES:
+    """Raise a `ValueError` for a language that is not known."""
+    if language not in SUPPORTED_LANGUAGES and language not in WITHOUT_LEMMAS:
         raise ValueError(
             f"language={language!r} has no lemmas; choose one of "
-            f"{', '.join(sorted(SUPPORTED_LANGUAGES))}, or lemmatize=False."
+            f"{', '.join(sorted({*SUPPORTED_LANGUAGES, *WITHOUT_LEMMAS}))}, or lemmatize=False "
+            "(--no-lemmatize)."
         )
 
 

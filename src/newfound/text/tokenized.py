@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.text.encoding import BREAK, END, Encoder
-from newfound.text.tokens import CHUNK_OR_BREAK, fold, words_in
+from newfound.text.tokens import chunks_and_breaks, fold, words_in
 
 __all__ = ["TokenizedTexts", "encode"]
 
@@ -76,7 +76,7 @@ class TokenizedTexts(Sequence[str]):
         codes, starts, ends = array("i"), array("q"), array("q")
         for text in texts:
             kept.append(text)
-            for match in CHUNK_OR_BREAK.finditer(fold(text)):
+            for match in chunks_and_breaks(text).finditer(fold(text)):
                 at = match.start()
                 for code, start, end in chunks[match[0]]:
                     codes.append(code)

@@ -3,14 +3,14 @@
 A *word* is a run of Unicode letters, digits and their marks, in lower case. An apostrophe or a
 hyphen inside it joins its parts (``don't``, ``o'neill``, ``fly-half``, ``covid-19``) unless digits
 are on both sides (``6-4`` is ``6`` and ``4``). Every other character separates words. Runs longer
-than `MAX_WORD_LENGTH` are encoded data, not words, and are left out. Texts in scripts without
-spaces (Chinese, Thai, ...) must be segmented beforehand. Lower-casing follows Unicode but never
-changes the length of a text, so that offsets point into the raw text.
+than `MAX_WORD_LENGTH` are encoded data, not words, and are left out. Scripts without spaces
+(Chinese, Thai, ...) are cut into short words by `newfound.text.scripts`; an emoji is a word.
+Lower-casing follows Unicode but never changes the length of a text, so that offsets point into the
+raw text.
 """
 
 from __future__ import annotations
 
-import importlib
 import re
 import unicodedata
 import warnings
@@ -19,17 +19,21 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from newfound.text.scripts import EMOJI, UNSPACED, is_emoji, plain_emoji, unspaced_words
+
 __all__ = [
     "ASCII",
     "CHUNK",
     "CHUNK_OR_BREAK",
     "MAX_WORD_LENGTH",
     "Token",
+    "chunks_and_breaks",
     "fold",
     "is_word",
     "normal",
     "read_data",
     "stop_words",
+    "stop_words_by_language",
     "tokenize",
     "words_and_breaks",
     "words_in",
@@ -41,8 +45,9 @@ _MARKS = "\u00ad\u200c\u200d" + "".join(
     c for c in map(chr, range(0x10000)) if unicodedata.category(c) in {"Mn", "Mc"}
 )
 _JOIN = "'’\\-‐‑"
-CHUNK = re.compile(rf"[\w{_MARKS}{_JOIN}]+")
-CHUNK_OR_BREAK = re.compile(rf"[\w{_MARKS}{_JOIN}]+|\n[^\S\n]*\n|[^\w\s]")
+CHUNK = re.compile(rf"[\w{_MARKS}{_JOIN}]+|{EMOJI}")
+CHUNK_OR_BREAK = re.compile(rf"[\w{_MARKS}{_JOIN}]+|{EMOJI}|\n[^\S\n]*\n|[^\w\s]")
+_ASCII_CHUNK_OR_BREAK = re.compile(r"[\w'\-]+|\n[^\S\n]*\n|[^\w\s]")
 _WORD = re.compile(rf"[^_{_JOIN}]+(?:(?:(?<!\d)[{_JOIN}]|[{_JOIN}](?!\d))[^_{_JOIN}]+)*")
 _ALPHANUMERIC = re.compile(r"[^\W_]")
 ASCII = {i: chr(i).lower() if chr(i).isalnum() or chr(i) in "'-" else " " for i in range(128)}
@@ -82,6 +87,11 @@ def tokenize(text: str) -> list[Token]:
     ]
 
 
+def chunks_and_breaks(text: str) -> re.Pattern[str]:
+    """Return the pattern that finds the chunks and breaks of a text; of ASCII, a faster one."""
+    return _ASCII_CHUNK_OR_BREAK if text.isascii() else CHUNK_OR_BREAK
+
+
 def words_and_breaks(text: str) -> Iterator[tuple[int, int, str]]:
     """Iterate over start, end and normal form of the words of a text.
 
@@ -92,7 +102,7 @@ def words_and_breaks(text: str) -> Iterator[tuple[int, int, str]]:
     >>> list(words_and_breaks("Yes, we can"))
     [(0, 3, 'yes'), (3, 4, ''), (5, 7, 'we'), (8, 11, 'can')]
     """
-    for chunk in CHUNK_OR_BREAK.finditer(fold(text)):
+    for chunk in chunks_and_breaks(text).finditer(fold(text)):
         words = words_in(chunk[0], chunk.start())
         yield from words or ((chunk.start(), chunk.end(), ""),)
 
@@ -100,31 +110,33 @@ def words_and_breaks(text: str) -> Iterator[tuple[int, int, str]]:
 def stop_words(language: str = "en") -> frozenset[str]:
     """Return the default stop words of a language.
 
-    For English this is a short list of function words with their inflections. Longer lists hide
-    novelty: *system*, *bill* and *fire* are on some. For another language it is the list of the
-    package stopwordsiso (``pip install 'newfound[languages]'``). Without the package or the list
-    there is a warning, and the result is empty.
+    They are short lists of function words. Longer lists hide novelty: *system*, *bill* and *fire*
+    are on some. For a language without a list there is a warning, and the result is empty.
 
     Examples
     --------
     >>> sorted({"the", "don't", "system", "six"} & stop_words("en"))
     ["don't", 'the']
+    >>> "und" in stop_words("de")
+    True
     """
-    if language == "en":
-        return _english_stop_words()
-    try:
-        listed = importlib.import_module("stopwordsiso").stopwords(language)
-    except ImportError:
-        needed = "needs stopwordsiso: pip install 'newfound[languages]'"
+    listed = stop_words_by_language().get(language)
+    if listed is None:
         warnings.warn(
-            f"No stop words are left out: the list for {language!r} {needed}", stacklevel=2
+            f"No stop words are left out: there is no list for {language!r}; pass your own as "
+            "stop_words (--stop-words FILE).",
+            stacklevel=2,
         )
-        return frozenset()
-    if not listed:
-        warnings.warn(
-            f"No stop words are left out: there is no list for {language!r}.", stacklevel=2
-        )
-    return frozenset(map(normal, map(fold, listed)))
+    return listed or frozenset()
+
+
+@cache
+def stop_words_by_language() -> dict[str, frozenset[str]]:
+    """Return the stop words of every language that has a list, by its code."""
+    found = {"en": {word for line in read_data("stop_words/en.txt") for word in line}}
+    for code, *words in read_data("stop_words/languages.txt"):
+        found.setdefault(code, set()).update(normal(fold(word)) for word in words)
+    return {code: frozenset(words) for code, words in found.items()}
 
 
 def fold(text: str) -> str:
@@ -146,21 +158,26 @@ def words_in(chunk: str, offset: int = 0) -> list[tuple[int, int, str]]:
     """Return start, end and normal form of the words in a run of letters, digits and joiners."""
     if chunk.isalnum() and chunk.isascii() and len(chunk) <= MAX_WORD_LENGTH:
         return [(offset, offset + len(chunk), chunk)]
+    if not UNSPACED.search(chunk):
+        found = [
+            (offset + word.start(), offset + word.end(), normal(word[0]))
+            for word in _WORD.finditer(chunk)
+            if word.end() - word.start() <= MAX_WORD_LENGTH and _ALPHANUMERIC.search(word[0])
+        ]
+        if not found and is_emoji(chunk):
+            return [(offset, offset + len(chunk), plain_emoji(chunk))]
+        return found
     return [
         (offset + word.start(), offset + word.end(), normal(word[0]))
-        for word in _WORD.finditer(chunk)
+        for start, end in unspaced_words(chunk)
+        for word in _WORD.finditer(chunk, start, end)
         if word.end() - word.start() <= MAX_WORD_LENGTH and _ALPHANUMERIC.search(word[0])
     ]
 
 
 def is_word(text: str) -> bool:
     """Return whether a text is a single word."""
-    return bool(_WORD.fullmatch(text) and CHUNK.fullmatch(text))
-
-
-@cache
-def _english_stop_words() -> frozenset[str]:
-    return frozenset(word for line in read_data("stop_words/en.txt") for word in line)
+    return bool(_WORD.fullmatch(text) and CHUNK.fullmatch(text)) or is_emoji(text)
 
 
 def read_data(path: str) -> list[list[str]]:

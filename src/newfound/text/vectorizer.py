@@ -27,6 +27,7 @@ from newfound.text.encoding import (
     words_of_pairs,
 )
 from newfound.text.filters import compile_ignore
+from newfound.text.languages import warn_if_foreign
 from newfound.text.lemmas import (
     Capitals,
     check_language,
@@ -166,6 +167,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
         capitals = Capitals() if self.lemmatize and lemmas is None else None
         forms, words, X = self._read_forms(texts, capitals)
         counts = np.bincount(X.indices, minlength=len(forms))
+        if self.language == "en" and lemmas is None:
+            warn_if_foreign(dict(zip(forms.words, counts.tolist(), strict=False)))
         if capitals is not None:
             documents = dict(zip(forms.words, counts.tolist(), strict=False))
             with_clitics = ((f, w) for f, (w, _) in zip(forms.words, words, strict=True) if f != w)
@@ -276,7 +279,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
 
     def _word_and_lemma(self, form: str) -> tuple[str, str] | None:
         """Return a form without clitics and its lemma in the dictionary; None for a stop word."""
-        word = without_clitics(form) if self.language == "en" else form
+        word = without_clitics(form, self.language)
         lemma = lemma_of(form, self.language) if self.lemmatize else form
         if len(form) < self.min_word_length or not self.stop_words_.isdisjoint((form, word, lemma)):
             return None

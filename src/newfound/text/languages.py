@@ -1,0 +1,87 @@
+"""Which language texts are in, told by their function words and their script."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Mapping
+
+from newfound.text.tokens import stop_words_by_language
+
+__all__ = ["noticed_language", "warn_if_foreign"]
+
+_NAMES = {
+    "ar": "Arabic", "bg": "Bulgarian", "ca": "Catalan", "cs": "Czech", "cy": "Welsh",
+    "da": "Danish", "de": "German", "el": "Greek", "eo": "Esperanto", "es": "Spanish",
+    "et": "Estonian", "fa": "Persian", "fi": "Finnish", "fr": "French", "ga": "Irish",
+    "gl": "Galician", "hbs": "Serbo-Croatian", "he": "Hebrew", "hi": "Hindi", "hu": "Hungarian",
+    "hy": "Armenian", "id": "Indonesian", "is": "Icelandic", "it": "Italian", "ja": "Japanese",
+    "ka": "Georgian", "km": "Khmer", "ko": "Korean", "la": "Latin", "lb": "Luxembourgish",
+    "lo": "Lao", "lt": "Lithuanian", "lv": "Latvian", "mk": "Macedonian", "ms": "Malay",
+    "my": "Burmese", "nb": "Norwegian", "nl": "Dutch", "nn": "Norwegian Nynorsk", "pl": "Polish",
+    "pt": "Portuguese", "ro": "Romanian", "ru": "Russian", "sk": "Slovak", "sl": "Slovenian",
+    "sq": "Albanian", "sv": "Swedish", "sw": "Swahili", "th": "Thai", "tl": "Tagalog",
+    "tr": "Turkish", "uk": "Ukrainian", "vi": "Vietnamese", "zh": "Chinese",
+}  # fmt: skip
+# Scripts that tell the language by themselves. Kana comes first: Japanese has Chinese characters.
+_SCRIPTS = {
+    "ja": re.compile("[\u3041-\u309f\u30a1-\u30ff]"),
+    "zh": re.compile("[\u4e00-\u9fff]"),
+    "ko": re.compile("[\uac00-\ud7a3]"),
+    "th": re.compile("[\u0e00-\u0e7f]"),
+    "lo": re.compile("[\u0e80-\u0eff]"),
+    "km": re.compile("[\u1780-\u17ff]"),
+    "my": re.compile("[\u1000-\u109f]"),
+}
+_MIN_WORDS = 50
+_SCRIPT_SHARE = 0.3
+_KANA_SHARE = 0.1  # of Japanese words, which are mostly pairs of Chinese characters
+_FUNCTION_SHARE = 0.1
+_MIN_FUNCTION_WORDS = 4  # one may be an English word: die, pas, men
+
+
+def noticed_language(counts: Mapping[str, int]) -> str | None:
+    """Return the language that words clearly are in; None for English, or if it is not clear.
+
+    Parameters
+    ----------
+    counts : mapping of str to int
+        Words in lower case, each with the number of documents that have it. English function words
+        need not be among them.
+
+    Examples
+    --------
+    >>> noticed_language(dict.fromkeys("der hund und die katze sind nicht im haus".split(), 9))
+    'de'
+    >>> noticed_language(dict.fromkeys("dog cat house bite old town".split(), 9)) is None
+    True
+    """
+    total = sum(counts.values())
+    if total < _MIN_WORDS:
+        return None
+    for code, script in _SCRIPTS.items():
+        n = sum(count for word, count in counts.items() if script.search(word))
+        if n >= (_KANA_SHARE if code == "ja" else _SCRIPT_SHARE) * total:
+            return code
+    lists = stop_words_by_language()
+    english = lists["en"]
+    shares = {
+        code: sum(counts.get(word, 0) for word in lists[code] - english) / total
+        for code in lists
+        if code in _NAMES and code not in _SCRIPTS
+    }
+    best = max(shares, key=lambda code: shares[code])
+    heard = sum(counts.get(word, 0) for word in english - lists[best]) / total
+    several = len(counts.keys() & (lists[best] - english)) >= _MIN_FUNCTION_WORDS
+    return best if several and shares[best] >= max(_FUNCTION_SHARE, heard) else None
+
+
+def warn_if_foreign(counts: Mapping[str, int]) -> None:
+    """Warn if words that are taken as English are in another language; see `noticed_language`."""
+    code = noticed_language(counts)
+    if code is not None:
+        warnings.warn(
+            f"The texts look {_NAMES[code]}, but are read as English; pass language={code!r} "
+            f"(--language {code}) for its function words and lemmas.",
+            stacklevel=5,
+        )
