@@ -309,6 +309,21 @@ class TestDescribe:
             "own as stop_words (--stop-words FILE)."
         ]
 
+    def test_pairs_and_forms_are_the_users_choice(self, piles: Piles) -> None:
+        arguments = (*piles.arguments, "--json", "--top", "200")
+        plain = json.loads(call(*arguments).stdout)
+        assert not any(" " in row["word"] for row in plain["novel_words"])
+        chosen = json.loads(call(*arguments, "--pairs", "--no-lemmatize").stdout)
+        assert any(" " in row["word"] for row in chosen["novel_words"])
+        assert chosen["parameters"]["lemmatize"] is False
+        assert chosen["parameters"]["ngram_range"] == [1, 2]
+
+    def test_a_language_that_is_not_known_names_an_option_that_exists(self, piles: Piles) -> None:
+        result = call(*piles.arguments, "--language", "tlh", "-q")
+        assert result.exit_code == 2 and "--no-lemmatize" in result.stderr
+        result = call(*piles.arguments, "--language", "tlh", "--no-lemmatize", "-q")
+        assert result.exit_code == 0, result.stderr
+
     def test_names_of_files_cannot_steer_the_terminal(self, piles: Piles) -> None:
         path = piles.folder / "\x1b[2J[bold]x.txt"
         piles.known.rename(path)
@@ -460,6 +475,15 @@ class TestExplain:
         assert result.exit_code == 0, result.stderr
         assert not set("\x1b\x07\x9b") & set(result.stdout)
         assert "[bold]six[/bold] [/]" in result.stdout
+
+    def test_a_text_of_7_mb_is_refused_at_once(self, model: Path) -> None:
+        describer = load(model)
+        began = time.process_time()
+        with pytest.raises(ValueError, match=r"7,000,000 characters, and up to 1,000,000 are"):
+            describer.explain("a scrum" * 1_000_000)
+        assert time.process_time() - began < 1
+        result = call("explain", model, "-", input="a scrum" * 1_000_000)
+        refused(result, "explain a part of it")
 
     def test_an_empty_pipe(self, model: Path) -> None:
         done = run("explain", model, "-", input="")

@@ -122,3 +122,65 @@ def test_what_is_asked_wrongly_is_said_in_a_sentence(files, arguments, status, s
     assert done.returncode == status
     assert said in " ".join(done.stderr.replace("│", " ").split())
     assert "Traceback" not in done.stderr
+
+
+def test_a_script_can_ask_for_an_exit_status(files):
+    folder, _ = files
+    quick = ("detect", *KNOWN, "--incoming", "incoming.txt", "--no-description", "-q", "--jobs", 1)
+    few = run(*quick, "--json", "--save", "s.nf", "--fail-on-novel", "82", folder=folder)
+    assert few.returncode == 0, few.stderr
+    n = json.loads(few.stdout)["novel"]
+    saved = ("detect", "--model", "s.nf", "--incoming", "incoming.txt", "--no-description", "-q")
+    for limit, status in ((n, 3), (n + 1, 0), (1, 3)):
+        done = run(*saved, "--fail-on-novel", limit, "--json", folder=folder)
+        assert done.returncode == status, done.stderr
+        assert json.loads(done.stdout)["novel"] == n  # the result is printed all the same
+    lines = run(*saved[:5], "--json-lines", "--fail-on-novel", n, "-q", folder=folder)
+    assert lines.returncode == 3 and len(lines.stdout.splitlines()) == 81
+
+
+def test_a_stream_is_answered_line_by_line(files):
+    folder, incoming = files
+    learned = run(
+        "detect", *KNOWN, "--incoming", "incoming.txt", "--no-description", "-q", "--jobs", 1,
+        "--json", "--save", "l.nf", folder=folder,
+    )  # fmt: skip
+    rows = json.loads(learned.stdout)["documents"]
+    command = ("detect", "--model", "l.nf", "--incoming", "-", "--json-lines", "--jobs", "1")
+    with subprocess.Popen(
+        [sys.executable, "-c", "from newfound.cli import main; main()", *command],
+        cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8",
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    ) as process:  # fmt: skip
+        for text, row in zip(incoming[::20], rows[::20], strict=True):
+            process.stdin.write(json.dumps({"text": text, "n": 1}) + "\n")
+            process.stdin.flush()
+            answer = json.loads(process.stdout.readline())  # before the next one is sent
+            assert answer["text"] == text
+            for name in ("novel", "p_value", "nearest"):
+                assert answer[name] == pytest.approx(row[name])
+        process.stdin.close()
+        assert process.wait(60) == 0
+
+
+@pytest.mark.parametrize("option", [("--json",), ("--output", "x.csv"), ("--report", "x.html")])
+def test_a_stream_has_no_report(files, option):
+    done = run(
+        "detect", "--incoming", "-", "--known", "known.csv.gz", "--json-lines", *option,
+        folder=files[0],
+    )  # fmt: skip
+    assert done.returncode == 2 and "--json-lines prints each document" in done.stderr
+
+
+def test_forms_and_stop_words_are_the_users_choice(files):
+    folder, _ = files
+    (folder / "stop.txt").write_text("flight\n", encoding="utf-8")
+    quick = (
+        "detect", *KNOWN, "--incoming", "incoming.txt", "--no-description", "-q", "--jobs", 1,
+        "--no-lemmatize", "--stop-words", "stop.txt", "--save", "w.nf",
+    )  # fmt: skip
+    done = run(*quick, folder=folder)
+    assert done.returncode == 0, done.stderr
+    vectorizer = newfound.NoveltyDetector.load(folder / "w.nf").vectorizer_
+    assert "flight" in vectorizer.stop_words_ and "the" in vectorizer.stop_words_
+    assert vectorizer.term("cards") == "cards"

@@ -31,6 +31,8 @@ from newfound.cli.options import (
     Json,
     KnownColumn,
     Language,
+    Lemmatize,
+    MoreStopWords,
     Preset,
     Quiet,
     Ranking,
@@ -41,6 +43,7 @@ from newfound.cli.options import (
     Unit,
     all_stop_words,
     check_distinct,
+    check_language,
     check_outputs,
     even,
     number,
@@ -136,10 +139,11 @@ def describe(
     min_df: Annotated[
         int | None, typer.Option(min=1, help="Ignore words that are in fewer documents.")
     ] = None,
-    stop_words: Annotated[
-        Path | None,
-        typer.Option(help="File with more words to ignore, one a line.", dir_okay=False),
-    ] = None,
+    lemmatize: Lemmatize = True,
+    pairs: Annotated[
+        bool, typer.Option("--pairs", help="Count pairs of neighbouring words, too.")
+    ] = False,
+    stop_words: MoreStopWords = None,
     ignore: Annotated[
         str | None, typer.Option(help="Ignore words that match this regular expression.")
     ] = None,
@@ -168,6 +172,7 @@ def describe(
     """
     paths, columns = _paths(known, novel, documents), (known_column, novel_column)
     _check_dates(documents, date_column, dates_from, by, columns, save)
+    check_language(language, lemmatize=lemmatize)
     outputs = output or []
     paths_out = {"--save": save, "--report": report}
     inputs = {"--known": known, "--novel": novel, "--documents": documents}
@@ -194,6 +199,8 @@ def describe(
             "epochs": epochs,
             "max_literals": max_literals,
             "language": language,
+            "lemmatize": None if lemmatize else False,
+            "ngram_range": (1, 2) if pairs else None,
             "min_df": min_df,
             "stop_words": all_stop_words(stop_words, language),
             "ignore": ignore,

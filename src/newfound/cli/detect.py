@@ -20,15 +20,20 @@ from newfound.cli.options import (
     Json,
     KnownColumn,
     Language,
+    Lemmatize,
+    MoreStopWords,
     Quiet,
     Report,
     Seed,
     TextColumn,
+    all_stop_words,
     check_distinct,
+    check_language,
     check_outputs,
     reading_options,
 )
 from newfound.cli.outputs import check_table_format, write
+from newfound.cli.stream import print_lines
 from newfound.marks import visible
 
 if TYPE_CHECKING:
@@ -36,7 +41,9 @@ if TYPE_CHECKING:
     from newfound.detection.detector import NoveltyDetector
     from newfound.text.documents import Documents
 
-__all__ = ["detect"]
+__all__ = ["NOVEL_STATUS", "detect"]
+
+NOVEL_STATUS = 3  # the exit status of --fail-on-novel
 
 
 def _rate(value: float | None) -> float | None:
@@ -52,6 +59,8 @@ _OF_LEARNING = {
     "known_column": "is for --known",
     "labels_column": "is for --known",
     "language": "is part of the model",
+    "lemmatize": "is part of the model",
+    "stop_words": "is part of the model",
     "seed": "is part of the model",
 }
 
@@ -106,15 +115,31 @@ def detect(
     force: Force = False,
     top: Annotated[int, typer.Option(min=1, help="Number of documents and words to print.")] = 20,
     language: Language = None,
+    lemmatize: Lemmatize = True,
+    stop_words: MoreStopWords = None,
     no_description: Annotated[
         bool,
         typer.Option(
             "--no-description", help="Do not describe what is new in the novel documents."
         ),
     ] = False,
+    fail_on_novel: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="End with exit status 3 if N or more documents are novel."
+        ),
+    ] = None,
     seed: Seed = 0,
     jobs: Jobs = -1,
     json: Json = False,
+    json_lines: Annotated[
+        bool,
+        typer.Option(
+            "--json-lines",
+            help="Print one JSON object a line for each document, as it comes; nothing is "
+            "described or grouped.",
+        ),
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Find the incoming documents that are new, learning from known ones only.
@@ -124,8 +149,11 @@ def detect(
     share of alpha of the known documents, and no more, is called novel. The share is higher if many
     classes have only one or two documents. Without classes there are no rules: all known documents
     are one class.
+
+    Exit status: 0 done, 1 could not, 2 asked wrongly, 3 with --fail-on-novel.
     """
     _check_options(context, known, incoming, model, labels_column)
+    check_language(language, lemmatize=lemmatize)
     paths_out = {"--output": output, "--save": save, "--report": report}
     check_distinct(paths_out, {"--known": known, "--incoming": incoming, "--model": model})
     check_table_format(output)
@@ -137,21 +165,31 @@ def detect(
     with outcome():
         check_outputs(output, tables=True, force=force)
         check_outputs(save, report, force=force)
+        given = {
+            "alpha": alpha,
+            "language": language,
+            "lemmatize": lemmatize,
+            "n_groups": groups,
+            "stop_words": all_stop_words(stop_words, language),
+        }
         began = perf_counter()
-        read = _read(paths, read_options, encoding, quiet=quiet)
+        n_read = len(paths) - json_lines  # a stream is read later
+        read = _read(paths[:n_read], read_options[:n_read], encoding, quiet=quiet)
         seconds = {"reading": perf_counter() - began}
+        old = None if known is None else read[0]
         with working(quiet=quiet) as progress:
             began = perf_counter()
-            if model is None:
-                given = {"alpha": alpha, "language": language, "n_groups": groups}
-                detector = _fit(read[0], given, seed, jobs, progress)
-            else:
-                detector = _load(model, jobs, alpha)
+            detector = _detector(old, model, given, seed, jobs, progress)
             seconds["learning"] = perf_counter() - began
+            if json_lines:
+                write([], ("detector", detector, save), force=force, quiet=quiet)
+                n_novel = print_lines(detector, incoming, read_options[-1], encoding)
+                _end(n_novel, fail_on_novel)
+                return
             began = perf_counter()
             detection = detector.detect(
                 read[-1],
-                known=None if known is None else read[0].texts,
+                known=None if old is None else old.texts,
                 describe=not no_description,
                 progress=progress,
             )
@@ -161,7 +199,6 @@ def detect(
         if report is not None:
             from newfound.report import detection_page, write_page
 
-            old = None if known is None else read[0]
             page = detection_page(detection, known=old, incoming=read[-1], seconds=seconds)
             write_page(report, page, force=force)
             if not quiet:
@@ -170,6 +207,13 @@ def detect(
             print_json(_data(detection, read[-1], top))
         else:
             _show(detection, read[-1], top)
+        _end(detection.n_novel, fail_on_novel)
+
+
+def _end(n_novel: int, fail_on_novel: int | None) -> None:
+    """Leave with an exit status of its own if as many documents are novel as asked for."""
+    if fail_on_novel is not None and n_novel >= fail_on_novel:
+        raise SystemExit(NOVEL_STATUS)
 
 
 def _check_options(
@@ -184,6 +228,12 @@ def _check_options(
     if known is not None and known == incoming:
         what = "standard input" if known == "-" else known
         raise typer.BadParameter(f"--known and --incoming are the same: {what}.")
+    if context.params["json_lines"]:
+        for name in ("json", "output", "report"):
+            if _was_given(context, name):
+                raise typer.BadParameter(
+                    f"--json-lines prints each document as it comes; leave out --{name}."
+                )
     if labels_column is not None and _was_given(context, "groups"):
         raise typer.BadParameter("--groups is for documents without classes; or --labels-column.")
     if model is not None:
@@ -219,6 +269,21 @@ def _fit(
     detector = NoveltyDetector(random_state=seed, n_jobs=jobs, **given)
     callback = None if progress is None else epochs_of("Learning rules", progress)
     return detector.fit(known.texts, known.labels, callback=callback)
+
+
+def _detector(
+    known: Documents | None,
+    model: Path | None,
+    given: dict[str, Any],
+    seed: int,
+    jobs: int,
+    progress: Progress | None,
+) -> NoveltyDetector:
+    """Return a detector that learned from known documents, or that was saved."""
+    if known is not None:
+        return _fit(known, given, seed, jobs, progress)
+    assert model is not None
+    return _load(model, jobs, given["alpha"])
 
 
 def _load(model: Path, jobs: int, alpha: float | None) -> NoveltyDetector:

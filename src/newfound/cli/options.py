@@ -22,7 +22,9 @@ __all__ = [
     "Json",
     "KnownColumn",
     "Language",
+    "Lemmatize",
     "Measurements",
+    "MoreStopWords",
     "Preset",
     "Quiet",
     "Ranking",
@@ -31,7 +33,9 @@ __all__ = [
     "TextColumn",
     "Top",
     "Unit",
+    "all_stop_words",
     "check_distinct",
+    "check_language",
     "check_outputs",
     "even",
     "number",
@@ -106,16 +110,15 @@ def number(value: float | None) -> float | None:
     return value
 
 
-def _language_known(value: str | None) -> str | None:
-    """Reject a language that has no lemmas."""
-    if value is not None:
-        from newfound.text.lemmas import lemmatize
+def check_language(language: str | None, *, lemmatize: bool) -> None:
+    """Reject a language that is not known, unless lemmas are off."""
+    if language is not None and lemmatize:
+        from newfound.text.lemmas import lemmatize as lemma
 
         try:
-            lemmatize("word", language=value)
+            lemma("word", language=language)
         except ValueError as error:
-            raise typer.BadParameter(str(error)) from error
-    return value
+            raise typer.BadParameter(str(error), param_hint="--language") from error
 
 
 def _jobs(value: int) -> int:
@@ -164,7 +167,19 @@ Encoding = Annotated[
 ]
 Language = Annotated[
     str | None,
-    typer.Option(callback=_language_known, help="Language of the texts, such as en."),
+    typer.Option(help="Language of the texts, such as de; by default English."),
+]
+Lemmatize = Annotated[
+    bool,
+    typer.Option(
+        "--lemmatize/--no-lemmatize", help="Count the forms of a word, such as its plural, as one."
+    ),
+]
+MoreStopWords = Annotated[
+    Path | None,
+    typer.Option(
+        "--stop-words", dir_okay=False, help="File with more words to ignore, one a line."
+    ),
 ]
 Data = Annotated[
     Path | None, typer.Option(help="Folder with the data sets; by default NEWFOUND_DATA.")

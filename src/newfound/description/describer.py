@@ -43,7 +43,7 @@ from newfound.text.copies import Copies
 from newfound.text.corpus import Corpus
 from newfound.text.documents import as_sides
 from newfound.text.sentences import SentenceFinder
-from newfound.text.validation import labelled_texts
+from newfound.text.validation import check_explainable, labelled_texts
 from newfound.text.vectorizer import TextVectorizer
 from newfound.wiring import call_registered
 
@@ -466,8 +466,14 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
         Returns
         -------
         Explanation
+
+        Raises
+        ------
+        ValueError
+            If the text has more than a million characters.
         """
         check_is_fitted(self, "clauses_")
+        check_explainable(text)
         return explain(
             text,
             self.vectorizer_,

@@ -14,11 +14,10 @@ from newfound.detection.verdict import NearMiss, Verdict, WordReason
 from newfound.rules import Rule
 from newfound.text.tokenized import TokenizedTexts
 from newfound.text.tokens import Token
-from newfound.text.validation import check_texts
+from newfound.text.validation import MAX_EXPLAINED, check_explainable, check_texts
 
 __all__ = ["MAX_EXPLAINED", "JudgedTexts", "explain", "judge"]
 
-MAX_EXPLAINED = 1_000_000  # characters
 _MIN_UNLIKE, _UNLIKE = 4, 0.6  # from so many words on, and such a share of them unseen
 
 
@@ -60,7 +59,7 @@ class JudgedTexts:
             If the text has more than a million characters.
         """
         text, scorer = self.texts[i], self.scorer
-        _check_length(text)
+        check_explainable(text)
         terms = _Terms(scorer.vectorizer.tokens_of(text, self.texts.words(i)))
         novelty, nearest = float(self.scores.novelty[i]), int(self.scores.nearest[i])
         adds = _contributions(scorer, terms, nearest)
@@ -130,16 +129,8 @@ def judge(
 def explain(scorer: Scorer, calibration: Calibration, text: str) -> Verdict:
     """Explain one text; see `NoveltyDetector.explain`."""
     if isinstance(text, str):
-        _check_length(text)  # before the work
+        check_explainable(text)  # before the work
     return judge(scorer, calibration, [text]).explain(0)
-
-
-def _check_length(text: str) -> None:
-    if len(text) > MAX_EXPLAINED:
-        raise ValueError(
-            f"The text has {len(text):,} characters, and up to {MAX_EXPLAINED:,} are explained; "
-            "explain a part of it. predict takes texts of any length."
-        )
 
 
 class _Terms:

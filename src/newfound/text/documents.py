@@ -41,6 +41,7 @@ __all__ = [
     "as_sides",
     "is_frame",
     "read_documents",
+    "stream_documents",
     "with_text",
 ]
 
@@ -193,6 +194,26 @@ def read_documents(
         source = f"{documents.source} (column {reader.guessed!r})"
         documents = replace(documents, source=source)
     return documents
+
+
+def stream_documents(
+    path: str | os.PathLike[str],
+    *,
+    text_column: str | None = None,
+    date_column: str | None = None,
+    encoding: str | None = None,
+    format: str | None = None,
+) -> Iterator[tuple[str, str]]:
+    """Iterate over id and text of the documents of a path as they are read, also from a pipe.
+
+    The parameters are those of `read_documents`. Nothing is counted, and duplicates are not looked
+    for.
+    """
+    given = Columns(text_column, None, date_column)
+    reader = Reader(os.fspath(path), given, encoding, rows_looked_at=1)
+    with reader.errors():
+        for record in _with_text(reader.records(format), reader.counts):
+            yield record.id, record.text or ""
 
 
 def as_documents(

@@ -98,10 +98,14 @@ def choose_columns(
 
 
 def checked_guess(
-    records: Iterator[Record], names: Sequence[Any], guess: Any, where: str
+    records: Iterator[Record],
+    names: Sequence[Any],
+    guess: Any,
+    where: str,
+    n: int = _ROWS_LOOKED_AT,
 ) -> Iterator[Record]:
     """Return the same records, or raise an error if the column that was guessed holds no text."""
-    head, records = with_head(records, _ROWS_LOOKED_AT)
+    head, records = with_head(records, n)
     texts = [record.text for record in head if record.text]
     if texts and not looks_like_text(texts):
         raise DocumentError(
@@ -176,8 +180,16 @@ def piped_lines() -> Iterator[str]:
 class Reader:
     """Reader of one path; it knows the current file and line, for error messages."""
 
-    def __init__(self, name: str, given: Columns, encoding: str | None) -> None:
+    def __init__(
+        self,
+        name: str,
+        given: Columns,
+        encoding: str | None,
+        *,
+        rows_looked_at: int = _ROWS_LOOKED_AT,
+    ) -> None:
         self.name = name
+        self.rows_looked_at = rows_looked_at
         self.given = given
         self.encoding = encoding
         self.counts: Counter[str] = Counter()
@@ -226,7 +238,9 @@ class Reader:
             if first is not None:
                 records = itertools.chain([first], records)
                 if self.guessed is not None:
-                    records = checked_guess(records, self.names, self.guessed, self.file)
+                    records = checked_guess(
+                        records, self.names, self.guessed, self.file, self.rows_looked_at
+                    )
                 yield from records
 
     def _check_no_columns(self, format: str) -> None:

@@ -17,7 +17,9 @@ from newfound.text.readers import is_missing
 from newfound.text.tokenized import TokenizedTexts
 
 __all__ = [
+    "MAX_EXPLAINED",
     "NothingToLearnError",
+    "check_explainable",
     "check_matrix",
     "check_several",
     "check_texts",
@@ -25,6 +27,9 @@ __all__ = [
     "is_novel",
     "labelled_texts",
 ]
+
+
+MAX_EXPLAINED = 1_000_000  # characters
 
 
 class NothingToLearnError(ValueError):
@@ -54,6 +59,15 @@ def check_texts(texts: Iterable[str]) -> Iterable[str]:
             f"Expected an iterable of texts, got {_kind(texts)}; pass a list of str, or one column."
         )
     return _each_checked(texts)
+
+
+def check_explainable(text: str) -> None:
+    """Raise a `ValueError` for a text that would take long to explain."""
+    if len(text) > MAX_EXPLAINED:
+        raise ValueError(
+            f"The text has {len(text):,} characters, and up to {MAX_EXPLAINED:,} are explained; "
+            "explain a part of it."
+        )
 
 
 def _each_checked(texts: Iterable[str]) -> Iterator[str]:
