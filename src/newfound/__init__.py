@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from newfound.description.scores import context_scores, word_scores
     from newfound.description.themes import Theme
     from newfound.description.timeline import Curve, Timeline
+    from newfound.description.values import describe_values
     from newfound.description.words import WordTable
     from newfound.detection.detection import Detection
     from newfound.detection.detector import NoveltyDetector
@@ -76,6 +77,7 @@ _HOMES = {
     "context_scores": "description.scores",
     "describe": "description.describe",
     "describe_periods": "description.periods",
+    "describe_values": "description.values",
     "load": "models",
     "load_20newsgroups": "lab.datasets",
     "load_abcnews": "lab.datasets",
@@ -120,6 +122,7 @@ __all__ = [
     "context_scores",
     "describe",
     "describe_periods",
+    "describe_values",
     "load",
     "load_20newsgroups",
     "load_abcnews",

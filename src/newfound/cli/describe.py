@@ -22,6 +22,7 @@ from newfound.cli.console import (
     words_table,
 )
 from newfound.cli.described import described_data, themes_of, top_words, word_curves
+from newfound.cli.inputs import choose_inputs, join, options_of
 from newfound.cli.options import (
     PATH_HELP,
     Encoding,
@@ -40,14 +41,12 @@ from newfound.cli.options import (
     Seed,
     TextColumn,
     Top,
-    Unit,
     all_stop_words,
     check_distinct,
     check_language,
     check_outputs,
     even,
     number,
-    reading_options,
 )
 from newfound.cli.outputs import check_table_format, table_of, which_table, write
 from newfound.cli.periods import describe_each
@@ -67,7 +66,14 @@ def describe(
     *,
     documents: Annotated[
         str | None,
-        typer.Option(help="Dated documents, instead of --known and --novel; see --dates-from."),
+        typer.Option(help="Documents to split, instead of --known and --novel; see --by."),
+    ] = None,
+    pile: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=PATH",
+            help="A pile of documents to compare with all other piles; given for each pile.",
+        ),
     ] = None,
     date_column: Annotated[
         str | None, typer.Option(help="Column with the dates, such as 2003-04-01.")
@@ -77,8 +83,13 @@ def describe(
         typer.Option(help="First day of the novel documents; earlier documents are known."),
     ] = None,
     by: Annotated[
-        Unit | None,
-        typer.Option(help="Describe each day, week, month, ... against all documents before it."),
+        str | None,
+        typer.Option(
+            metavar="UNIT|COLUMN",
+            help="Describe each day, week, month, quarter or year against all documents before it; "
+            "or each value of a column against all other documents. column:month is a column "
+            "called month; folder stands for the subfolders of a folder.",
+        ),
     ] = None,
     text_column: TextColumn = None,
     known_column: KnownColumn = None,
@@ -168,17 +179,24 @@ def describe(
     on documents that no machine was trained on (held out), and the base rate of its side.
 
     Documents with dates can be in one file: --documents FILE --date-column NAME, and --dates-from
-    DAY to split them, or --by month to describe each month against all before.
+    DAY to split them, or --by month to describe each month against all before. --documents FILE
+    --by COLUMN describes the documents of each value of a column against all others, and so does
+    --pile NAME=PATH, given several times, with the documents of each input.
     """
-    paths, columns = _paths(known, novel, documents), (known_column, novel_column)
-    _check_dates(documents, date_column, dates_from, by, columns, save)
+    inputs = choose_inputs(
+        known, novel, documents, pile or [],
+        by=by, date_column=date_column, dates_from=dates_from,
+        columns=(known_column, novel_column), save=save,
+    )  # fmt: skip
     check_language(language, lemmatize=lemmatize)
     outputs = output or []
     paths_out = {"--save": save, "--report": report}
-    inputs = {"--known": known, "--novel": novel, "--documents": documents}
-    check_distinct(paths_out, {**inputs, "--stop-words": stop_words}, outputs)
+    paths_in = {"--known": known, "--novel": novel, "--documents": documents}
+    named = zip(inputs.names, inputs.paths, strict=False)  # without piles there are no names
+    paths_in |= {f"--pile {name}": path for name, path in named}
+    check_distinct(paths_out, {**paths_in, "--stop-words": stop_words}, outputs)
     check_table_format(*outputs)
-    read_options = reading_options(paths, columns[: len(paths)], text_column, format, date_column)
+    read_options = options_of(inputs, text_column, format, date_column)
     with outcome():
         from newfound.text.documents import read_documents
 
@@ -187,7 +205,7 @@ def describe(
         began = perf_counter()
         piles = [
             read_documents(path, **options, encoding=encoding)
-            for path, options in zip(paths, read_options, strict=True)
+            for path, options in zip(inputs.paths, read_options, strict=True)
         ]
         seconds = {"reading": perf_counter() - began}
         given = {
@@ -210,11 +228,11 @@ def describe(
             "n_jobs": jobs,
         }
         parameters = {name: value for name, value in given.items() if value is not None}
-        if by is not None:
+        if inputs.by is not None:
             describe_each(
-                piles[0], by.value, dates_from, parameters,
-                outputs=outputs, report=report, force=force, top=top, rank_by=rank_by.value,
-                json=json, quiet=quiet,
+                join(inputs, piles), inputs.by, dates_from, parameters,
+                labels=inputs.labels, outputs=outputs, report=report, force=force, top=top,
+                rank_by=rank_by.value, json=json, quiet=quiet,
                 seconds=seconds,
             )  # fmt: skip
             return
@@ -252,48 +270,6 @@ def demo(
         if not json and not quiet:
             say("the sample is a part of CLINC150, by S. Larson et al., 2019, CC BY 3.0.")
             say("with your own documents: newfound describe --known OLD.csv --novel NEW.csv")
-
-
-def _paths(known: str | None, novel: str | None, documents: str | None) -> tuple[str, ...]:
-    """Return the inputs: known and novel documents, or one with dates."""
-    if documents is not None:
-        if known is not None or novel is not None:
-            raise typer.BadParameter("--documents replaces --known and --novel; use one way.")
-        return (documents,)
-    if known is None or novel is None:
-        missing = "--known" if known is None else "--novel"
-        raise typer.BadParameter(
-            f"{missing} is missing; pass --known and --novel, or --documents with --dates-from."
-        )
-    if known == novel:
-        what = "standard input" if known == "-" else known
-        raise typer.BadParameter(f"--known and --novel are the same: {what}.")
-    return known, novel
-
-
-def _check_dates(
-    documents: str | None,
-    date_column: str | None,
-    dates_from: str | None,
-    by: Unit | None,
-    columns: tuple[str | None, str | None],
-    save: Path | None,
-) -> None:
-    """Reject options about dates that do not go together."""
-    given = {"--dates-from": dates_from, "--by": by}
-    if documents is None:
-        for option, value in given.items():
-            if value is not None:
-                raise typer.BadParameter(f"{option} splits one input; pass it as --documents.")
-        return
-    if date_column is None:
-        raise typer.BadParameter("--documents needs --date-column, the column with the dates.")
-    if not any(given.values()):
-        raise typer.BadParameter("--documents needs --dates-from DAY, or --by month.")
-    if any(columns):
-        raise typer.BadParameter("--documents is one input; use --text-column for its texts.")
-    if by is not None and save is not None:
-        raise typer.BadParameter("--save keeps one model, and --by makes several; leave one out.")
 
 
 def _split(documents: Documents, dates_from: str | None) -> tuple[Documents, Documents]:

@@ -1,4 +1,4 @@
-"""``newfound describe --by``: each period against all before."""
+"""``newfound describe --by``: each period against all before, or each value against the rest."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ def describe_each(
     start: str | None,
     parameters: dict[str, Any],
     *,
+    labels: bool,
     outputs: Sequence[Path],
     report: Path | None,
     force: bool,
@@ -38,14 +39,18 @@ def describe_each(
     quiet: bool,
     seconds: dict[str, float],
 ) -> None:
-    """Describe each period of dated documents against all before, and print or write the result."""
+    """Describe each period against all before, or each label, and print or write the result."""
     from newfound.description.periods import describe_periods
+    from newfound.description.values import describe_values
 
     if not quiet:
         say(f"documents: {documents.summary()}")
     with working(quiet=quiet) as update:
         callback = None if update is None else _steps(update)
-        found = describe_periods(documents, by=by, start=start, callback=callback, **parameters)
+        if labels:
+            found = describe_values(documents, by=by, callback=callback, **parameters)
+        else:
+            found = describe_periods(documents, by=by, start=start, callback=callback, **parameters)
     names = [which_table(path) for path in outputs]
     tables = [
         (name, _all_rows(found.periods, name), path)
@@ -63,12 +68,15 @@ def describe_each(
             {
                 "newfound": version("newfound"),
                 "by": found.by,
-                "timeline": found.timeline.to_dict(),
+                "against": "rest" if labels else "before",
+                "timeline": None if found.timeline is None else found.timeline.to_dict(),
                 "periods": [_period_data(period, top, rank_by) for period in found.periods],
             }
         )
         return
-    show(*(part for period in found.periods for part in _period_parts(period, top, rank_by)))
+    against = "others" if labels else "before"
+    parts = (_period_parts(period, top, rank_by, against) for period in found.periods)
+    show(*(part for some in parts for part in some))
 
 
 def _steps(update: Any) -> Any:
@@ -97,7 +105,7 @@ def _period_data(period: Period, top: int, by: str) -> dict[str, Any]:
     }
 
 
-def _period_parts(period: Period, top: int, by: str) -> list[RenderableType]:
+def _period_parts(period: Period, top: int, by: str, against: str) -> list[RenderableType]:
     """Return what the terminal shows of a period."""
     from newfound.report.summary import description_sentence
 
@@ -105,8 +113,8 @@ def _period_parts(period: Period, top: int, by: str) -> list[RenderableType]:
     new = top_words(describer, top, by)
     return [
         Text.assemble(
-            (f"{period.name}", "bold"),
-            f": {len(period.novel):,} documents, compared with {len(period.known):,} before.\n",
+            (visible(period.name), "bold"),
+            f": {len(period.novel):,} documents, compared with {len(period.known):,} {against}.\n",
             visible(description_sentence(describer)),
         ),
         *themes_of(describer),

@@ -23,15 +23,15 @@ MIN_DOCUMENTS = 2  # of each side, to describe a period
 
 @dataclass(frozen=True)
 class Period:
-    """A period, described against all documents before it.
+    """A period, described against all documents before it; or a label, against all others.
 
     Attributes
     ----------
     name : str
-        Such as "2003-04"; a day or week is named by its first day.
+        Such as "2003-04"; a day or week is named by its first day. Or the label.
     describer : NoveltyDescriber
-        Fitted: the documents of the period are novel, all earlier ones known. It is kept without
-        its automata.
+        Fitted: the documents of the period are novel, all earlier ones known; those of the label
+        are novel, all others known. It is kept without its automata.
     known, novel : Documents
         These documents.
     """
@@ -44,21 +44,22 @@ class Period:
 
 @dataclass(frozen=True)
 class Periods:
-    """Periods in order, each described against all documents before it.
+    """Periods in order, each described against all documents before it; or labels.
 
     Attributes
     ----------
     by : str
-        The length of a period.
+        The length of a period; or what the labels are called, each of which is described against
+        all other documents.
     periods : tuple of Period
         Those that were described.
-    timeline : Timeline
-        All documents, by this length.
+    timeline : Timeline or None
+        All documents, by this length; None for labels.
     """
 
     by: str
     periods: tuple[Period, ...]
-    timeline: Timeline
+    timeline: Timeline | None
 
     def __len__(self) -> int:
         """Return the number of periods."""

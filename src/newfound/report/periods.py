@@ -1,4 +1,4 @@
-"""The page about several periods: what was new in each, against all documents before it."""
+"""The page about several periods, each against all documents before it; or labels."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from newfound.text.corpus import Corpus
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
     from newfound.description.periods import Period, Periods
+    from newfound.description.timeline import Timeline
 
 __all__ = ["collect_periods"]
 
@@ -53,7 +54,34 @@ def collect_periods(
     dict
         Plain data, with the keys ``summary``, ``time``, ``periods``, ``notes`` and ``made``.
     """
-    timeline, last = periods.timeline, periods.periods[-1].describer
+    last = periods.periods[-1].describer
+    if periods.timeline is None:
+        rows, axis = _rows_of_values(periods, limits), None
+    else:
+        rows, axis = _rows_of_periods(periods, periods.timeline, limits)
+    n = sum(len(pile) for pile in (periods.periods[-1].known, periods.periods[-1].novel))
+    if periods.timeline is not None:
+        n = len(periods.timeline.dates)
+    data: Data = {
+        "summary": periods_summary(rows, periods.by, n, rest=axis is None),
+        "time": None if axis is None else {**axis.data(), "boundary": None},
+        "periods": {
+            "rows": rows,
+            "total": len(periods.periods),
+            "by": periods.by,
+            "rest": axis is None,
+        },
+        "notes": [],
+        "made": {**how_made(last, None), "piles": jsonable(piles or {})},
+    }
+    return data if axis is None else with_fewer_bins(data, limits.bins)
+
+
+def _rows_of_periods(
+    periods: Periods, timeline: Timeline, limits: Limits
+) -> tuple[list[Data], TimeAxis]:
+    """Return the periods, with curves on one axis."""
+    last = periods.periods[-1].describer
     first = timeline.starts[timeline.names.index(periods.periods[0].name)]
     axis = TimeAxis(timeline, timeline.dates >= first, limits.bins)
     whole = _Dated(last, last.corpus_)
@@ -64,14 +92,17 @@ def collect_periods(
         corpus = gather(period.describer, period.known, period.novel)
         own = _Dated(period.describer, corpus)
         rows.append(_period(period, _Curves(own, whole, axis, end), limits))
-    data = {
-        "summary": periods_summary(rows, periods.by, len(timeline.dates)),
-        "time": {**axis.data(), "boundary": None},
-        "periods": {"rows": rows, "total": len(periods.periods), "by": periods.by},
-        "notes": [],
-        "made": {**how_made(last, None), "piles": jsonable(piles or {})},
-    }
-    return with_fewer_bins(data, limits.bins)
+    return rows, axis
+
+
+def _rows_of_values(periods: Periods, limits: Limits) -> list[Data]:
+    """Return the labels, without curves."""
+    rows = []
+    for period in periods.periods[-limits.periods :]:
+        own = _Dated(period.describer, gather(period.describer, period.known, period.novel))
+        own.dates = None
+        rows.append(_period(period, _Curves(own, own, None, np.datetime64("NaT")), limits))
+    return rows
 
 
 class _Dated:
@@ -93,7 +124,9 @@ class _Curves:
     this one, which begin on the day `end`.
     """
 
-    def __init__(self, own: _Dated, whole: _Dated, axis: TimeAxis, end: np.datetime64) -> None:
+    def __init__(
+        self, own: _Dated, whole: _Dated, axis: TimeAxis | None, end: np.datetime64
+    ) -> None:
         self.corpus, self.dates, self.vocabulary = own.corpus, own.dates, own.vocabulary
         self._whole, self._axis, self._end = whole, axis, end
 
@@ -107,7 +140,7 @@ class _Curves:
 
     def of_documents(self, known: Rows, novel: Rows, rules: Iterable[Sequence[str]]) -> Data | None:
         """Return the curve of some documents, and of those after the period that rules match."""
-        if self.dates is None:
+        if self.dates is None or self._axis is None:
             return None
         days = np.concatenate((self.dates[known], self.dates[novel]))
         days = days[~np.isnat(days)]

@@ -197,17 +197,21 @@ def detection_summary(detection: dict[str, Any], described: dict[str, Any]) -> d
     }
 
 
-def periods_summary(rows: Sequence[dict[str, Any]], by: str, n: int) -> dict[str, Any]:
-    """Return a sentence that says which periods a page is about.
+def periods_summary(
+    rows: Sequence[dict[str, Any]], by: str, n: int, *, rest: bool = False
+) -> dict[str, Any]:
+    """Return a sentence that says which periods, or which labels, a page is about.
 
     Parameters
     ----------
     rows : sequence of dict
         The periods, with ``name`` and ``themes``.
     by : str
-        The length of a period.
+        The length of a period, or what the labels are called.
     n : int
         The number of all documents.
+    rest : bool, default=False
+        Whether each is a label, compared with all others, and not a period.
 
     Examples
     --------
@@ -222,7 +226,13 @@ def periods_summary(rows: Sequence[dict[str, Any]], by: str, n: int) -> dict[str
     sentence += f"{rows[-1]['name']}."
     if len(rows) == 1:
         sentence = f"What was new in {rows[0]['name']}."
+    if rest:
+        sentence = f"What sets each of {len(rows):,} values of {by!r} apart from the rest."
     total = sum(row["themes"]["total"] for row in rows)
+    if rest:
+        compared = f"Each is compared with all other documents: {n:,} documents"
+        detail = f"{compared} and {total:,} theme{_s(total)} in all."
+        return {"sentence": [_part(sentence)], "detail": [_part(detail)], "words": [], "names": []}
     detail = (
         f"Each {by} is compared with all documents before it: {n:,} documents and {total:,} "
         f"theme{_s(total)} in all."

@@ -134,7 +134,9 @@ def report_page_of_periods(
     piles = {} if known is None else {"all": pile_data(known)}
     data = collect_periods(periods, Limits(), piles)
     learning = sum(period.describer.seconds_.get("learning", 0.0) for period in periods.periods)
-    title = f"What is new, {periods.by} by {periods.by}" if title is None else title
+    if title is None:
+        each = f"What is new, {periods.by} by {periods.by}"
+        title = f"What sets each {periods.by} apart" if periods.timeline is None else each
     return _page(data, title, began, {"learning": learning, **(seconds or {})})
 
 

@@ -3,7 +3,8 @@
 
 (() => {
   const { el, format, data } = newfound;
-  const { rows, total, by } = data.periods;
+  const { rows, total, rest } = data.periods;
+  const by = rest ? "value" : data.periods.by;
   const id = (number) => `period-${number + 1}`;
 
   newfound.section("new", null, () => [
@@ -55,7 +56,7 @@
         {
           key: "times",
           label: "Times more frequent",
-          help: "How many times more frequent the word is than before, shrunk for rare words.",
+          help: `How many times more frequent the word is than ${rest ? "in the others" : "before"}, shrunk for rare words.`,
           show: (row) => format.number(row.times),
         },
         {
@@ -66,7 +67,11 @@
         },
         { key: "novelty", label: "Novelty", help: newfound.novelty, show: (row) => format.signed(row.novelty) },
         { key: "documents_novel", label: "Documents", help: `Number of documents of the ${by} with the word.` },
-        { key: "documents_known", label: "Before", help: "Number of earlier documents with the word." },
+        {
+          key: "documents_known",
+          label: rest ? "Others" : "Before",
+          help: `Number of ${rest ? "other" : "earlier"} documents with the word.`,
+        },
         period.words.some((row) => row.curve) && {
           key: "curve",
           label: "Over time",
@@ -91,16 +96,16 @@
       el(
         "p",
         { class: "lead" },
-        `${newfound.plural(period.n_novel, "document")}, compared with ${format.count(period.n_known)} before. `,
+        `${newfound.plural(period.n_novel, "document")}, compared with ${format.count(period.n_known)} ${rest ? "others" : "before"}. `,
         period.themes.rows.length ? newfound.unexplained(period.themes) : null,
       ),
       period.themes.rows.length ? newfound.themeList(period.themes) : newfound.notice(newfound.noThemes),
       period.words.length
         ? [el("h3", {}, "Words"), words(period)]
-        : el("p", { class: "none" }, "No word is more frequent than before."),
+        : el("p", { class: "none" }, `No word is more frequent than ${rest ? "in the others" : "before"}.`),
       el("p", { class: "source" }, el("a", { href: "#new" }, `Back to the index of the ${by}s`)),
     );
   };
 
-  newfound.section("periods", `By ${by}`, () => rows.map(article));
+  newfound.section("periods", `By ${data.periods.by}`, () => rows.map(article));
 })();
