@@ -79,7 +79,7 @@ void ClauseRows::feedback(std::uint32_t c, const OpenDocument& document, bool ty
   const std::uint16_t now[2] = {static_cast<std::uint16_t>(trials_of(c, false)),
                                 static_cast<std::uint16_t>(trials_of(c, true))};
   kernels_.feedback(view(c), now, document.absent(), document.blocks_begin(), document.blocks_end(),
-                    type_ia, boost_, law_.tables(), next_key(c));
+                    type_ia, boost_, machine_.parameters().negations, law_.tables(), next_key(c));
   counts_[c].ia += type_ia;
 }
 

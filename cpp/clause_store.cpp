@@ -31,10 +31,19 @@ ClauseStore::ClauseStore(Machine& machine, const Documents& documents)
       cache_(machine, documents),
       states_(machine.total_clauses()),
       lists_(machine.total_clauses()),
+      votes_(machine.total_clauses()),
       watch_due_(machine.total_clauses(), kNone),
       matched_(machine.total_clauses(), 0) {}
 
+void ClauseStore::begin(std::uint32_t c) {
+  const std::uint32_t n = parameters().n_clauses;
+  const auto weight = static_cast<std::int32_t>(machine_.weight(c));
+  votes_[c] = c % n < n / 2 ? weight : -weight;
+  rows_.begin(c);
+}
+
 void ClauseStore::finish(std::uint32_t c) {
+  machine_.weight(c) = static_cast<std::uint32_t>(std::abs(votes_[c]));
   rows_.settle_row(c);
   while (states_[c].n_listed > 0) move_to_row(c, states_[c].n_listed - 1u);
   states_[c].watch.listed = kNone;

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <vector>
 
 #include "answer_cache.hpp"
@@ -48,7 +49,7 @@ class ClauseStore {
   AnswerCache& cache() { return cache_; }
 
   // begin() comes before any other call for a clause; finish() brings its row up to date.
-  void begin(std::uint32_t c) { rows_.begin(c); }
+  void begin(std::uint32_t c);
   void finish(std::uint32_t c);
 
   // Whether the clause matches: 1 or 0 if the answer is cached, else -1. Then, in this order, these
@@ -74,6 +75,16 @@ class ClauseStore {
 
   // Feedback.
   std::uint32_t count_included(std::uint32_t c);
+  // The clause's weight, negative if it votes against its class.
+  std::int32_t votes(std::uint32_t c) const { return votes_[c]; }
+  void raise_weight(std::uint32_t c) {
+    const std::int32_t votes = votes_[c];
+    if (std::abs(votes) < static_cast<std::int32_t>(kMostVotes)) votes_[c] += votes > 0 ? 1 : -1;
+  }
+  void lower_weight(std::uint32_t c) {
+    const std::int32_t votes = votes_[c];
+    if (std::abs(votes) > 1) votes_[c] -= votes > 0 ? 1 : -1;
+  }
   void type_ia(std::uint32_t c, const OpenDocument& document);
   void type_ii(std::uint32_t c, const OpenDocument& document);
   // One more Ib event. Returns whether the watched literal is due to go down.
@@ -143,6 +154,7 @@ class ClauseStore {
   AnswerCache cache_;
   std::vector<ClauseState> states_;
   std::vector<LiteralList> lists_;
+  std::vector<std::int32_t> votes_;
   std::vector<std::uint32_t> watch_due_;  // the Ib event at which the watched literal goes down
   std::vector<std::uint8_t> matched_;
 };

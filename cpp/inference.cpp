@@ -31,9 +31,15 @@ void share_rows(std::int64_t rows, std::uint32_t n_threads, const Work& work) {
 }  // namespace
 
 Inference::Inference(const ClauseLists& clauses, std::uint32_t n_features, std::uint32_t n_classes,
-                     std::uint32_t n_clauses, const std::vector<std::uint32_t>& position)
+                     std::uint32_t n_clauses, const std::vector<std::uint32_t>& position,
+                     const std::vector<std::uint32_t>& weights)
     : n_features_(n_features), n_classes_(n_classes), n_clauses_(n_clauses) {
   const std::uint32_t total = n_classes * n_clauses;
+  votes_.reserve(total);
+  for (std::uint32_t c = 0; c < total; ++c) {
+    const auto weight = static_cast<std::int32_t>(weights[c]);
+    votes_.push_back(c % n_clauses < n_clauses / 2 ? weight : -weight);
+  }
   words_ = (total + 63) / 64;
   without_plain_.assign(words_, 0);
   constexpr std::uint32_t kNo = UINT32_MAX;
@@ -148,10 +154,13 @@ class Inference::Reader {
 void Inference::votes(const CsrView& documents, std::uint32_t n_threads, std::int32_t* out) const {
   share_rows(documents.rows, n_threads, [&](std::size_t, std::int64_t begin, std::int64_t end) {
     Reader reader(*this);
+    std::vector<std::int64_t> sums(n_classes_);
     for (std::int64_t doc = begin; doc < end; ++doc) {
-      std::int32_t* row = out + doc * n_classes_;
-      std::fill_n(row, n_classes_, 0);
-      reader.read(documents, doc, [&](std::uint32_t c) { row[c / n_clauses_] += sign(c); });
+      std::fill(sums.begin(), sums.end(), 0);
+      reader.read(documents, doc, [&](std::uint32_t c) { sums[c / n_clauses_] += votes_[c]; });
+      for (std::uint32_t cls = 0; cls < n_classes_; ++cls)
+        out[doc * n_classes_ + cls] =
+            static_cast<std::int32_t>(std::clamp<std::int64_t>(sums[cls], -INT32_MAX, INT32_MAX));
     }
   });
 }

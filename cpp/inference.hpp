@@ -16,9 +16,10 @@ namespace newfound {
 class Inference {
  public:
   Inference(const ClauseLists& clauses, std::uint32_t n_features, std::uint32_t n_classes,
-            std::uint32_t n_clauses, const std::vector<std::uint32_t>& position);
+            std::uint32_t n_clauses, const std::vector<std::uint32_t>& position,
+            const std::vector<std::uint32_t>& weights);
 
-  // (rows, n_classes): matching positive minus matching negative clauses.
+  // (rows, n_classes): the weights of matching positive minus those of matching negative clauses.
   void votes(const CsrView& documents, std::uint32_t n_threads, std::int32_t* out) const;
   // For each clause: the documents it matches, and how many of those have its class.
   void support(const CsrView& documents, const std::int32_t* labels, std::uint32_t n_threads,
@@ -35,11 +36,8 @@ class Inference {
   };
   class Reader;
 
-  std::int32_t sign(std::uint32_t clause) const {
-    return clause % n_clauses_ < n_clauses_ / 2 ? 1 : -1;
-  }
-
   std::uint32_t n_features_, n_classes_, n_clauses_;
+  std::vector<std::int32_t> votes_;           // by clause: its weight, negative if it votes against
   std::uint32_t words_;                       // 64-bit words of a set of clauses
   std::vector<std::uint64_t> without_plain_;  // clauses that have negated words only
   Lists watching_;                   // by feature: clauses with it as their rarest plain one

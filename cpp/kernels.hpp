@@ -38,9 +38,10 @@ struct Kernels {
   // its negated ones now[1]. `absent` has, for each block, the words that the document lacks; the
   // blocks [begin, end) have those that it contains. Lines with automata that go up are settled
   // first. The trial of a Type Ia event is left pending for all lines; if boosted, for plain lines.
+  // Without `negations`, negated lines are left alone.
   void (*feedback)(const RowView& row, const std::uint16_t* now, const std::uint64_t* absent,
                    const WordBlock* begin, const WordBlock* end, bool type_ia, bool boost,
-                   const DecrementTables& law, std::uint64_t key);
+                   bool negations, const DecrementTables& law, std::uint64_t key);
 
   // A Type Ia event on a line whose true literals are `up`.
   void (*reinforce)(std::uint8_t* line, std::uint64_t up, bool boost, const DecrementTables& law,

@@ -197,7 +197,7 @@ struct Event {
 
 void feedback(const RowView& row, const std::uint16_t* now, const std::uint64_t* absent,
               const WordBlock* begin, const WordBlock* end, bool type_ia, bool boost,
-              const DecrementTables& law, std::uint64_t key) {
+              bool negations, const DecrementTables& law, std::uint64_t key) {
   const Event event{row, {now[0], now[1]}, law, Stream(key), type_ia, boost};
   for (const WordBlock* block = begin; block != end; ++block) {
     prefetch(event.line(!type_ia, block->index));
@@ -206,11 +206,11 @@ void feedback(const RowView& row, const std::uint16_t* now, const std::uint64_t*
   // Type Ia raises true literals: negated absent words and plain present ones. Type II raises false
   // ones: the other way round.
   if (type_ia) {
-    event.visit_side<true>(absent);
+    if (negations) event.visit_side<true>(absent);
     event.visit_blocks<false>(begin, end);
   } else {
     event.visit_side<false>(absent);
-    event.visit_blocks<true>(begin, end);
+    if (negations) event.visit_blocks<true>(begin, end);
   }
 }
 

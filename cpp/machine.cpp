@@ -26,6 +26,7 @@ Machine::Machine(const Parameters& parameters, const Execution& execution)
 #endif
   states_.reset(static_cast<std::uint8_t*>(memory));
   draws_.assign(total_clauses(), 0);
+  weights_.assign(total_clauses(), 1);
   position_.resize(p_.n_features);
   std::iota(position_.begin(), position_.end(), 0U);
 }
@@ -33,6 +34,9 @@ Machine::Machine(const Parameters& parameters, const Execution& execution)
 void Machine::fill(std::uint32_t clause) {
   std::uint8_t* states = row(clause);
   std::memset(states, kInclude - 1, static_cast<std::size_t>(n_lines()) * kLine);
+  if (!p_.negations)
+    for (std::uint32_t line = 1; line < n_lines(); line += 2)
+      std::memset(states + static_cast<std::size_t>(line) * kLine, 0, kLine);
   const std::uint64_t used = valid(n_blocks_ - 1);
   std::uint8_t* last = states + static_cast<std::size_t>(n_lines() - 2) * kLine;
   for (int lane = 0; lane < kLine; ++lane)
@@ -61,6 +65,9 @@ void Machine::copy_states(std::uint8_t* out) const {
   check_complete();
   if (fresh_) {
     std::memset(out, kInclude - 1, static_cast<std::size_t>(total_clauses()) * 2 * p_.n_features);
+    if (!p_.negations)
+      for (std::uint32_t c = 0; c < total_clauses(); ++c)
+        std::memset(out + (static_cast<std::size_t>(c) * 2 + 1) * p_.n_features, 0, p_.n_features);
     return;
   }
   for (std::uint32_t c = 0; c < total_clauses(); ++c) {

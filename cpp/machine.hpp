@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "documents.hpp"
@@ -13,6 +14,8 @@
 #include "layout.hpp"
 
 namespace newfound {
+
+constexpr std::uint32_t kMostVotes = 1U << 30;  // the largest weight of a clause
 
 struct Parameters {
   std::uint32_t n_classes;
@@ -23,6 +26,14 @@ struct Parameters {
   bool boost_true_positive;
   std::uint32_t max_literals;  // 0: no budget
   std::uint64_t seed;
+  // The other class that a document is a negative example of is drawn in proportion to this power
+  // of its update probability, (T + votes) / 2T. 0: every class alike.
+  std::uint32_t focus = 0;
+  // A clause votes with its weight: one more after each Type Ia event, one less after each Type II
+  // event of a matching clause, at least 1.
+  bool weighted = false;
+  // Whether clauses may include negated literals. If not, their automata stay in the lowest state.
+  bool negations = true;
 };
 
 // How the work is done. The kernels never change the model of a seed; the number of cached
@@ -74,6 +85,8 @@ class Machine {
   }
   // How many random keys the clause has used: with the seed, all of its random state.
   std::uint64_t& draws(std::uint32_t clause) { return draws_[clause]; }
+  // With how many votes the clause votes.
+  std::uint32_t& weight(std::uint32_t clause) { return weights_[clause]; }
   std::uint64_t epochs_seen() const { return epochs_seen_; }
   void count_epoch() { ++epochs_seen_; }
 
@@ -87,6 +100,8 @@ class Machine {
   void copy_states(std::uint8_t* out) const;
   void set_states(const std::uint8_t* in);
   std::vector<std::uint64_t>& all_draws() { return draws_; }
+  const std::vector<std::uint32_t>& weights() const { return weights_; }
+  void set_weights(std::vector<std::uint32_t> weights) { weights_ = std::move(weights); }
   void set_epochs_seen(std::uint64_t n) { epochs_seen_ = n; }
 
   ClauseLists clauses(std::uint32_t n_threads) const;
@@ -104,6 +119,7 @@ class Machine {
   std::uint32_t n_blocks_;
   std::unique_ptr<std::uint8_t[], Free> states_;
   std::vector<std::uint64_t> draws_;
+  std::vector<std::uint32_t> weights_;
   std::vector<std::uint32_t> position_;
   bool ordered_ = false;
   bool fresh_ = true;

@@ -68,8 +68,10 @@ class Training {
   }
 
  private:
+  // The votes of a thread's own clauses, for two documents in turn: by class if the other class is
+  // drawn by its votes, else those of the document's class and of the other one.
   struct alignas(64) Partial {
-    std::int32_t votes[2][2];
+    std::vector<std::int64_t> votes[2];
   };
 
   static constexpr int kClosed = 0, kOpen = 1, kCancelled = 2;
@@ -81,14 +83,38 @@ class Training {
 
   std::uint32_t n_classes() const { return machine_.parameters().n_classes; }
 
+  bool focused() const { return machine_.parameters().focus > 0; }
+  std::int64_t target() const { return static_cast<std::int64_t>(machine_.parameters().T); }
+
   std::uint32_t other_class(std::uint32_t cls, std::uint32_t document) const {
     const std::uint64_t rest = n_classes() - 1;
     const auto draw = static_cast<std::uint32_t>((hash32(epoch_key_, document) * rest) >> 32);
     return draw < cls ? draw : draw + 1;
   }
 
-  std::int32_t sum(int parity, int which) const {
-    std::int32_t total = 0;
+  // The other class for a document whose votes are known: drawn in proportion to the power of its
+  // update probability. Where no class can be updated, it does not matter which.
+  std::uint32_t focused_class(std::uint32_t cls, std::uint32_t document, int parity,
+                              std::vector<double>& running) const {
+    double total = 0;
+    for (std::uint32_t other = 0; other < n_classes(); ++other) {
+      const std::int64_t votes = std::clamp(sum(parity, other), -target(), target());
+      const double probability =
+          static_cast<double>(target() + votes) / (2.0 * static_cast<double>(target()));
+      double power = other == cls ? 0.0 : 1.0;
+      for (std::uint32_t i = 0; i < machine_.parameters().focus; ++i) power *= probability;
+      running[other] = total += power;
+    }
+    if (total == 0) return other_class(cls, document);
+    const double draw =
+        static_cast<double>(mix64(epoch_key_, (1ULL << 41) + document) >> 11) * 0x1p-53 * total;
+    std::uint32_t other = 0;
+    while (running[other] <= draw) ++other;
+    return other;
+  }
+
+  std::int64_t sum(int parity, std::uint32_t which) const {
+    std::int64_t total = 0;
     for (const Partial& p : partial_) total += p.votes[parity][which];
     return total;
   }
@@ -131,6 +157,7 @@ class Training {
 
   void work(std::uint32_t t) {
     Worker& worker = *workers_[t];
+    for (auto& votes : partial_[t].votes) votes.resize(focused() ? n_classes() : 2);
     worker.begin();
     barrier_.wait();
     if (t == 0) machine_.set_filled();
@@ -169,31 +196,39 @@ class Training {
   }
 
   bool run_epoch(Worker& worker, std::uint32_t t) {
+    std::vector<double> running(n_classes());
     for (std::size_t i = 0; i < order_.size(); ++i) {
       const std::uint32_t document = order_[i];
       const int parity = i & 1;
       const auto target = static_cast<std::uint32_t>(labels_[document]);
-      const std::uint32_t other = other_class(target, document);
+      std::uint32_t other = other_class(target, document);
       worker.open(document, slot(t, i));
-      partial_[t].votes[parity][0] = worker.vote(target);
-      partial_[t].votes[parity][1] = worker.vote(other);
+      std::int64_t* own_votes = partial_[t].votes[parity].data();
+      if (focused()) {
+        worker.vote_all(own_votes);
+      } else {
+        own_votes[0] = worker.vote(target);
+        own_votes[1] = worker.vote(other);
+      }
       if (t == 0) cut_[parity] = poll(i);
       barrier_.wait();
       if (cut_[parity]) {
-        worker.skip_feedback(target);
-        worker.skip_feedback(other);
         worker.close();
         return false;
       }
-      const std::int32_t votes[2] = {sum(parity, 0), sum(parity, 1)};
+      if (focused()) {
+        other = focused_class(target, document, parity, running);
+        worker.keep_class(target);
+        worker.keep_class(other);
+      }
+      const std::int64_t votes[2] = {sum(parity, focused() ? target : 0),
+                                     sum(parity, focused() ? other : 1)};
       const std::uint64_t key = mix64(epoch_key_, (1ULL << 40) + i);
       worker.feedback(target, true, votes[0], key);
       worker.feedback(other, false, votes[1], mix64(key));
       worker.close();
-      if (t == 0) {
-        const auto T = static_cast<std::int32_t>(machine_.parameters().T);
-        counts_.documents_at_target += votes[0] >= T && votes[1] <= -T;
-      }
+      if (t == 0)
+        counts_.documents_at_target += votes[0] >= this->target() && votes[1] <= -this->target();
     }
     return true;
   }
@@ -225,25 +260,32 @@ class Training {
 
   // Returns whether no document can give feedback, whichever other class is drawn for it.
   bool check_every_class(Worker& worker, std::uint32_t t) {
-    const auto T = static_cast<std::int32_t>(machine_.parameters().T);
     int parity = 0;
-    for (std::uint32_t document = 0; document < documents_.size(); ++document) {
+    bool all = true;
+    const auto at_target = [&](std::uint32_t document, std::uint32_t cls, std::uint32_t which) {
+      const std::int64_t votes = sum(parity, which);
+      return static_cast<std::int32_t>(cls) == labels_[document] ? votes >= target()
+                                                                 : votes <= -target();
+    };
+    for (std::uint32_t document = 0; all && document < documents_.size(); ++document) {
       worker.open(document, store_.cache().one_window() ? document : kNone);
-      for (std::uint32_t cls = 0; cls < n_classes(); ++cls, parity ^= 1) {
-        partial_[t].votes[parity][0] = worker.vote(cls);
-        worker.skip_feedback(cls);
+      if (focused()) {
+        worker.vote_all(partial_[t].votes[parity].data());
         barrier_.wait();
-        const std::int32_t votes = sum(parity, 0);
-        if (static_cast<std::int32_t>(cls) == labels_[document] ? votes < T : votes > -T) {
-          worker.close();
+        for (std::uint32_t cls = 0; all && cls < n_classes(); ++cls)
+          all = at_target(document, cls, cls);
+        parity ^= 1;
+      } else {
+        for (std::uint32_t cls = 0; all && cls < n_classes(); ++cls, parity ^= 1) {
+          partial_[t].votes[parity][0] = worker.vote(cls);
           barrier_.wait();
-          return false;
+          all = at_target(document, cls, 0);
         }
       }
       worker.close();
     }
     barrier_.wait();
-    return true;
+    return all;
   }
 
   Machine& machine_;

@@ -2,15 +2,15 @@
 
 namespace newfound {
 
-WatchIndex::WatchIndex(ClauseStore& store)
+WatchIndex::WatchIndex(ClauseStore& store, bool together)
     : store_(store),
-      n_clauses_(store.parameters().n_clauses),
-      classes_(store.parameters().n_classes) {
-  for (ClassIndex& index : classes_) index.first.assign(store.parameters().n_features, kNone);
+      group_size_(store.parameters().n_clauses * (together ? store.parameters().n_classes : 1)),
+      groups_(together ? 1 : store.parameters().n_classes) {
+  for (Group& group : groups_) group.first.assign(store.parameters().n_features, kNone);
 }
 
 void WatchIndex::add(std::uint32_t c) {
-  ClassIndex& index = index_of(c);
+  Group& index = group_of(c);
   store_.watch(c).unwatched_at = static_cast<std::uint32_t>(index.unwatched.size());
   store_.set_watch_due(c, kNone);
   index.unwatched.push_back(c);
@@ -18,7 +18,7 @@ void WatchIndex::add(std::uint32_t c) {
 
 void WatchIndex::remove(std::uint32_t c) {
   Watch& watch = store_.watch(c);
-  ClassIndex& index = index_of(c);
+  Group& index = group_of(c);
   if (watch.unwatched_at != kNone) {
     const std::uint32_t last = index.unwatched.back();
     index.unwatched[watch.unwatched_at] = last;
@@ -46,7 +46,7 @@ void WatchIndex::watch_rarest(std::uint32_t c) {
     add(c);
     return;
   }
-  std::uint32_t& first = index_of(c).first[word_of(store_.list(c).literal[rarest])];
+  std::uint32_t& first = group_of(c).first[word_of(store_.list(c).literal[rarest])];
   watch.next = first;
   watch.previous = kNone;
   if (first != kNone) store_.watch(first).previous = c;

@@ -16,7 +16,8 @@ namespace newfound {
 
 class WatchIndex {
  public:
-  explicit WatchIndex(ClauseStore& store);
+  // Clauses are asked by class, or those of all classes together.
+  WatchIndex(ClauseStore& store, bool together);
 
   // Adds a clause that watches nothing yet.
   void add(std::uint32_t c);
@@ -29,11 +30,11 @@ class WatchIndex {
   // An Ib event reached the count at which the watched literal goes down.
   void watched_is_due(std::uint32_t c);
 
-  // Calls ask(clause) for each clause of a class that the document may match. ask() may change what
-  // its clause watches.
+  // Calls ask(clause) for each clause of a class, or of all if they are together, that the document
+  // may match. ask() may change what its clause watches.
   template <class Ask>
   void for_each_candidate(std::uint32_t cls, const OpenDocument& document, const Ask& ask) {
-    ClassIndex& index = classes_[cls];
+    Group& index = groups_[cls];
     for (std::size_t i = index.unwatched.size(); i-- > 0;) {
       if (i >= 4) store_.prefetch_clause(index.unwatched[i - 4], document.slot());
       ask(index.unwatched[i]);
@@ -47,17 +48,17 @@ class WatchIndex {
   }
 
  private:
-  struct ClassIndex {
+  struct Group {
     std::vector<std::uint32_t> first;      // by word: the first clause that watches it
     std::vector<std::uint32_t> unwatched;  // clauses that watch nothing
   };
 
-  ClassIndex& index_of(std::uint32_t c) { return classes_[c / n_clauses_]; }
+  Group& group_of(std::uint32_t c) { return groups_[c / group_size_]; }
   void remove(std::uint32_t c);
 
   ClauseStore& store_;
-  const std::uint32_t n_clauses_;
-  std::vector<ClassIndex> classes_;
+  const std::uint32_t group_size_;
+  std::vector<Group> groups_;
 };
 
 }  // namespace newfound

@@ -12,7 +12,7 @@ Worker::Worker(ClauseStore& store, const Machine& machine, const Documents& docu
     : store_(store),
       n_clauses_(store.parameters().n_clauses),
       document_(machine, documents),
-      watches_(store),
+      watches_(store, store.parameters().focus > 0),
       own_(store.parameters().n_classes) {
   const std::uint64_t half = n_clauses_ / 2;
   for (std::uint32_t cls = 0; cls < own_.size(); ++cls)
@@ -35,20 +35,36 @@ void Worker::finish() {
   for_each_clause([&](std::uint32_t c) { store_.finish(c); });
 }
 
-std::int32_t Worker::vote(std::uint32_t cls) {
+std::int64_t Worker::vote(std::uint32_t cls) {
   OwnClass& own = own_[cls];
-  std::int32_t votes = 0;
+  std::int64_t votes = 0;
   watches_.for_each_candidate(cls, document_, [&](std::uint32_t c) {
     if (!matches(c)) return;
-    own.matched.push_back(c);
-    store_.set_matched(c, true);
-    votes += c < own.half[1].begin ? 1 : -1;
+    set_matched(c, own);
+    votes += store_.votes(c);
   });
+  open_classes_.push_back(cls);
   return votes;
 }
 
-bool Worker::matches(std::uint32_t c) {
-  if (const int answer = store_.cached_answer(c, document_.slot()); answer >= 0) return answer;
+void Worker::vote_all(std::int64_t* votes) {
+  std::fill_n(votes, own_.size(), 0);
+  all_matched_.clear();
+  watches_.for_each_candidate(0, document_, [&](std::uint32_t c) {
+    if (!matches(c)) return;
+    all_matched_.push_back(c);
+    votes[c / n_clauses_] += store_.votes(c);
+  });
+}
+
+void Worker::keep_class(std::uint32_t cls) {
+  const std::uint32_t first = cls * n_clauses_;
+  for (const std::uint32_t c : all_matched_)
+    if (c - first < n_clauses_) set_matched(c, own_[cls]);
+  open_classes_.push_back(cls);
+}
+
+bool Worker::compare(std::uint32_t c) {
   if (store_.refuted_by_list(c, document_)) return false;
   if (store_.refuted_by_plain_words(c, document_)) {
     watches_.watch_rarest(c);
@@ -59,38 +75,40 @@ bool Worker::matches(std::uint32_t c) {
   return true;
 }
 
-void Worker::feedback(std::uint32_t cls, bool positive, std::int32_t votes, std::uint64_t key) {
+void Worker::feedback(std::uint32_t cls, bool positive, std::int64_t votes, std::uint64_t key) {
   OwnClass& own = own_[cls];
-  const auto T = static_cast<std::int32_t>(store_.parameters().T);
-  const std::int32_t clipped = std::max(-T, std::min(T, votes));
+  const auto T = static_cast<std::int64_t>(store_.parameters().T);
+  const std::int64_t clipped = std::max(-T, std::min(T, votes));
   const auto distance = static_cast<std::uint64_t>(positive ? T - clipped : T + clipped);
-  if (distance > 0) {
-    // A clause gets feedback if its hash is at most this: with probability distance / 2T.
-    const auto limit =
-        static_cast<std::uint32_t>((distance << 32) / (2 * static_cast<std::uint64_t>(T)) - 1);
-    const Range& type_i = own.half[positive ? 0 : 1];
-    const auto is_type_i = [&](std::uint32_t c) { return c >= type_i.begin && c < type_i.end; };
-    const std::uint32_t first = cls * n_clauses_;
-    chosen_.clear();
-    for (const std::uint32_t c : own.matched)
-      if (hash32(key, c - first) <= limit) chosen_.push_back(c);
-    for (std::size_t i = 0; i < chosen_.size(); ++i) {
-      if (i + 1 < chosen_.size()) store_.prefetch_event(chosen_[i + 1], is_type_i(chosen_[i + 1]));
-      if (is_type_i(chosen_[i]))
-        type_ia(chosen_[i]);
-      else
-        type_ii(chosen_[i]);
-    }
-    const std::size_t n = store_.select_ib(first, type_i.begin - first, type_i.end - first, limit,
-                                           key, due_.data(), &counts_.type_ib);
-    for (std::size_t i = 0; i < n; ++i) watches_.watched_is_due(first + due_[i]);
+  if (distance == 0) return;
+  // A clause gets feedback if its hash is at most this: with probability distance / 2T.
+  const auto limit =
+      static_cast<std::uint32_t>((distance << 32) / (2 * static_cast<std::uint64_t>(T)) - 1);
+  const Range& type_i = own.half[positive ? 0 : 1];
+  const auto is_type_i = [&](std::uint32_t c) { return c >= type_i.begin && c < type_i.end; };
+  const std::uint32_t first = cls * n_clauses_;
+  chosen_.clear();
+  for (const std::uint32_t c : own.matched)
+    if (hash32(key, c - first) <= limit) chosen_.push_back(c);
+  for (std::size_t i = 0; i < chosen_.size(); ++i) {
+    if (i + 1 < chosen_.size()) store_.prefetch_event(chosen_[i + 1], is_type_i(chosen_[i + 1]));
+    if (is_type_i(chosen_[i]))
+      type_ia(chosen_[i]);
+    else
+      type_ii(chosen_[i]);
   }
-  skip_feedback(cls);
+  const std::size_t n = store_.select_ib(first, type_i.begin - first, type_i.end - first, limit,
+                                         key, due_.data(), &counts_.type_ib);
+  for (std::size_t i = 0; i < n; ++i) watches_.watched_is_due(first + due_[i]);
 }
 
-void Worker::skip_feedback(std::uint32_t cls) {
-  for (const std::uint32_t c : own_[cls].matched) store_.set_matched(c, false);
-  own_[cls].matched.clear();
+void Worker::close() {
+  for (const std::uint32_t cls : open_classes_) {
+    for (const std::uint32_t c : own_[cls].matched) store_.set_matched(c, false);
+    own_[cls].matched.clear();
+  }
+  open_classes_.clear();
+  document_.close();
 }
 
 void Worker::type_ia(std::uint32_t c) {
@@ -101,12 +119,14 @@ void Worker::type_ia(std::uint32_t c) {
     return;
   }
   ++counts_.type_ia;
+  if (store_.parameters().weighted) store_.raise_weight(c);
   store_.type_ia(c, document_);
   watches_.watch_if_none(c);
 }
 
 void Worker::type_ii(std::uint32_t c) {
   ++counts_.type_ii;
+  if (store_.parameters().weighted) store_.lower_weight(c);
   store_.type_ii(c, document_);
   watches_.watch_if_none(c);
 }

@@ -20,13 +20,16 @@ class Worker {
   void begin();
   void finish();
 
-  // For each document: open(), for each class concerned vote() and then either feedback() or
-  // skip_feedback(), close(). `slot`: its place in the window of cached answers.
+  // For each document: open(), for each class concerned vote() and then, if it is due, feedback(),
+  // close(). `slot`: its place in the window of cached answers.
   void open(std::uint32_t document, std::uint32_t slot) { document_.open(document, slot); }
-  std::int32_t vote(std::uint32_t cls);  // of the worker's own clauses
-  void feedback(std::uint32_t cls, bool positive, std::int32_t votes, std::uint64_t key);
-  void skip_feedback(std::uint32_t cls);
-  void close() { document_.close(); }
+  std::int64_t vote(std::uint32_t cls);  // of the worker's own clauses
+  // The same for all classes at once, if the machine draws the other class by its votes; then
+  // keep_class() for those that get feedback.
+  void vote_all(std::int64_t* votes);
+  void keep_class(std::uint32_t cls);
+  void feedback(std::uint32_t cls, bool positive, std::int64_t votes, std::uint64_t key);
+  void close();
 
   // The events since the last call.
   EpochCounts take_counts();
@@ -46,7 +49,15 @@ class Worker {
       for (const Range& half : own.half)
         for (std::uint32_t c = half.begin; c < half.end; ++c) act(c);
   }
-  bool matches(std::uint32_t c);
+  void set_matched(std::uint32_t c, OwnClass& own) {
+    own.matched.push_back(c);
+    store_.set_matched(c, true);
+  }
+  bool matches(std::uint32_t c) {
+    const int answer = store_.cached_answer(c, document_.slot());
+    return answer >= 0 ? answer : compare(c);
+  }
+  bool compare(std::uint32_t c);
   void type_ia(std::uint32_t c);
   void type_ii(std::uint32_t c);
 
@@ -55,6 +66,8 @@ class Worker {
   OpenDocument document_;
   WatchIndex watches_;
   std::vector<OwnClass> own_;
+  std::vector<std::uint32_t> all_matched_;   // the clauses of all classes that vote_all() found
+  std::vector<std::uint32_t> open_classes_;  // those with matched clauses
   std::vector<std::uint32_t> chosen_, due_;
   EpochCounts counts_;
 };

@@ -70,6 +70,9 @@ class Task:
     s: float = 3.0
     boost_true_positive: bool = False
     max_literals: int = 0
+    focus: int = 0
+    weighted: bool = False
+    negations: bool = True
     n_documents: int = 20
     epochs: int = 12
     spread: bool = False
@@ -83,6 +86,9 @@ class Task:
             "s": self.s,
             "boost_true_positive": self.boost_true_positive,
             "max_literals": self.max_literals,
+            "focus": self.focus,
+            "weighted": self.weighted,
+            "negations": self.negations,
         }
 
     def documents(self) -> tuple[Bools, NDArray[np.int32]]:

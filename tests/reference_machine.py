@@ -34,11 +34,20 @@ class ReferenceMachine:
         Budget: a matching clause with more literals than this gets Ib for Ia; 0 is no budget.
     seed : int
         Seed of the machine's own generator.
+    focus : int
+        The other class of an example is drawn in proportion to this power of its update
+        probability; 0 draws all alike.
+    weighted : bool
+        Whether clauses have weights: one more at each Ia, one less, but not below 1, at each II.
+    negations : bool
+        Whether there are negated literals; without them their automata stay at 0.
 
     Attributes
     ----------
     states : ndarray of uint8, shape (n_classes, n_clauses, 2, n_features)
         ``[..., 0, :]`` are the automata of plain literals, ``[..., 1, :]`` of negated ones.
+    weights : ndarray of int, shape (n_classes, n_clauses)
+        With how many votes each clause votes.
     """
 
     def __init__(
@@ -51,14 +60,22 @@ class ReferenceMachine:
         boost_true_positive: bool = False,
         max_literals: int = 0,
         seed: int = 0,
+        focus: int = 0,
+        weighted: bool = False,
+        negations: bool = True,
     ) -> None:
         self.n_classes = n_classes
         self.T = T
         self.s = s
         self.boost_true_positive = boost_true_positive
         self.max_literals = max_literals
+        self.focus = focus
+        self.weighted = weighted
+        self.rises = np.array([[True], [negations]])  # which automata may go up
         self.rng = np.random.default_rng(seed)
         self.states = np.full((n_classes, n_clauses, 2, n_features), INCLUDED - 1, dtype=np.uint8)
+        self.states[:, :, ~self.rises[:, 0]] = 0
+        self.weights = np.ones((n_classes, n_clauses), dtype=np.int64)
         self.votes_for = np.arange(n_clauses) < n_clauses // 2
 
     # -- answers ---------------------------------------------------------------------------
@@ -72,20 +89,20 @@ class ReferenceMachine:
             matches &= included.any(axis=(1, 2))
         return matches
 
-    def class_sum(self, matches: Bools) -> int:
-        """Return the matching clauses that vote for the class minus those that vote against it."""
-        against = np.count_nonzero(matches & ~self.votes_for)
-        return int(np.count_nonzero(matches & self.votes_for) - against)
+    def class_sum(self, cls: int, matches: Bools) -> int:
+        """Return the votes of matching clauses for the class minus those against it."""
+        votes = np.where(self.votes_for, self.weights[cls], -self.weights[cls])
+        return int(votes[matches].sum())
 
-    def feedback_probability(self, matches: Bools, positive: bool) -> float:
+    def feedback_probability(self, cls: int, matches: Bools, positive: bool) -> float:
         """Return the probability of feedback to a clause of the class, given which ones match."""
-        v = min(max(self.class_sum(matches), -self.T), self.T)
+        v = min(max(self.class_sum(cls, matches), -self.T), self.T)
         return (self.T - v if positive else self.T + v) / (2 * self.T)
 
     def votes(self, X: Bools) -> NDArray[np.int32]:
         """Return the class sums of each document, not clipped, shape (n_documents, n_classes)."""
         sums = [
-            [self.class_sum(self.evaluate(c, x, training=False)) for c in range(self.n_classes)]
+            [self.class_sum(c, self.evaluate(c, x, training=False)) for c in range(self.n_classes)]
             for x in X
         ]
         return np.array(sums, dtype=np.int32).reshape(len(X), self.n_classes)
@@ -103,7 +120,7 @@ class ReferenceMachine:
         draw = self.rng.random(rows.shape)
         true = literals(x)
         rise = 1.0 if self.boost_true_positive else (self.s - 1.0) / self.s
-        up = true & (draw < rise) & (rows < TOP)
+        up = true & (draw < rise) & (rows < TOP) & self.rises
         down = ~true & (draw < 1.0 / self.s) & (rows > 0)
         self.states[cls][clause] = rows + up - down
 
@@ -116,14 +133,14 @@ class ReferenceMachine:
     def type_ii(self, cls: int, clause: Clauses, x: Bools) -> None:
         """Reject: in a matching clause, excluded automata of false literals up by one."""
         rows = self.states[cls][clause]
-        self.states[cls][clause] = rows + (~literals(x) & (rows < INCLUDED))
+        self.states[cls][clause] = rows + (~literals(x) & (rows < INCLUDED) & self.rises)
 
     # -- learning --------------------------------------------------------------------------
 
     def learn(self, cls: int, x: Bools, positive: bool) -> NDArray[np.int64]:
         """Show one example to one class; return the number of events of each kind."""
         matches = self.evaluate(cls, x, training=True)
-        probability = self.feedback_probability(matches, positive)
+        probability = self.feedback_probability(cls, matches, positive)
         chosen = self.rng.random(len(matches)) < probability
         should_vote = self.votes_for == positive
         type_i, type_ii = chosen & should_vote, chosen & ~should_vote
@@ -141,15 +158,28 @@ class ReferenceMachine:
             self.type_ib(cls, ib)
         if ii.any():
             self.type_ii(cls, ii, x)
+        if self.weighted:
+            self.weights[cls] = np.maximum(self.weights[cls] + ia - ii.astype(np.int64), 1)
         return np.array([np.count_nonzero(kind) for kind in (ia, ib, ii, idle)], dtype=np.int64)
 
     def at_target(self, X: Bools, y: NDArray[Any]) -> bool:
         """Return whether no document can give feedback to any class any more."""
         return all(
-            self.feedback_probability(self.evaluate(c, x, training=True), c == label) == 0.0
+            self.feedback_probability(c, self.evaluate(c, x, training=True), c == label) == 0.0
             for x, label in zip(X, y, strict=True)
             for c in range(self.n_classes)
         )
+
+    def other_class(self, label: int, x: Bools) -> int:
+        """Draw the class that a document of another one is a negative example of."""
+        others = [c for c in range(self.n_classes) if c != label]
+        if self.focus == 0:
+            return int(self.rng.choice(others))
+        chances = np.array(
+            [self.feedback_probability(c, self.evaluate(c, x, True), False) for c in others]
+        )
+        chances **= self.focus
+        return int(self.rng.choice(others, p=chances / chances.sum() if chances.any() else None))
 
     def fit(self, X: Bools, y: NDArray[Any], epochs: int) -> NDArray[np.int64]:
         """Learn; return the events of each epoch, shape (epochs used, len(EVENTS))."""
@@ -157,8 +187,7 @@ class ReferenceMachine:
         for epoch in range(epochs):
             for d in self.rng.permutation(len(X)):
                 label = int(y[d])
-                other = int(self.rng.integers(self.n_classes - 1))
-                other += other >= label
+                other = self.other_class(label, X[d])
                 history[epoch] += self.learn(label, X[d], positive=True)
                 history[epoch] += self.learn(other, X[d], positive=False)
             if not history[epoch].any() and self.at_target(X, y):

@@ -59,7 +59,10 @@ def test_votes_support_and_clauses_are_those_of_the_states(
         else:
             twin.states = random_states(rng, twin.states.shape)
             machine.set_states(twin.states)
+            twin.weights = rng.integers(1, 9, (n_classes, n_clauses))
+            machine.set_weights(twin.weights.ravel().astype(np.uint32))
         assert np.array_equal(machine.states(), twin.states)
+        assert np.array_equal(machine.weights(), twin.weights.ravel())
         assert np.array_equal(machine.votes(*csr(X), n_threads), twin.votes(X))
 
         matches = np.array(
@@ -79,16 +82,21 @@ def test_votes_support_and_clauses_are_those_of_the_states(
 
 def certain(twin: ReferenceMachine, x: Bools) -> bool:
     """Whether a document of class 0 leaves nothing to chance, given that s is 1."""
-    sums = (twin.evaluate(c, x, training=True) for c in range(2))
-    return all(twin.feedback_probability(m, c == 0) in (0.0, 1.0) for c, m in enumerate(sums))
+    found = (twin.evaluate(c, x, training=True) for c in range(2))
+    return all(twin.feedback_probability(c, m, c == 0) in (0.0, 1.0) for c, m in enumerate(found))
 
 
 @every_instruction_set
 @pytest.mark.parametrize("look_at_each_step", [True, False])
 @pytest.mark.parametrize("max_literals", [0, 2])
 @pytest.mark.parametrize("boost", [True, False])
+@pytest.mark.parametrize("options", [{}, {"weighted": True}, {"negations": False}], ids=str)
 def test_core_and_twin_agree_exactly_where_nothing_is_left_to_chance(
-    boost: bool, max_literals: int, look_at_each_step: bool, instruction_set: str
+    options: dict[str, bool],
+    boost: bool,
+    max_literals: int,
+    look_at_each_step: bool,
+    instruction_set: str,
 ) -> None:
     """With s = 1 a decrement is certain; Type Ia raises nothing or, boosted, surely.
 
@@ -107,13 +115,16 @@ def test_core_and_twin_agree_exactly_where_nothing_is_left_to_chance(
         others[: half // 3][rng.random(shape)[: half // 3] < 0.05] = 120
         states = arena(voters, others)
         states[1] = arena(others, voters)[0][::-1]
+        if not options.get("negations", True):
+            states[:, :, 1] = 0
         parameters = (2, n_features, 2 * half, T, 1.0, boost, max_literals, seed)
-        twin = ReferenceMachine(*parameters)
+        twin = ReferenceMachine(*parameters, **options)
         twin.states = states.copy()
-        machine = core.Machine(*parameters, instruction_set)
+        machine = core.Machine(*parameters, instruction_set, **options)
         X = rng.random((6, n_features)) < 0.3
         fit(machine, X, [0, 1] * 3, 3)  # leaves something to be forgotten
         machine.set_states(states)
+        machine.set_weights(np.ones(4 * half, np.uint32))
         for _ in range(150):
             x = X[rng.integers(len(X))]
             if not certain(twin, x):
@@ -124,8 +135,10 @@ def test_core_and_twin_agree_exactly_where_nothing_is_left_to_chance(
             steps += 1
             if look_at_each_step:
                 assert np.array_equal(machine.states(), twin.states)
+                assert np.array_equal(machine.weights(), twin.weights.ravel())
         assert np.array_equal(machine.states(), twin.states)
-    assert steps > 300
+        assert np.array_equal(machine.weights(), twin.weights.ravel())
+    assert steps > {"weighted": 30, "negations": 150}.get(next(iter(options), ""), 300)
 
 
 def test_nothing_changes_once_every_document_is_at_its_target() -> None:
@@ -157,6 +170,23 @@ def test_training_goes_on_while_a_class_that_was_not_drawn_is_short_of_its_targe
     ended = machine.states()
     assert np.array_equal(ended[:2], states[:2])
     assert not np.array_equal(ended[2], states[2])
+
+
+@every_instruction_set
+def test_focused_negatives_go_to_the_only_class_that_can_learn(instruction_set: str) -> None:
+    # Of the four other classes, all but class 3 are at their targets for every document.
+    states = np.zeros((5, 8, 2, 10), dtype=np.uint8)
+    states[0, 4:, :, 0] = 255  # a contradiction: class 0 votes for itself
+    states[[1, 2, 4], :4, :, 0] = 255  # the others vote against themselves
+    changed = []
+    for focus in (0, 4):
+        machine = core.Machine(5, 10, 8, 4, 3.0, False, 0, 0, instruction_set, focus=focus)
+        machine.set_states(states)
+        X = np.eye(3, 10, dtype=bool)
+        fit(machine, X, [0] * 3, 1)
+        changed.append(int((machine.states() != states).any(axis=(1, 2, 3)).sum()))
+        assert np.array_equal(machine.states()[[0, 1, 2, 4]], states[[0, 1, 2, 4]])
+    assert changed[1] == 1
 
 
 @pytest.mark.slow
@@ -202,6 +232,17 @@ REPEATED = [
         spread=True,
         n_documents=45,
     ),
+    Task(
+        "focused, weighted",
+        n_classes=7,
+        n_features=130,
+        n_clauses=32,
+        T=8,
+        focus=4,
+        weighted=True,
+        n_documents=70,
+    ),
+    Task("plain words only", n_classes=4, n_clauses=40, focus=1, negations=False, n_documents=60),
 ]
 
 

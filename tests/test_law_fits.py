@@ -28,6 +28,10 @@ TASKS = [
     Task("boosted", boost_true_positive=True),
     Task("budget", max_literals=3, s=10.0),
     Task("three classes", n_classes=3, n_clauses=8, T=3, s=3.9, n_documents=21),
+    Task("focused", n_classes=5, n_clauses=8, T=4, focus=4, n_documents=25),
+    Task("a little focused", n_classes=4, n_clauses=6, T=3, s=2.0, focus=1, n_documents=24),
+    Task("weighted", weighted=True, T=12),
+    Task("plain words only", negations=False, s=4.0, T=6),
     Task("many words", n_features=150, n_clauses=8, T=15, n_documents=14, epochs=10),
     Task("wide", n_features=400, n_clauses=4, T=4, s=5.0, n_documents=12, epochs=9),
     Task("clamps", s=1.5, boost_true_positive=True, spread=True, epochs=20, n_documents=16),
@@ -44,10 +48,25 @@ TASKS = [
         n_documents=15,
         epochs=16,
     ),
+    Task(
+        "all options",
+        n_classes=4,
+        n_features=70,
+        n_clauses=6,
+        T=4,
+        boost_true_positive=True,
+        max_literals=6,
+        focus=2,
+        weighted=True,
+        negations=False,
+        n_documents=20,
+    ),
 ]
 
 
-def summarise(states: States, history: NDArray[Any], votes: NDArray[Any], task: Task) -> Any:
+def summarise(
+    states: States, weights: NDArray[Any], history: NDArray[Any], votes: NDArray[Any], task: Task
+) -> Any:
     """Families of statistics of one fit: one row of numbers for each family."""
     half = task.n_clauses // 2
     included = states >= 128
@@ -66,6 +85,7 @@ def summarise(states: States, history: NDArray[Any], votes: NDArray[Any], task: 
         ),
         "events": np.concatenate([events.ravel(), events.sum(axis=0)]),
         "answers": np.append(votes.ravel(), accuracy),
+        "weights": np.append(weights[0], weights.mean(axis=1)),
     }
 
 
@@ -75,7 +95,7 @@ def fit_twin(task: Task, seed: int) -> Any:
     if task.spread:
         machine.states = task.initial()
     history = machine.fit(X, y, task.epochs)[:, TWIN_COLUMNS]
-    return summarise(machine.states, history, machine.votes(X), task)
+    return summarise(machine.states, machine.weights, history, machine.votes(X), task)
 
 
 def fit_core(task: Task, seed: int, **execution: Any) -> Any:
@@ -85,7 +105,8 @@ def fit_core(task: Task, seed: int, **execution: Any) -> Any:
         machine.set_states(task.initial())
     history, _ = fit(machine, X, y, task.epochs)
     events = np.stack([history[kind] for kind in KINDS], axis=1)
-    return summarise(machine.states(), events, machine.votes(*csr(X), 1), task)
+    weights = machine.weights().reshape(task.n_classes, task.n_clauses)
+    return summarise(machine.states(), weights, events, machine.votes(*csr(X), 1), task)
 
 
 def table(fits: list[Any], family: str) -> Floats:

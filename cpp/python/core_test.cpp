@@ -66,7 +66,7 @@ nb::object decrement_sample(std::uint32_t k, double s, std::uint8_t state, std::
                        static_cast<std::uint32_t>(n_blocks)};
     const std::uint16_t now[2] = {static_cast<std::uint16_t>(k), static_cast<std::uint16_t>(k)};
     const std::vector<std::uint64_t> absent(n_blocks, 0);
-    kernels.feedback(view, now, absent.data(), nullptr, nullptr, false, false, law.tables(),
+    kernels.feedback(view, now, absent.data(), nullptr, nullptr, false, false, true, law.tables(),
                      mix64(seed));
     for (std::size_t b = 0; b < n_blocks; ++b)
       std::copy_n(states.begin() + static_cast<std::ptrdiff_t>(2 * b * kLine), kLine,
@@ -94,13 +94,14 @@ NB_MODULE(_core_test, m) {
       [](PyMachine* self, std::uint32_t n_classes, std::uint32_t n_features,
          std::uint32_t n_clauses, std::uint32_t T, double s, bool boost_true_positive,
          std::uint32_t max_literals, std::uint64_t seed, const std::string& instruction_set,
-         std::uint32_t cached_documents) {
-        new (self) PyMachine(
-            {n_classes, n_features, n_clauses, T, s, boost_true_positive, max_literals, seed},
-            {&kernels_named(instruction_set), cached_documents});
+         std::uint32_t cached_documents, std::uint32_t focus, bool weighted, bool negations) {
+        new (self) PyMachine({n_classes, n_features, n_clauses, T, s, boost_true_positive,
+                              max_literals, seed, focus, weighted, negations},
+                             {&kernels_named(instruction_set), cached_documents});
       },
       nb::arg("n_classes"), nb::arg("n_features"), nb::arg("n_clauses"), nb::arg("T"), nb::arg("s"),
       nb::arg("boost_true_positive") = false, nb::arg("max_literals") = 0, nb::arg("seed") = 0,
-      nb::arg("instruction_set") = "", nb::arg("cached_documents") = Execution{}.cached_documents);
+      nb::arg("instruction_set") = "", nb::arg("cached_documents") = Execution{}.cached_documents,
+      nb::arg("focus") = 0, nb::arg("weighted") = false, nb::arg("negations") = true);
   newfound::python::bind_methods(machine);
 }

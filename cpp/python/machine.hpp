@@ -185,6 +185,31 @@ class PyMachine {
     index_.reset();
   }
 
+  // With how many votes each clause votes.
+  nb::object weights() const {
+    std::vector<std::uint32_t> out;
+    {
+      nb::gil_scoped_release release;
+      const std::lock_guard lock(mutex_);
+      machine_.check_complete();
+      out = machine_.weights();
+    }
+    const std::size_t n = out.size();
+    return to_numpy(std::move(out), {n});
+  }
+
+  void set_weights(const Array1<std::uint32_t>& weights) {
+    if (weights.shape(0) != machine_.total_clauses())
+      throw std::invalid_argument("there must be one weight for each clause");
+    for (std::size_t c = 0; c < weights.shape(0); ++c)
+      if (weights.data()[c] < 1 || weights.data()[c] > kMostVotes)
+        throw std::invalid_argument("weights must be from 1 to 2^30");
+    nb::gil_scoped_release release;
+    const std::lock_guard lock(mutex_);
+    machine_.set_weights({weights.data(), weights.data() + weights.shape(0)});
+    index_.reset();
+  }
+
   // Besides the states: what a continued fit depends on.
   nb::tuple counters() {
     std::vector<std::uint32_t> position;
@@ -234,6 +259,7 @@ class PyMachine {
     if (!(p.s >= 1.0) || p.s > 8000.0) throw std::invalid_argument("s must be between 1 and 8000");
     if (static_cast<double>(p.n_classes) * p.n_clauses >= 4e9 || p.n_features > (1U << 24))
       throw std::invalid_argument("the machine is too large");
+    if (p.focus > 16) throw std::invalid_argument("focus must be at most 16");
     return p;
   }
 
@@ -254,9 +280,9 @@ class PyMachine {
   std::shared_ptr<const Inference> index(std::uint32_t n_threads) {
     const std::lock_guard lock(mutex_);
     if (!index_)
-      index_ = std::make_shared<const Inference>(machine_.clauses(n_threads),
-                                                 parameters().n_features, parameters().n_classes,
-                                                 parameters().n_clauses, machine_.position());
+      index_ = std::make_shared<const Inference>(
+          machine_.clauses(n_threads), parameters().n_features, parameters().n_classes,
+          parameters().n_clauses, machine_.position(), machine_.weights());
     return index_;
   }
 
@@ -290,6 +316,8 @@ void bind_methods(Class& machine) {
            nb::arg("n_threads") = 1)
       .def("states", &PyMachine::states)
       .def("set_states", &PyMachine::set_states, nb::arg("states"))
+      .def("weights", &PyMachine::weights)
+      .def("set_weights", &PyMachine::set_weights, nb::arg("weights"))
       .def("counters", &PyMachine::counters)
       .def("set_counters", &PyMachine::set_counters, nb::arg("position"), nb::arg("draws"),
            nb::arg("epochs"));

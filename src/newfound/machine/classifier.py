@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from newfound.machine.clauses import Clauses, EpochInfo, TrainedState
 from newfound.machine.native import HISTORY_COLUMNS, MachineParameters, NativeMachine
 from newfound.machine.validation import (
+    NEGATIVE_SAMPLING,
     boolean_csr,
     check_machine_parameters,
     check_whole_number,
@@ -56,6 +57,17 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
     max_literals : int or None, default=None
         Literal budget: a matching clause with more literals than this gets Type Ib instead of
         Type Ia feedback. It keeps rules short and readable.
+    negative_sampling : {"uniform", "focused"}, default="uniform"
+        How the other class is drawn that a document is a negative example of. "uniform", the
+        vanilla law: every other class alike. "focused": in proportion to the fourth power of the
+        class's update probability, (T + votes) / 2T, so that the classes which a document is
+        confused with learn from it. It makes a difference with many classes only.
+    weighted : bool, default=False
+        Whether clauses have whole numbers as weights and vote with them. A weight starts at 1,
+        rises by one with each Type Ia event and falls by one, to 1 at least, with each Type II
+        event.
+    negations : bool, default=True
+        Whether clauses may include negated literals.
     n_jobs : int or None, default=None
         Number of threads; None means 1, -1 all cores.
     random_state : int, RandomState or None, default=None
@@ -107,6 +119,9 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         *,
         boost_true_positive: bool = False,
         max_literals: int | None = None,
+        negative_sampling: Literal["uniform", "focused"] = "uniform",
+        weighted: bool = False,
+        negations: bool = True,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -117,6 +132,9 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         self.epochs = epochs
         self.boost_true_positive = boost_true_positive
         self.max_literals = max_literals
+        self.negative_sampling = negative_sampling
+        self.weighted = weighted
+        self.negations = negations
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -441,6 +459,9 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
             s=float(self.s),
             boost_true_positive=bool(self.boost_true_positive),
             max_literals=int(self.max_literals or 0),
+            focus=NEGATIVE_SAMPLING[self.negative_sampling],
+            weighted=bool(self.weighted),
+            negations=bool(self.negations),
         )
 
     def _publish_history(self) -> None:

@@ -47,6 +47,8 @@ class TrainedState:
         States of the automata: plain features, then negated ones.
     position : (n_features,) ndarray of uint32
         The place of each feature in the core's order of features.
+    weights : (n_classes * n_clauses,) ndarray of uint32
+        With how many votes each clause votes.
     draws : (n_classes * n_clauses,) ndarray of uint64
         How many random numbers each clause has used.
     epochs_drawn : int
@@ -59,6 +61,7 @@ class TrainedState:
 
     seed: int
     states: NDArray[np.uint8]
+    weights: NDArray[np.uint32]
     position: NDArray[np.uint32]
     draws: NDArray[np.uint64]
     epochs_drawn: int
@@ -86,6 +89,8 @@ class Clauses:
         class for a negative one.
     n_features : int
         The number of features of the machine.
+    weights : ndarray of uint32, optional
+        With how many votes the clause votes; by default one.
     """
 
     class_index: NDArray[np.int32]
@@ -95,6 +100,11 @@ class Clauses:
     matches: NDArray[np.int64]
     agrees: NDArray[np.int64]
     n_features: int
+    weights: NDArray[np.uint32] = None  # type: ignore[assignment]  # never after __post_init__
+
+    def __post_init__(self) -> None:
+        if self.weights is None:
+            object.__setattr__(self, "weights", np.ones(len(self.class_index), np.uint32))
 
     def __len__(self) -> int:
         return len(self.class_index)
@@ -112,6 +122,7 @@ class Clauses:
             matches=self.matches[rows],
             agrees=self.agrees[rows],
             n_features=self.n_features,
+            weights=self.weights[rows],
         )
 
     def widened(self, columns: NDArray[np.intp], n_features: int) -> Clauses:
@@ -152,6 +163,7 @@ class Clauses:
             matches=np.concatenate([part.matches for part in parts]),
             agrees=np.concatenate([part.agrees for part in parts]),
             n_features=parts[0].n_features,
+            weights=np.concatenate([part.weights for part in parts]),
         )
 
     @property

@@ -18,13 +18,20 @@ _Csr = tuple[NDArray[np.int64], NDArray[np.int32]]
 
 
 class MachineParameters(NamedTuple):
-    """The parameters of a machine, fixed when it is started; a budget of 0 means none."""
+    """The parameters of a machine, fixed when it is started.
+
+    A budget of 0 literals means none. The other class that a document is a negative example of is
+    drawn in proportion to the power ``focus`` of its update probability; 0 draws all alike.
+    """
 
     n_clauses: int
     T: int
     s: float
     boost_true_positive: bool
     max_literals: int
+    focus: int = 0
+    weighted: bool = False
+    negations: bool = True
 
 
 class NativeMachine:
@@ -116,7 +123,7 @@ class NativeMachine:
         return cut, raised
 
     def class_sums(self, documents: _Csr, n_threads: int = 1) -> NDArray[np.int32]:
-        """Return for each document and class the positive minus the negative clauses that match."""
+        """Return for each document and class the votes for it minus those against it."""
         return self._core.votes(*documents, n_threads)
 
     def matching(self, documents: _Csr, n_threads: int = 1) -> _Csr:
@@ -146,6 +153,7 @@ class NativeMachine:
                 matches=matches,
                 agrees=agrees,
                 n_features=self.n_features,
+                weights=self._core.weights(),
             )
             self._documents = None
         return self._clauses
@@ -160,6 +168,7 @@ class NativeMachine:
         return TrainedState(
             seed=self.seed,
             states=self._core.states(),
+            weights=self._core.weights(),
             position=position,
             draws=draws,
             epochs_drawn=epochs_drawn,
@@ -175,6 +184,7 @@ class NativeMachine:
         machine = cls(parameters, n_classes, clauses.n_features, state.seed)
         machine._core.set_counters(state.position, state.draws, state.epochs_drawn)
         machine._core.set_states(state.states)
+        machine._core.set_weights(state.weights)
         machine.history, machine.stop_reason = state.history, state.stop_reason
         machine._clauses, machine._documents = clauses, None
         return machine

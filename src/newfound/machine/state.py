@@ -11,12 +11,16 @@ from newfound.machine.classifier import HISTORY_COLUMNS, TsetlinMachineClassifie
 from newfound.machine.clauses import Clauses, TrainedState
 from newfound.storage.fields import MAX_DOCUMENTS, Fields
 
+_MOST_VOTES = 2**30  # the largest weight of a clause in the core
+
 __all__ = ["clauses_from_state", "clauses_state", "machine_from_state", "machine_state"]
 
 
 def clauses_state(clauses: Clauses) -> dict[str, Any]:
     """Return the state of clauses; see `Clauses` for the fields."""
+    weighted = {"weights": clauses.weights} if (clauses.weights != 1).any() else {}
     return {
+        **weighted,
         "n_features": clauses.n_features,
         "class_index": clauses.class_index,
         "polarity": clauses.polarity,
@@ -62,6 +66,9 @@ def clauses_from_state(fields: Fields, n_features: int, n_classes: int = 2) -> C
         matches=matches,
         agrees=agrees,
         n_features=n_features,
+        weights=fields.integers("weights", np.uint32, (n,), least=1, most=_MOST_VOTES)
+        if "weights" in fields
+        else None,  # type: ignore[arg-type]
     )
 
 
@@ -113,6 +120,7 @@ def machine_from_state(
     state = TrainedState(
         seed=fields.integer("seed", most=2**64 - 1),
         states=fields.integers("states", np.uint8, shape, most=255),
+        weights=clauses.weights,
         position=fields.integers("position", np.uint32, (n_features,), most=n_features - 1),
         draws=fields.integers("draws", np.uint64, (n,), most=2**64 - 1),
         epochs_drawn=fields.integer("epochs_drawn"),

@@ -14,6 +14,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
+# The power of a class's update probability that it is drawn in proportion to.
+NEGATIVE_SAMPLING = {"uniform": 0, "focused": 4}
+
 
 def boolean_csr(
     estimator: BaseEstimator, X: Any, *, y: Any = "no_validation", reset: bool
@@ -156,7 +159,15 @@ def encode_known_labels(y: ArrayLike, n_documents: int, classes: NDArray[Any]) -
 
 
 def check_machine_parameters(
-    *, n_clauses: Any, T: Any, s: Any, epochs: Any, max_literals: Any, n_jobs: Any, **_: Any
+    *,
+    n_clauses: Any,
+    T: Any,
+    s: Any,
+    epochs: Any,
+    max_literals: Any,
+    n_jobs: Any,
+    negative_sampling: Any = "uniform",
+    **_: Any,
 ) -> None:
     """Raise a ValueError that names the first parameter with an impossible value."""
     check_whole_number("n_clauses", n_clauses, 2)
@@ -170,6 +181,11 @@ def check_machine_parameters(
         raise ValueError(f"s={s!r} must be a number from 1 to 8000.")
     if max_literals is not None:
         check_whole_number("max_literals", max_literals, 1)
+    if not isinstance(negative_sampling, str) or negative_sampling not in NEGATIVE_SAMPLING:
+        raise ValueError(
+            f"negative_sampling={negative_sampling!r} must be "
+            f"{' or '.join(repr(name) for name in NEGATIVE_SAMPLING)}."
+        )
     if n_jobs is not None and (
         not isinstance(n_jobs, Integral) or n_jobs == 0 or int(n_jobs) > 1024
     ):

@@ -87,7 +87,8 @@ def class_sums(
     # A clause without plain literals matches a document without points: it votes at first, and
     # its vote is taken back if there are points.
     always = (plain == 0) & (lengths > 0)
-    change = np.where(always, -clauses.polarity, clauses.polarity)
+    votes = clauses.polarity * clauses.weights.astype(np.int64)
+    change = np.where(always, -votes, votes)
     base = -np.bincount(clauses.class_index[always], change[always], n_classes).astype(np.int32)
     bags = sparse.csr_array((np.ones(len(indices), np.int64), indices, indptr), (n, n_features))
     sums = np.empty((n, n_classes), np.int32)
