@@ -122,7 +122,7 @@ def test_the_command_writes_a_page_and_json(small_corpora, tmp_path):
 @pytest.mark.slow
 @needs_data
 def test_false_alarms_are_counted_on_fresh_documents():
-    table = false_alarms(Setting(splits=2, say=lambda what: None))
+    table = false_alarms(Setting(splits=4, say=lambda what: None))
     assert table["alpha"].tolist() == [0.01, 0.05, 0.1] * 2
     assert (np.abs(table["rate"] - table["alpha"]) < 0.06).all()
 

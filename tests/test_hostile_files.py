@@ -292,6 +292,7 @@ class TestDetectors:
             if name.startswith("rules.0.machine") or name.startswith("rules.0.clauses"):
                 del arrays[name]
         state["rules"] = [{"clauses": {"n_features": len(terms)}}]
+        del state["subwords"], arrays["subwords.rarity"], arrays["subwords.weights"]
         arrays |= {
             "vectorizer.document_frequencies": np.ones(len(terms), np.uint8),
             "documents.indices": np.zeros(4, np.uint8),

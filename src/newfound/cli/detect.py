@@ -301,11 +301,7 @@ def _data(detection: Detection, incoming: Documents, top: int) -> dict[str, Any]
     described = detection.description
     return {
         "newfound": version("newfound"),
-        "incoming": {
-            "source": incoming.source,
-            "documents": len(incoming),
-            "found": dict(incoming.found),
-        },
+        "incoming": {"source": incoming.source, "documents": len(incoming)},
         "alpha": detection.alpha,
         "known": dict(detector.n_documents_),
         "classes": len(detector.classes_),

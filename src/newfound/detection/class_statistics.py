@@ -2,7 +2,8 @@
 
 Each part is a sum over the words and word pairs of a text, compared with its nearest class:
 
-*margin*: minus the decision value of a linear classifier for the class.
+*margin*: minus the decision value of a linear classifier for the class. A word counts with its
+character n-grams, so that a word never seen counts as far as it is like known words.
 *surprise*: log of how many times rarer the words are in the class than in all known documents. A
 word never seen counts as the rarest. Words are weighted by inverse document frequency, so that
 function words count little.
@@ -16,25 +17,53 @@ A higher value means more novel, for all four. The fifth part, the votes of the 
 
 from __future__ import annotations
 
-import warnings
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from newfound.detection.linear import train_linear
+from newfound.detection.subwords import Subwords
 from newfound.text.bags import Bags
 
-__all__ = ["ClassStatistics"]
+__all__ = ["ClassStatistics", "WeightedBags"]
 
 _PARTS = 4  # margin, surprise, neighbours, pairs
 
 _NEIGHBOURS = 5
 _PAIR_WEIGHT = 0.5  # a pair weighs half as much as a word of the same document frequency
 _ELSEWHERE = 0.5  # how new a pair is that only other classes have; a pair never seen counts 1
-_FAR = 1000.0
 _MAX_SIMILARITIES = 5_000_000  # in memory at a time
 _PRIOR = 0.5  # pseudo-documents that shrink a word's rate in a class towards its overall rate
+
+
+class WeightedBags(NamedTuple):
+    """Bags weighted by inverse document frequency.
+
+    Attributes
+    ----------
+    bags : Bags
+        The words of the texts.
+    values : CSR matrix of float32
+        The weight of each term of each text.
+    rows : ndarray of int
+        The row of each entry of `values`.
+    unseen : (n_unseen, n_classes) array of float32 or None
+        The weights of words never seen in the linear classifier; None if it does not use n-grams.
+    norms : ndarray of float
+        The Euclidean norm of each text. A word never seen counts as far as its n-grams are known.
+    full_norms : ndarray of float
+        The same where such a word counts in full.
+    """
+
+    bags: Bags
+    values: Any
+    rows: NDArray[np.int64]
+    unseen: NDArray[np.float32] | None
+    norms: NDArray[np.float64]
+    full_norms: NDArray[np.float64]
 
 
 class ClassStatistics:
@@ -48,10 +77,12 @@ class ClassStatistics:
         The index of the class of each.
     n_classes : int
         The number of classes.
-    is_pair : ndarray of bool
-        Which columns are pairs of words.
+    terms : sequence of str
+        The name of each column. A pair of words has a space in its name.
     weights : (n_classes, n_terms + 1) array or None
         Coefficients of the linear classifier, the intercept in the last column; trained if None.
+    subwords : Subwords or None
+        The n-grams of the classifier that has these weights; None if it uses words and pairs only.
     seed : int
         Seed of the linear classifier.
     """
@@ -61,13 +92,15 @@ class ClassStatistics:
         matrix: Any,
         codes: NDArray[np.int64],
         n_classes: int,
-        is_pair: NDArray[np.bool_],
+        terms: Sequence[str],
         *,
         weights: NDArray[np.float32] | None = None,
+        subwords: Subwords | None = None,
         seed: int = 0,
     ) -> None:
         n = matrix.shape[0]
-        self.matrix, self.codes, self.n_classes, self.is_pair = matrix, codes, n_classes, is_pair
+        self.matrix, self.codes, self.n_classes = matrix, codes, n_classes
+        self.is_pair = is_pair = np.fromiter((" " in term for term in terms), bool, len(terms))
         self.n_documents = n
         self.class_sizes = np.bincount(codes, minlength=n_classes)
         member = sparse.csr_matrix((np.ones(n, np.float32), (codes, np.arange(n))), (n_classes, n))
@@ -78,45 +111,75 @@ class ClassStatistics:
         self.rarity = np.where(is_pair, _PAIR_WEIGHT, 1.0) * rarity
         self.unseen_rarity = float(np.log(n + 1) + 1)
         self.unseen_surprise = float(np.log(n + 1))
-        documents = self.scaled(matrix, self.norms(matrix))
+        documents = self._unit_documents()
         by_class = np.split(np.argsort(codes, kind="stable"), np.cumsum(self.class_sizes)[:-1])
         self.neighbours = [documents[rows].T.tocsr() for rows in by_class]
-        self.weights = (
-            _linear_weights(documents, codes, n_classes, seed) if weights is None else weights
-        )
+        if weights is None:
+            single = np.flatnonzero(~is_pair)
+            weights, subwords = train_linear(
+                documents,
+                codes,
+                n_classes,
+                words=[terms[j] for j in single.tolist()],
+                columns=single,
+                frequencies=self.frequencies[single],
+                seed=seed,
+            )
+        self.weights, self.subwords = weights, subwords
         if self.weights.shape != (n_classes, matrix.shape[1] + 1):
             raise ValueError(
                 "The weights of the linear classifier do not fit the words and classes."
             )
         self._by_term = np.ascontiguousarray(self.weights[:, :-1].T)
 
-    def norms(self, matrix: Any, unseen: NDArray[Any] | None = None) -> NDArray[np.float64]:
-        """Return the Euclidean norm of each weighted bag, with or without its unseen words."""
-        squares = np.asarray(matrix @ self.rarity**2)
-        if unseen is not None:
-            squares = squares + unseen * self.unseen_rarity**2
-        norms: NDArray[np.float64] = np.sqrt(np.where(squares > 0, squares, 1.0))
-        return norms
-
-    def scaled(self, matrix: Any, norms: NDArray[np.float64]) -> Any:
-        """Return the bags weighted by inverse document frequency, scaled to unit norm."""
-        rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-        data = (self.rarity[matrix.indices] / norms[rows]).astype(np.float32)
+    def _unit_documents(self) -> Any:
+        """Return the known documents weighted by inverse document frequency, with unit norm."""
+        matrix = self.matrix
+        rows = np.repeat(np.arange(self.n_documents), np.diff(matrix.indptr))
+        values = self.rarity[matrix.indices]
+        norms = _root(np.bincount(rows, values**2, self.n_documents))
+        data = (values / norms[rows]).astype(np.float32)
         return sparse.csr_matrix((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
-    def class_scores(self, bags: Bags) -> NDArray[np.float32]:
-        """Return the decision value of the linear classifier for each class."""
-        scores: NDArray[np.float32] = np.asarray(
-            self.scaled(bags.matrix, self.norms(bags.matrix)) @ self._by_term
+    def weighted(self, bags: Bags) -> WeightedBags:
+        """Return what class scores and parts are both computed from."""
+        matrix = bags.matrix
+        data = self.rarity[matrix.indices].astype(np.float32)
+        values = sparse.csr_matrix((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+        rows = np.repeat(np.arange(len(bags)), np.diff(matrix.indptr))
+        squares = np.bincount(rows, self.rarity[matrix.indices] ** 2, len(bags))
+        unseen = None
+        in_norm = squares
+        if self.subwords is not None and bags.unseen_terms:
+            unseen = self.subwords.rows(bags.unseen_terms)
+            known = np.bincount(bags.unseen_rows, unseen.squares[bags.unseen_places], len(bags))
+            in_norm = squares + known * self.unseen_rarity**2
+        return WeightedBags(
+            bags,
+            values,
+            rows,
+            None if unseen is None else unseen.weights,
+            _root(in_norm),
+            _root(squares + bags.unseen_words * self.unseen_rarity**2),
         )
-        return scores + self.weights[:, -1]
 
-    def parts(self, bags: Bags, nearest: NDArray[np.int64]) -> NDArray[np.float64]:
+    def class_scores(self, texts: WeightedBags) -> NDArray[np.float32]:
+        """Return the decision value of the linear classifier for each class."""
+        scores = np.asarray(texts.values @ self._by_term)
+        if texts.unseen is not None:
+            bags = texts.bags
+            ones = np.full(len(bags.unseen_rows), self.unseen_rarity, np.float32)
+            shape = (len(bags), len(texts.unseen))
+            words = sparse.csr_matrix((ones, (bags.unseen_rows, bags.unseen_places)), shape)
+            scores += np.asarray(words @ texts.unseen)
+        scores /= texts.norms.astype(np.float32)[:, None]
+        found: NDArray[np.float32] = scores + self.weights[:, -1]
+        return found
+
+    def parts(self, texts: WeightedBags, nearest: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the four parts of each text, compared with its nearest class."""
-        matrix, n = bags.matrix, len(bags)
-        rows = np.repeat(np.arange(n), np.diff(matrix.indptr))
-        columns, classes = matrix.indices, nearest[rows]
-        margin = self._margin(matrix, rows, columns, classes) + self.weights[nearest, -1]
+        bags, rows, n = texts.bags, texts.rows, len(texts.bags)
+        columns, classes = bags.matrix.indices, nearest[rows]
         word = ~self.is_pair[columns]
         r, c, k = rows[word], columns[word], classes[word]
         rarity = self.rarity[c]
@@ -127,7 +190,8 @@ class ClassStatistics:
         elsewhere = ~word & (self.counts[classes, columns] == 0)
         pairs = bags.unseen_pairs + _ELSEWHERE * np.bincount(rows[elsewhere], minlength=n)
         pairs = pairs / np.maximum(bags.n_pairs, 1)
-        return np.column_stack((-margin, surprise, -self._nearness(bags, nearest), pairs))
+        margin, near = self._margin(texts, nearest), self._nearness(texts, nearest)
+        return np.column_stack((-margin, surprise, -near, pairs))
 
     def surprise(self, columns: NDArray[Any], classes: NDArray[Any] | int) -> NDArray[np.float64]:
         """Return the log of how many times rarer words are in a class than in all documents."""
@@ -136,28 +200,40 @@ class ClassStatistics:
         times: NDArray[np.float64] = np.log(rate * (self.class_sizes[classes] + _PRIOR) / here)
         return times
 
-    def _margin(
-        self, matrix: Any, rows: NDArray[Any], columns: NDArray[Any], classes: NDArray[Any]
-    ) -> NDArray[np.float64]:
-        values = self.rarity[columns] * self.weights[classes, columns]
-        return np.bincount(rows, values, matrix.shape[0]) / self.norms(matrix)
+    def _margin(self, texts: WeightedBags, nearest: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the decision value for the nearest class."""
+        bags, rows, n = texts.bags, texts.rows, len(texts.bags)
+        columns = bags.matrix.indices
+        values = self.rarity[columns] * self.weights[nearest[rows], columns]
+        # Of no values, bincount returns integers.
+        total = np.bincount(rows, values, n).astype(np.float64)
+        if texts.unseen is not None:
+            by_word = texts.unseen[bags.unseen_places, nearest[bags.unseen_rows]]
+            adds = self.unseen_rarity * by_word.astype(np.float64)
+            total += np.bincount(bags.unseen_rows, adds, n)
+        margin: NDArray[np.float64] = total / texts.norms + self.weights[nearest, -1]
+        return margin
 
-    def _nearness(self, bags: Bags, nearest: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _nearness(self, texts: WeightedBags, nearest: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the mean similarity to the nearest documents of the nearest class."""
-        scaled = self.scaled(bags.matrix, self.norms(bags.matrix, bags.unseen_words))
-        found = np.zeros(len(bags))
+        values, n = texts.values, len(texts.bags)
+        found = np.zeros(n)
         for k in np.unique(nearest).tolist():
             rows = np.flatnonzero(nearest == k)
             step = max(1, _MAX_SIMILARITIES // max(self.neighbours[k].shape[1], 1))
             for start in range(0, len(rows), step):
                 some = rows[start : start + step]
-                near = scaled if len(some) == len(found) else scaled[some]
+                near = values if len(some) == n else values[some]
                 found[some] = _top_mean((near @ self.neighbours[k]).toarray())
-        return found
+        return found / texts.full_norms
 
     def contributions(
-        self, columns: NDArray[np.int64], unseen_words: int, unseen_pairs: int, nearest: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        self,
+        columns: NDArray[np.int64],
+        unseen_words: Sequence[str],
+        unseen_pairs: int,
+        nearest: int,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
         """Attribute the four parts of one text to its terms.
 
         What remains is the intercept of the linear classifier.
@@ -166,8 +242,10 @@ class ClassStatistics:
         ----------
         columns : ndarray of int
             The terms of the text that are in the vocabulary.
-        unseen_words, unseen_pairs : int
-            The number of words and pairs that are not.
+        unseen_words : sequence of str
+            The words that are not.
+        unseen_pairs : int
+            The number of pairs that are not.
         nearest : int
             The nearest class.
 
@@ -175,28 +253,31 @@ class ClassStatistics:
         -------
         by_term : (n_terms, 4) array
             What each term adds to each part.
-        by_unseen : (4,) array
-            What each unseen word adds to the first three, and each unseen pair to the last.
+        by_unseen : (n_unseen_words, 4) array
+            What each unseen word adds to each part.
+        by_pair : float
+            What each unseen pair adds to the last part.
         """
-        rarity = self.rarity[columns]
+        rarity, n_unseen = self.rarity[columns], len(unseen_words)
         pair = self.is_pair[columns]
-        by_term, by_unseen = np.zeros((len(columns), _PARTS)), np.zeros(_PARTS)
-        square = float(rarity @ rarity)
-        norm = np.sqrt(square) if square else 1.0
-        by_term[:, 0] = -rarity * self.weights[nearest, columns] / norm
-        total = float(rarity[~pair].sum()) + unseen_words * self.unseen_rarity
+        by_term, by_unseen = np.zeros((len(columns), _PARTS)), np.zeros((n_unseen, _PARTS))
+        square, unseen_square = float(rarity @ rarity), self.unseen_rarity**2
+        norm = np.sqrt(square + n_unseen * unseen_square or 1.0)
+        if self.subwords is not None and n_unseen:
+            rows = self.subwords.rows(unseen_words)
+            square += unseen_square * float(rows.squares.sum())
+            by_unseen[:, 0] = -self.unseen_rarity * rows.weights[:, nearest].astype(np.float64)
+        by_unseen[:, 0] /= np.sqrt(square or 1.0)
+        by_term[:, 0] = -rarity * self.weights[nearest, columns] / np.sqrt(square or 1.0)
+        total = float(rarity[~pair].sum()) + n_unseen * self.unseen_rarity
         if total:
             words = columns[~pair]
             by_term[~pair, 1] = rarity[~pair] * self.surprise(words, nearest) / total
-            by_unseen[1] = self.unseen_rarity * self.unseen_surprise / total
-        square += unseen_words * self.unseen_rarity**2
-        by_term[:, 2] = -self._shared(
-            columns, rarity / (np.sqrt(square) if square else 1.0), nearest
-        )
+            by_unseen[:, 1] = self.unseen_rarity * self.unseen_surprise / total
+        by_term[:, 2] = -self._shared(columns, rarity / norm, nearest)
         each = 1 / max(int(pair.sum()) + unseen_pairs, 1)
         by_term[pair, 3] = each * _ELSEWHERE * (self.counts[nearest, columns[pair]] == 0)
-        by_unseen[3] = each
-        return by_term, by_unseen
+        return by_term, by_unseen, each
 
     def _shared(
         self, columns: NDArray[np.int64], scaled: NDArray[np.float64], nearest: int
@@ -216,6 +297,12 @@ class ClassStatistics:
         return shares
 
 
+def _root(squares: NDArray[Any]) -> NDArray[np.float64]:
+    """Return square roots, and 1 for a text without words."""
+    roots: NDArray[np.float64] = np.sqrt(np.where(squares > 0, squares, 1.0))
+    return roots
+
+
 def _top_mean(similar: NDArray[Any]) -> NDArray[np.float64]:
     """Return the mean of the largest few entries of each row."""
     size = min(_NEIGHBOURS, similar.shape[1])
@@ -224,24 +311,3 @@ def _top_mean(similar: NDArray[Any]) -> NDArray[np.float64]:
     top = np.partition(similar, similar.shape[1] - size, axis=1)[:, similar.shape[1] - size :]
     mean: NDArray[np.float64] = top.mean(axis=1, dtype=np.float64)
     return mean
-
-
-def _linear_weights(
-    documents: Any, codes: NDArray[np.int64], n_classes: int, seed: int
-) -> NDArray[np.float32]:
-    """Train a linear classifier, one class against the others; zeros where there is one class."""
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.svm import LinearSVC
-
-    weights = np.zeros((n_classes, documents.shape[1] + 1), np.float32)
-    present = np.unique(codes)
-    weights[np.setdiff1d(np.arange(n_classes), present), -1] = -_FAR  # never the nearest class
-    if len(present) < 2:
-        return weights
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # an approximate solution is enough
-        warnings.filterwarnings("ignore", "The number of unique classes")  # many small classes
-        learned = LinearSVC(C=3.0, random_state=seed).fit(documents, codes)
-    found = np.column_stack((learned.coef_, learned.intercept_))
-    weights[present] = np.concatenate((-found, found)) if len(present) == 2 else found
-    return weights

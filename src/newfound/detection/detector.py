@@ -24,6 +24,7 @@ from newfound.detection.scoring import Scorer, Scores
 from newfound.detection.split import (
     NOVEL,
     check_given,
+    check_share,
     draw_more_held_back,
     group_classes,
     known_texts,
@@ -50,11 +51,11 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
 
     Each text is compared with its nearest known class. Its novelty is the sum of five parts: how
     few of the rules of that class vote for it, how far it is from the class according to a linear
-    classifier, how surprising its words are there, how little it shares with the nearest documents
-    of the class, and how many of its pairs of neighbouring words were never seen. Each part is a
-    sum over words, so novelty splits into contributions of words. Known documents that are held
-    back turn novelty into a p-value, which controls the false-alarm rate `alpha`; see
-    `newfound.detection.calibration`.
+    classifier of words and their character n-grams, how surprising its words are there, how little
+    it shares with the nearest documents of the class, and how many of its pairs of neighbouring
+    words were never seen. Each part is a sum over words, so novelty splits into contributions of
+    words. Known documents that are held back turn novelty into a p-value, which controls the
+    false-alarm rate `alpha`; see `newfound.detection.calibration`.
 
     Parameters
     ----------
@@ -77,6 +78,10 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
     stop_words : "auto", "default", None or iterable of str, default="auto"
         Words to leave out. "auto" leaves out function words if documents have a median of 20 words
         or more; in short messages *how*, *what* and *do* are informative.
+    correct_typos : bool, default=True
+        Whether a word of five letters or more that neither a known document nor the dictionary has
+        is read as the known word that is one letter away. Turn it off if new names differ from
+        known ones by a letter.
     max_features : int, default=300000
         The maximum number of words and pairs; the most frequent ones are kept.
     n_jobs : int or None, default=None
@@ -130,6 +135,7 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
         language: str = "en",
         stop_words: str | Iterable[str] | None = "auto",
         lemmatize: bool = True,
+        correct_typos: bool = True,
         max_features: int | None = 300_000,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -146,6 +152,7 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
         self.language = language
         self.stop_words = stop_words
         self.lemmatize = lemmatize
+        self.correct_typos = correct_typos
         self.max_features = max_features
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -255,6 +262,7 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
             raise ValueError("There is no known document with text to learn from; pass at least 1.")
         if labels is None:
             labels = self.nearest(texts)
+        check_share(self.held_back)
         grown = copy.copy(self)
         grown.classes_, codes = extended_classes(self.classes_, labels)
         aside = draw_more_held_back(

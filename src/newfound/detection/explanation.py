@@ -60,7 +60,7 @@ class JudgedTexts:
         """
         text, scorer = self.texts[i], self.scorer
         check_explainable(text)
-        terms = _Terms(scorer.vectorizer.tokens_of(text, self.texts.words(i)))
+        terms = _Terms(scorer, text, self.texts.words(i))
         novelty, nearest = float(self.scores.novelty[i]), int(self.scores.nearest[i])
         adds = _contributions(scorer, terms, nearest)
         fired, nearly = _rules(scorer, nearest, terms, adds)
@@ -88,6 +88,7 @@ class JudgedTexts:
             base=novelty - sum(adds.values()),
             parts=dict(zip(PARTS, self.scores.parts[i].tolist(), strict=True)),
             new_pairs=terms.new_pairs(),
+            read_as=terms.read_as,
             fired=fired,
             nearly=nearly,
             scorer=scorer,
@@ -134,9 +135,24 @@ def explain(scorer: Scorer, calibration: Calibration, text: str) -> Verdict:
 
 
 class _Terms:
-    """The distinct words and pairs of one text, with their columns; -1 for one never seen."""
+    """The distinct words and pairs of one text, with their columns; -1 for one never seen.
 
-    def __init__(self, tokens: Iterable[Token]) -> None:
+    Parameters
+    ----------
+    scorer : Scorer
+        Reads the words.
+    text : str
+        The text.
+    words : iterable of (int, int, str)
+        Start, end and form of its words.
+    """
+
+    def __init__(self, scorer: Scorer, text: str, words: Iterable[tuple[int, int, str]]) -> None:
+        forms = [(start, end, form, scorer.corrected(form)) for start, end, form in words]
+        self.read_as = {form: known for _, _, form, known in forms if form != known}
+        tokens = scorer.vectorizer.tokens_of(
+            text, ((start, end, known) for start, end, _, known in forms)
+        )
         self.words: dict[str, int] = {}
         self.pairs: dict[str, int] = {}
         self.places: dict[str, list[Token]] = {}
@@ -169,11 +185,11 @@ def _contributions(scorer: Scorer, terms: _Terms, nearest: int) -> dict[str, flo
     seen = {t: j for t, j in {**terms.words, **terms.pairs}.items() if j >= 0}
     unseen_words, unseen_pairs = terms.unseen_words, terms.unseen_pairs
     columns = np.array(list(seen.values()), dtype=np.int64)
-    found = scorer.contributions(columns, len(unseen_words), len(unseen_pairs), nearest)
+    found = scorer.contributions(columns, unseen_words, len(unseen_pairs), nearest)
     adds = dict.fromkeys(terms.words, 0.0)
     values = [
         *zip(seen, found.by_term.tolist(), strict=True),
-        *((word, found.unseen_word) for word in unseen_words),
+        *zip(unseen_words, found.by_unseen_word.tolist(), strict=True),
         *((pair, found.unseen_pair) for pair in unseen_pairs),
     ]
     for term, value in values:

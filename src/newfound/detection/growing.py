@@ -11,7 +11,7 @@ from scipy import sparse
 
 from newfound.detection.class_statistics import ClassStatistics
 from newfound.detection.rulebank import RuleBank, learn_rules
-from newfound.detection.scoring import Scorer, pair_columns, usable_terms
+from newfound.detection.scoring import Scorer, usable_terms
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.text.vectorizer import TextVectorizer
 
@@ -82,11 +82,18 @@ def grow(
         sparse.vstack((widened, new)).tocsr(),
         np.concatenate((scorer.statistics.codes, codes)),
         len(classes),
-        pair_columns(vectorizer),
+        list(vectorizer.vocabulary_),
         seed=seed,
     )
     banks = _grow_rules(scorer, new, codes, statistics, machine, epochs)
-    return Scorer(classes, vectorizer, statistics, banks, scorer.scales)
+    return Scorer(
+        classes,
+        vectorizer,
+        statistics,
+        banks,
+        scorer.scales,
+        correct_typos=scorer.spelling is not None,
+    )
 
 
 def _grow_rules(

@@ -65,6 +65,7 @@ def learn_scorer(
             machine=new_machine(parameters, seed),
             seed=seed,
             scales=scales,
+            correct_typos=parameters["correct_typos"],
             callback=callback,
         )
         if scales is None:

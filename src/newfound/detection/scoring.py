@@ -1,13 +1,14 @@
 """The score of a text: five parts, compared with its nearest known class.
 
 Four parts are those of `newfound.detection.class_statistics`; the fifth is minus the votes of the
-rules of the class. Each is centred and divided by its spread over known documents, then weighted.
+rules of the class. Of each, what is expected of a known document of that length is subtracted; then
+it is divided by its spread over known documents and weighted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +21,7 @@ from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import EpochInfo
 from newfound.rules import Rule
 from newfound.text.bags import BagReader, Bags
+from newfound.text.spelling import Spelling
 from newfound.text.vectorizer import TextVectorizer
 
 __all__ = [
@@ -29,7 +31,6 @@ __all__ = [
     "Scales",
     "Scorer",
     "Scores",
-    "pair_columns",
     "usable_terms",
 ]
 
@@ -37,30 +38,77 @@ PARTS = ("margin", "surprise", "neighbours", "pairs", "rules")
 
 # The weight of each part, in units of its spread over known documents; docs/detect.md says how
 # they were chosen.
-WEIGHTS = {"margin": 1.0, "surprise": 1.0, "neighbours": 1.0, "pairs": 1.0, "rules": 0.5}
+WEIGHTS = {"margin": 2.0, "surprise": 1.0, "neighbours": 1.0, "pairs": 1.0, "rules": 0.5}
 
 _BATCH = 20_000
+_MIN_FOR_LENGTH = 200  # documents; with fewer, those of all lengths have the same centre
 
 
 @dataclass(frozen=True)
 class Scales:
-    """How the parts are centred and scaled: ``(parts - centre) * scale`` adds up to the novelty."""
+    """How the parts are centred and scaled: ``(parts - centres) * scale`` adds up to the novelty.
+
+    The parts of a short document vary more, and in another way, than those of a long one. They are
+    compared with what is expected of a known document with as many words: a polynomial of the
+    second degree of the logarithm of the number of words. With fewer than 200 documents to fit it
+    to, the number of words does not matter.
+
+    Attributes
+    ----------
+    centre : (degree + 1, n_parts) array
+        The coefficients of the polynomial, the constant last.
+    scale : (n_parts,) array
+        What each part is multiplied by.
+    low, high : float
+        The shortest and the longest documents that the polynomial was fitted to, as logarithms of
+        1 + their words. Beyond them it is constant.
+    """
 
     centre: NDArray[np.float64]
     scale: NDArray[np.float64]
+    low: float = 0.0
+    high: float = 0.0
 
     @classmethod
-    def of(cls, parts: NDArray[np.float64]) -> Scales:
+    def of(cls, parts: NDArray[np.float64], n_words: NDArray[np.int64]) -> Scales:
         """Return the scales that give the parts of some texts mean 0 and their weights as spread.
+
+        Parameters
+        ----------
+        parts : (n_texts, n_parts) array
+            The parts of some known documents.
+        n_words : (n_texts,) array of int
+            The number of different words of each.
 
         Examples
         --------
-        >>> scales = Scales.of(np.array([[0.0, 1, 2, 3, 4], [2.0, 1, 2, 3, 4]]))
+        >>> parts = np.array([[0.0, 1, 2, 3, 4], [2.0, 1, 2, 3, 4]])
+        >>> scales = Scales.of(parts, np.array([5, 9]))
         >>> scales.centre.tolist(), scales.scale.tolist()
-        ([1.0, 1.0, 2.0, 3.0, 4.0], [1.0, 1.0, 1.0, 1.0, 0.5])
+        ([[1.0, 1.0, 2.0, 3.0, 4.0]], [2.0, 1.0, 1.0, 1.0, 0.5])
         """
-        spread, weights = parts.std(axis=0), np.array([WEIGHTS[name] for name in PARTS])
-        return cls(parts.mean(axis=0), weights / np.where(spread > 1e-9, spread, 1.0))
+        lengths = np.log1p(n_words)
+        low, high = (float(x) for x in np.quantile(lengths, (0.01, 0.99)))
+        lengths = np.clip(lengths, low, high)
+        degree = 2 if len(parts) >= _MIN_FOR_LENGTH and len(np.unique(lengths)) > 2 else 0
+        centre = np.polynomial.polynomial.polyfit(lengths, parts, degree)[::-1]
+        scales = cls(np.ascontiguousarray(centre), np.ones(parts.shape[1]), low, high)
+        spread = (parts - scales.centres(n_words)).std(axis=0)
+        weights = np.array([WEIGHTS[name] for name in PARTS])
+        return replace(scales, scale=weights / np.where(spread > 1e-9, spread, 1.0))
+
+    @classmethod
+    def none(cls) -> Scales:
+        """Return the scales that leave the parts as they are."""
+        return cls(np.zeros((1, len(PARTS))), np.ones(len(PARTS)))
+
+    def centres(self, n_words: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the expected parts of known documents with so many words."""
+        lengths = np.clip(np.log1p(n_words), self.low, self.high)[:, None]
+        centres = np.broadcast_to(self.centre[0], (len(n_words), len(self.scale)))
+        for coefficients in self.centre[1:]:
+            centres = centres * lengths + coefficients
+        return centres
 
 
 @dataclass(frozen=True)
@@ -76,7 +124,7 @@ class Scores:
     nearest : (n_texts,) array of int
         The index of the nearest class of each.
     novelty : (n_texts,) array
-        The sum of the parts: 0 is an average known document, higher is more novel.
+        The sum of the parts: 0 is an average known document of its length, higher is more novel.
     """
 
     bags: Bags
@@ -108,12 +156,14 @@ class Contributions:
     ----------
     by_term : ndarray of float
         What each term of the vocabulary adds.
-    unseen_word, unseen_pair : float
-        What each word and each pair that is not in the vocabulary adds.
+    by_unseen_word : ndarray of float
+        What each word that is not in the vocabulary adds.
+    unseen_pair : float
+        What each pair that is not in the vocabulary adds.
     """
 
     by_term: NDArray[np.float64]
-    unseen_word: float
+    by_unseen_word: NDArray[np.float64]
     unseen_pair: float
 
 
@@ -134,6 +184,9 @@ class Scorer:
         The rules of the classes; empty where there is one class.
     scales : Scales, optional
         How the parts are scaled; without it, they are not.
+    correct_typos : bool, default=True
+        Whether a word that looks like a typing error is read as the known word; see
+        `newfound.text.spelling`.
 
     Attributes
     ----------
@@ -150,11 +203,14 @@ class Scorer:
         statistics: ClassStatistics,
         banks: Iterable[RuleBank],
         scales: Scales | None = None,
+        *,
+        correct_typos: bool = True,
     ) -> None:
         self.classes, self.vectorizer, self.statistics = classes, vectorizer, statistics
         self.banks = tuple(banks)
-        self.scales = scales or Scales(np.zeros(len(PARTS)), np.ones(len(PARTS)))
+        self.scales = scales or Scales.none()
         self.terms = list(vectorizer.vocabulary_)
+        self.spelling = Spelling.of(vectorizer) if correct_typos else None
         self._rules: dict[int, tuple[Rule, ...]] = {}
 
     @classmethod
@@ -168,6 +224,7 @@ class Scorer:
         machine: TsetlinMachineClassifier,
         seed: int,
         scales: Scales | None = None,
+        correct_typos: bool = True,
         callback: Callable[[EpochInfo], bool | None] | None = None,
     ) -> Scorer:
         """Learn words, statistics and rules from known documents.
@@ -188,6 +245,8 @@ class Scorer:
             Seed of the linear classifier.
         scales : Scales, optional
             How the parts are scaled.
+        correct_typos : bool, default=True
+            Whether typing errors are corrected in the texts to score.
         callback : callable, optional
             Called with an `EpochInfo` after each epoch of the machine.
 
@@ -196,14 +255,15 @@ class Scorer:
         Scorer
         """
         matrix = vectorizer.fit_transform(texts)
-        pairs = pair_columns(vectorizer)
-        statistics = ClassStatistics(matrix, codes, len(classes), pairs, seed=seed)
+        terms = list(vectorizer.vocabulary_)
+        statistics = ClassStatistics(matrix, codes, len(classes), terms, seed=seed)
         bank = learn_rules(machine, matrix, codes, usable_terms(statistics), callback=callback)
-        return cls(classes, vectorizer, statistics, () if bank is None else (bank,), scales)
+        banks = () if bank is None else (bank,)
+        return cls(classes, vectorizer, statistics, banks, scales, correct_typos=correct_typos)
 
     @cached_property
     def _reader(self) -> BagReader:
-        return BagReader(self.vectorizer)
+        return BagReader(self.vectorizer, self.spelling)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the caches behind: the reader's holds functions, which cannot be pickled."""
@@ -212,6 +272,10 @@ class Scorer:
     def read(self, texts: Iterable[str]) -> Bags:
         """Read texts to bags of words and pairs."""
         return self._reader.read(texts)
+
+    def corrected(self, form: str) -> str:
+        """Return a word form as it is read: the known spelling of a typing error."""
+        return form if self.spelling is None else self.spelling.corrected(form)
 
     def score(self, bags: Bags, progress: Callable[[int], None] | None = None) -> Scores:
         """Score texts that were read.
@@ -231,9 +295,9 @@ class Scorer:
         parts, nearest = np.zeros((n, len(PARTS))), np.zeros(n, np.int64)
         for start in range(0, n, _BATCH):
             rows = slice(start, start + _BATCH)
-            some = bags if n <= _BATCH else bags.take(np.arange(n)[rows])
+            some = bags if n <= _BATCH else bags.part(start, min(start + _BATCH, n))
             found, nearest[rows] = self._parts(some)
-            parts[rows] = (found - self.scales.centre) * self.scales.scale
+            parts[rows] = (found - self.scales.centres(some.n_words)) * self.scales.scale
             if progress is not None:
                 progress(min(start + _BATCH, n))
         return Scores(bags, parts, nearest)
@@ -244,9 +308,10 @@ class Scorer:
 
     def _parts(self, bags: Bags) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return the five parts of each text as they are, and its nearest class."""
-        nearest = self.statistics.class_scores(bags).argmax(axis=1).astype(np.int64)
+        texts = self.statistics.weighted(bags)
+        nearest = self.statistics.class_scores(texts).argmax(axis=1).astype(np.int64)
         votes = self.votes(bags)[np.arange(len(bags)), nearest]
-        return np.column_stack((self.statistics.parts(bags, nearest), -votes)), nearest
+        return np.column_stack((self.statistics.parts(texts, nearest), -votes)), nearest
 
     def votes(self, bags: Bags) -> NDArray[np.int64]:
         """Return the votes of the rules, a column for each class."""
@@ -273,7 +338,11 @@ class Scorer:
         return float(self.scales.scale[PARTS.index("rules")])
 
     def contributions(
-        self, columns: NDArray[np.int64], unseen_words: int, unseen_pairs: int, nearest: int
+        self,
+        columns: NDArray[np.int64],
+        unseen_words: Sequence[str],
+        unseen_pairs: int,
+        nearest: int,
     ) -> Contributions:
         """Attribute the novelty of one text to its terms, the votes of rules left out.
 
@@ -281,8 +350,10 @@ class Scorer:
         ----------
         columns : ndarray of int
             The terms of the text that are in the vocabulary.
-        unseen_words, unseen_pairs : int
-            The number of words and pairs that are not.
+        unseen_words : sequence of str
+            The words that are not.
+        unseen_pairs : int
+            The number of pairs that are not.
         nearest : int
             The nearest class.
 
@@ -290,25 +361,16 @@ class Scorer:
         -------
         Contributions
         """
-        by_term, by_unseen = self.statistics.contributions(
+        by_term, by_unseen, by_pair = self.statistics.contributions(
             columns, unseen_words, unseen_pairs, nearest
         )
-        scale = self.scales.scale[: len(by_unseen)]
-        return Contributions(
-            by_term @ scale,
-            float(by_unseen[:3] @ scale[:3]),
-            float(by_unseen[3] * scale[3]),
-        )
+        scale = self.scales.scale[: by_term.shape[1]]
+        return Contributions(by_term @ scale, by_unseen @ scale, float(by_pair * scale[-1]))
 
     def measure_scales(self, texts: Iterable[str]) -> Scales:
         """Return the scales of the parts over texts that this scorer has not learned from."""
-        return Scales.of(self._parts(self.read(texts))[0])
-
-
-def pair_columns(vectorizer: TextVectorizer) -> NDArray[np.bool_]:
-    """Return which terms of a vectorizer are pairs of words."""
-    terms = vectorizer.vocabulary_
-    return np.fromiter((" " in term for term in terms), bool, len(terms))
+        bags = self.read(texts)
+        return Scales.of(self._parts(bags)[0], bags.n_words)
 
 
 def usable_terms(statistics: ClassStatistics) -> NDArray[np.bool_]:

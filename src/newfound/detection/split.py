@@ -20,6 +20,7 @@ __all__ = [
     "KNOWN",
     "NOVEL",
     "check_given",
+    "check_share",
     "draw_held_back",
     "draw_more_held_back",
     "group_classes",
@@ -30,7 +31,7 @@ __all__ = [
     "warn_single_document_classes",
 ]
 
-_SCALE_SHARE, _MIN_SCALE, _MAX_SCALE = 0.2, 5, 300
+_SCALE_SHARE, _MIN_SCALE, _MAX_SCALE = 0.2, 5, 1000
 _MIN_LEARNED = 5
 KNOWN = "known"
 NOVEL = "novel"  # the label of a text of no known class
@@ -112,10 +113,15 @@ def sample_for_scales(codes: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
     return _spread(compact, np.random.RandomState(seed + 1))[: max(1, min(size, spare))]
 
 
-def n_held_back(n: int, alpha: float, share: float) -> int:
-    """Return how many of n documents are held back; raise a ValueError if n is too small."""
+def check_share(share: object) -> None:
+    """Raise a ValueError if it is not a share of documents to hold back."""
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share < 1:
         raise ValueError(f"held_back={share!r}: expected a share between 0 and 1, such as 0.2.")
+
+
+def n_held_back(n: int, alpha: float, share: float) -> int:
+    """Return how many of n documents are held back; raise a ValueError if n is too small."""
+    check_share(share)
     needed = held_back_needed(alpha)
     if not _is_enough(n, share, needed):
         enough = next((m for m in range(n, 100 * needed + 100) if _is_enough(m, share, needed)), 0)

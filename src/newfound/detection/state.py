@@ -14,7 +14,9 @@ from scipy import sparse
 from newfound.detection.calibration import Calibration, check_alpha
 from newfound.detection.class_statistics import ClassStatistics
 from newfound.detection.rulebank import RuleBank, new_machine
-from newfound.detection.scoring import PARTS, Scales, Scorer, pair_columns
+from newfound.detection.scoring import PARTS, Scales, Scorer
+from newfound.detection.split import check_share
+from newfound.detection.subwords import Subwords
 from newfound.machine.state import (
     clauses_from_state,
     clauses_state,
@@ -28,6 +30,7 @@ from newfound.text.vectorizer import TextVectorizer
 
 __all__ = ["DetectorParts", "detector_from_state", "detector_state"]
 
+_MAX_COEFFICIENTS = 3  # of the polynomials of the scales
 _VECTORIZER = ("language", "stop_words", "lemmatize", "max_features")
 
 
@@ -66,7 +69,7 @@ def detector_state(parts: DetectorParts, *, with_automata: bool = False) -> dict
     classes = scorer.classes.tolist()
     if not all(isinstance(label, str | int | float) for label in classes):
         raise ValueError("Only classes that are strings or numbers can be saved.")
-    return {
+    state = {
         "parameters": parameters_state(parts.parameters, vectorizer.stop_words_),
         "seed": parts.seed,
         "classes": classes,
@@ -78,7 +81,11 @@ def detector_state(parts: DetectorParts, *, with_automata: bool = False) -> dict
             "codes": statistics.codes,
         },
         "weights": statistics.weights,
-        "scales": {"centre": scorer.scales.centre, "scale": scorer.scales.scale},
+        "scales": {
+            "centre": scorer.scales.centre,
+            "scale": scorer.scales.scale,
+            "lengths": np.array([scorer.scales.low, scorer.scales.high]),
+        },
         "rules": [_bank_state(bank, with_automata=with_automata) for bank in scorer.banks],
         "held_back": {
             "texts": [_storable(text) for text in parts.held_back],
@@ -86,6 +93,9 @@ def detector_state(parts: DetectorParts, *, with_automata: bool = False) -> dict
             "nearest": calibration.nearest,
         },
     }
+    if statistics.subwords is not None:
+        state["subwords"] = _subwords_state(statistics.subwords)
+    return state
 
 
 def detector_from_state(fields: Fields, names: Iterable[str]) -> DetectorParts:
@@ -112,8 +122,8 @@ def detector_from_state(fields: Fields, names: Iterable[str]) -> DetectorParts:
     vectorizer = vectorizer_from_state(
         fields.fields("vectorizer"), {**chosen, "ngram_range": (1, 2)}
     )
-    held_back, scales = fields.fields("held_back"), fields.fields("scales")
-    texts, n_parts = held_back.texts("texts"), len(PARTS)
+    held_back = fields.fields("held_back")
+    texts = held_back.texts("texts")
     held_back.require(len(texts) > 0, "texts", "at least one text")
     calibration = Calibration(
         held_back.floats("scores", (len(texts),)),
@@ -126,7 +136,8 @@ def detector_from_state(fields: Fields, names: Iterable[str]) -> DetectorParts:
         vectorizer,
         _statistics(fields, vectorizer, len(classes)),
         [_bank(bank, parameters, seed, vectorizer, classes) for bank in fields.items("rules")],
-        Scales(scales.floats("centre", (n_parts,)), scales.floats("scale", (n_parts,))),
+        _scales(fields.fields("scales")),
+        correct_typos=parameters["correct_typos"],
     )
     return DetectorParts(parameters, seed, scorer, calibration, texts)
 
@@ -136,12 +147,15 @@ def _storable(text: str) -> str:
 
 
 def _parameters(fields: Fields, names: Iterable[str]) -> dict[str, Any]:
-    parameters = parameters_from_state(fields, names)
+    # Files of newfound 0.1.0 do not have it, and their detectors did not correct.
+    parameters = {"correct_typos": False, **parameters_from_state(fields, names)}
     for name in names:
-        fields.value(name)
-    for name in ("classwise", "lemmatize"):
+        if name != "correct_typos" or name in fields:
+            fields.value(name)
+    for name in ("classwise", "lemmatize", *({"correct_typos"} & set(fields))):
         fields.boolean(name)
     check_alpha(parameters["alpha"])
+    check_share(parameters["held_back"])
     new_machine(parameters, 0).check_parameters()
     return parameters
 
@@ -169,7 +183,43 @@ def _statistics(fields: Fields, vectorizer: TextVectorizer, n_classes: int) -> C
     documents.require(
         bool(matrix.has_canonical_format), "indices", "ascending terms in each document"
     )
-    return ClassStatistics(matrix, codes, n_classes, pair_columns(vectorizer), weights=weights)
+    # Files of newfound 0.1.0 have no n-grams.
+    subwords = _subwords(fields.fields("subwords"), n_classes) if "subwords" in fields else None
+    terms = list(vectorizer.vocabulary_)
+    return ClassStatistics(matrix, codes, n_classes, terms, weights=weights, subwords=subwords)
+
+
+def _scales(fields: Fields) -> Scales:
+    n_parts = len(PARTS)
+    scale = fields.floats("scale", (n_parts,))
+    if "lengths" not in fields:  # newfound 0.1.0: the same centre for documents of all lengths
+        return Scales(fields.floats("centre", (n_parts,))[None], scale)
+    shape = fields.array("centre").shape
+    rows = min(max(shape[0], 1), _MAX_COEFFICIENTS) if shape else 1
+    low, high = fields.floats("lengths", (2,)).tolist()
+    fields.require(0 <= low <= high, "lengths", "two ascending numbers from 0")
+    return Scales(fields.floats("centre", (rows, n_parts)), scale, low, high)
+
+
+def _subwords_state(subwords: Subwords) -> dict[str, Any]:
+    return {
+        "ngrams": list(subwords.ngrams),
+        "rarity": subwords.rarity,
+        "unseen_rarity": subwords.unseen_rarity,
+        "weights": subwords.weights,
+    }
+
+
+def _subwords(fields: Fields, n_classes: int) -> Subwords:
+    names = fields.texts("ngrams")
+    numbers = {name: number for number, name in enumerate(names)}
+    fields.require(len(numbers) == len(names), "ngrams", "n-grams, each once")
+    return Subwords(
+        numbers,
+        fields.floats("rarity", (len(names),)),
+        fields.number("unseen_rarity"),
+        fields.floats("weights", (len(names), n_classes), np.float32),
+    )
 
 
 def _bank_state(bank: RuleBank, *, with_automata: bool) -> dict[str, Any]:

@@ -93,6 +93,8 @@ class Verdict(MarkedText):
         What each part of the score adds, including its share of `base`; the sum is the novelty.
     new_pairs : tuple of str
         Pairs of known words that were never neighbours before.
+    read_as : dict of str to str
+        Words that look like typing errors, and the known spelling that each was read as.
     fired : tuple of Rule
         The rules of the nearest class that the text matches.
     nearly : tuple of NearMiss
@@ -117,6 +119,7 @@ class Verdict(MarkedText):
     base: float
     parts: dict[str, float]
     new_pairs: tuple[str, ...]
+    read_as: dict[str, str]
     fired: tuple[Rule, ...]
     nearly: tuple[NearMiss, ...]
     scorer: Scorer = field(repr=False, compare=False)
@@ -198,6 +201,7 @@ class Verdict(MarkedText):
                 "words": words,
                 "unseen": self.unseen,
                 "new_pairs": self.new_pairs,
+                "read_as": self.read_as,
                 "counterfactual": self.counterfactual,
                 "rules": [_rule_data(rule) for rule in self.fired[:max_rules]],
                 "nearly": [_rule_data(near.rule, near.missing) for near in nearly],
@@ -231,7 +235,9 @@ class Verdict(MarkedText):
                 adds = ", ".join(f"{w.word} {w.contribution:+.2f}" for w in best)
                 yield f"words that suggest {side}: {adds}"
         yield f"baseline (not attributed to any word): {self.base:+.2f}"
+        corrected = tuple(f"{form} as {known}" for form, known in self.read_as.items())
         for name, found in (
+            ("read as known words", corrected),
             ("words never seen", self.unseen),
             ("known words never seen together", self.new_pairs),
         ):

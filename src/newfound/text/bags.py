@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from newfound.text.encoding import STOP, Encoder, Occurrences, TermIndex
+from newfound.text.spelling import Spelling
 from newfound.text.tokenized import encode
 from newfound.text.validation import check_texts
 from newfound.text.vectorizer import TextVectorizer
@@ -32,6 +34,10 @@ class Bags:
         Number of different words and pairs of each text that are not in the vocabulary.
     n_words, n_pairs : ndarray of int
         Number of different words and pairs of each text.
+    unseen_terms : tuple of str
+        The words that are not in the vocabulary.
+    unseen_rows, unseen_places : ndarray of int
+        Which text has which of them: its row, ascending, and the place in `unseen_terms`.
     """
 
     matrix: Any
@@ -39,14 +45,26 @@ class Bags:
     unseen_pairs: NDArray[np.int64]
     n_words: NDArray[np.int64]
     n_pairs: NDArray[np.int64]
+    unseen_terms: tuple[str, ...]
+    unseen_rows: NDArray[np.int64]
+    unseen_places: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.n_words)
 
-    def take(self, rows: NDArray[Any]) -> Bags:
-        """Return the bags of some texts."""
-        counts = (self.unseen_words, self.unseen_pairs, self.n_words, self.n_pairs)
-        return Bags(self.matrix[rows], *(count[rows] for count in counts))
+    def part(self, start: int, stop: int) -> Bags:
+        """Return the bags of consecutive texts."""
+        first, last = np.searchsorted(self.unseen_rows, (start, stop))
+        return Bags(
+            self.matrix[start:stop],
+            self.unseen_words[start:stop],
+            self.unseen_pairs[start:stop],
+            self.n_words[start:stop],
+            self.n_pairs[start:stop],
+            self.unseen_terms,
+            self.unseen_rows[first:last] - start,
+            self.unseen_places[first:last],
+        )
 
 
 class BagReader:
@@ -54,6 +72,13 @@ class BagReader:
 
     `TextVectorizer.transform` drops words and pairs that are not in the vocabulary; a `BagReader`
     counts them. A pair with an unseen word is unseen.
+
+    Parameters
+    ----------
+    vectorizer : TextVectorizer
+        Fitted, of words and pairs.
+    spelling : Spelling, optional
+        Corrects typing errors; without it, words are read as they are.
 
     Examples
     --------
@@ -63,49 +88,89 @@ class BagReader:
     ([2, 3], [1, 0], [2, 1])
     """
 
-    def __init__(self, vectorizer: TextVectorizer) -> None:
-        self.vectorizer = vectorizer
+    def __init__(self, vectorizer: TextVectorizer, spelling: Spelling | None = None) -> None:
+        self.vectorizer, self.spelling = vectorizer, spelling
         self._index = TermIndex(vectorizer.vocabulary_)
         self._encoder = self._new_encoder()
 
-    def _new_encoder(self) -> Encoder:
-        """Return an encoder that gives unseen words the numbers after those of the vocabulary."""
-        known = self._index.numbers
+    def _new_encoder(self) -> tuple[Encoder, dict[int, str]]:
+        """Return an encoder and the names of unseen words.
+
+        Unseen words have the numbers after those of the vocabulary.
+        """
+        known, vocabulary = self._index.numbers, self.vectorizer.vocabulary_
+        spelling = self.spelling
         unseen: dict[str, int] = {}
+        # A word that only pairs of the vocabulary have is no term itself.
+        names = {number: word for word, number in known.items() if word not in vocabulary}
+        free = itertools.count(len(known))
 
         def code_of(form: str) -> int:
-            term = self.vectorizer.term(form)
+            term = self.vectorizer.term(form if spelling is None else spelling.corrected(form))
             if term is None:
                 return STOP
-            number = known.get(term)
+            number = known.get(term, unseen.get(term))
             if number is None:
-                number = len(known) + unseen.setdefault(term, len(unseen))
+                number = next(free)
+                names[number] = term  # before another thread can meet the number
+                number = unseen.setdefault(term, number)
             return number
 
-        return Encoder(code_of)
+        return Encoder(code_of), names
 
     def read(self, texts: Iterable[str]) -> Bags:
         """Return the bags of texts."""
-        if len(self._encoder) > _MAX_CACHED:
+        if len(self._encoder[0]) > _MAX_CACHED:
             self._encoder = self._new_encoder()
-        found = Occurrences(encode(self._encoder, check_texts(texts), ordered=True), pairs=True)
+        encoder, names = self._encoder
+        found = Occurrences(encode(encoder, check_texts(texts), ordered=True), pairs=True)
         n = found.n_texts
-        word_rows, words = _distinct(found.word_rows, found.words.astype(np.int64))
+        word_rows, words = _distinct_words(found.word_rows, found.words.astype(np.int64))
         key_rows, keys = _distinct(found.key_rows, found.keys)
         columns, pairs = self._index.word_columns(words), self._index.pair_columns(keys)
-        rows, all_columns = np.concatenate((word_rows, key_rows)), np.concatenate((columns, pairs))
-        seen = all_columns >= 0
-        matrix = sparse.csr_matrix(
-            (np.ones(int(seen.sum()), dtype=bool), (rows[seen], all_columns[seen])),
-            shape=(n, len(self.vectorizer.vocabulary_)),
-        )
+        new = columns < 0
+        numbers, places = np.unique(words[new], return_inverse=True)
         return Bags(
-            matrix,
-            np.bincount(word_rows[columns < 0], minlength=n),
+            _boolean_csr(
+                (word_rows, key_rows), (columns, pairs), (n, len(self.vectorizer.vocabulary_))
+            ),
+            np.bincount(word_rows[new], minlength=n),
             np.bincount(key_rows[pairs < 0], minlength=n),
             np.bincount(word_rows, minlength=n),
             np.bincount(key_rows, minlength=n),
+            tuple(names[number] for number in numbers.tolist()),
+            word_rows[new],
+            places,
         )
+
+
+def _boolean_csr(
+    rows: tuple[NDArray[np.int64], NDArray[np.int64]],
+    columns: tuple[NDArray[np.int32], NDArray[np.int32]],
+    shape: tuple[int, int],
+) -> Any:
+    """Return a Boolean CSR matrix of distinct entries, with ascending columns; -1 is dropped."""
+    all_columns = np.concatenate(columns)
+    seen = all_columns >= 0
+    # One key for each entry: sorting keys is faster than sorting by two columns.
+    keys = np.concatenate(rows)[seen] * shape[1] + all_columns[seen]
+    keys.sort()
+    found_rows, indices = np.divmod(keys, shape[1])
+    indptr = np.zeros(shape[0] + 1, np.int32)
+    np.cumsum(np.bincount(found_rows, minlength=shape[0]), out=indptr[1:])
+    data = np.ones(len(keys), dtype=bool)
+    matrix = sparse.csr_matrix((data, indices.astype(np.int32), indptr), shape=shape)
+    matrix.has_canonical_format = True
+    return matrix
+
+
+def _distinct_words(
+    rows: NDArray[Any], words: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the same as `_distinct` for numbers so small that a row and a number are one key."""
+    size = int(words.max(initial=0)) + 1
+    found_rows, found = np.divmod(np.unique(rows * size + words), size)
+    return found_rows, found
 
 
 def _distinct(

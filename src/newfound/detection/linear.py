@@ -1,0 +1,85 @@
+"""The linear classifier of known classes, over words, pairs of words and character n-grams."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from newfound.detection.subwords import Subwords
+
+__all__ = ["train_linear"]
+
+_C = 3.0
+_FAR = 1000.0
+
+
+def train_linear(
+    documents: Any,
+    codes: NDArray[np.int64],
+    n_classes: int,
+    *,
+    words: Sequence[str],
+    columns: NDArray[np.int64],
+    frequencies: NDArray[np.float64],
+    seed: int,
+) -> tuple[NDArray[np.float32], Subwords | None]:
+    """Train a linear classifier, one class against the others (LinearSVC).
+
+    Parameters
+    ----------
+    documents : CSR matrix
+        Weighted bags of words and pairs of known documents.
+    codes : ndarray of int
+        The index of the class of each.
+    n_classes : int
+        The number of classes.
+    words : sequence of str
+        The single words among the terms.
+    columns : ndarray of int
+        The column of each.
+    frequencies : ndarray of float
+        The number of known documents that have each.
+    seed : int
+        The seed.
+
+    Returns
+    -------
+    weights : (n_classes, n_terms + 1) array of float32
+        The coefficients, the intercept in the last column. Those of a word include the weights of
+        its n-grams. Zeros where there is one class.
+    subwords : Subwords or None
+        The n-grams with their weights; None where there is one class.
+    """
+    n_terms = documents.shape[1]
+    weights = np.zeros((n_classes, n_terms + 1), np.float32)
+    present = np.unique(codes)
+    weights[np.setdiff1d(np.arange(n_classes), present), -1] = -_FAR  # never the nearest class
+    if len(present) < 2:
+        return weights, None
+    subwords = Subwords.learn(words, frequencies, documents.shape[0])
+    vectors = subwords.vectors(words)
+    features = sparse.hstack((documents, documents[:, columns] @ vectors)).tocsr()
+    found = _coefficients(features, codes, seed)
+    weights[present, :n_terms], weights[present, -1] = found[:, :n_terms], found[:, -1]
+    by_ngram = np.zeros((len(subwords.ngrams), n_classes), np.float32)
+    by_ngram[:, present] = found[:, n_terms:-1].T
+    weights[:, columns] += (vectors @ by_ngram).T
+    return weights, subwords.with_weights(by_ngram)
+
+
+def _coefficients(features: Any, codes: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
+    """Return a row for each class that occurs, the intercept last."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.svm import LinearSVC
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # an approximate solution is enough
+        warnings.filterwarnings("ignore", "The number of unique classes")  # many small classes
+        learned = LinearSVC(C=_C, tol=0.01, random_state=seed).fit(features, codes)
+    found: NDArray[np.float64] = np.column_stack((learned.coef_, learned.intercept_))
+    return np.concatenate((-found, found)) if len(found) == 1 else found
