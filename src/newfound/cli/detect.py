@@ -301,7 +301,11 @@ def _data(detection: Detection, incoming: Documents, top: int) -> dict[str, Any]
     described = detection.description
     return {
         "newfound": version("newfound"),
-        "incoming": {"source": incoming.source, "documents": len(incoming)},
+        "incoming": {
+            "source": incoming.source,
+            "documents": len(incoming),
+            "found": dict(incoming.found),
+        },
         "alpha": detection.alpha,
         "known": dict(detector.n_documents_),
         "classes": len(detector.classes_),

@@ -8,13 +8,14 @@
 
   // How the two sides are called: on a page of periods, novel is what is in the period.
   const by = newfound.data.periods?.by;
+  const others = newfound.data.periods?.rest ? "other" : "earlier";
   const shares = (novel, known) =>
     by
-      ? `${format.percent(novel)} of the documents of the ${by}, ${format.percent(known)} of the earlier ones`
+      ? `${format.percent(novel)} of the documents of the ${by}, ${format.percent(known)} of the ${others} ones`
       : `${format.percent(novel)} of the novel documents, ${format.percent(known)} of the known`;
   const counts = (novel, known) =>
     by
-      ? `${newfound.plural(novel, "document")} of the ${by}, ${format.count(known)} earlier`
+      ? `${newfound.plural(novel, "document")} of the ${by}, ${format.count(known)} ${others}`
       : `${newfound.plural(novel, "novel document")}, ${newfound.plural(known, "known document")}`;
 
   const held = (theme) =>
