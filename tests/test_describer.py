@@ -510,7 +510,12 @@ class TestExplain:
                 continue
             assert described.calibration_ is not None
             lead = decision / len(described.machines_)
-            assert explanation.probability == described.calibration_.probability(lead)
+            row = matrix[[texts.index(text)]].indices
+            assert explanation.probability == described.calibration_.probability(lead, row)
+            assert set(explanation.contributions) == {word.word for word in explanation.words}
+            odds = sum(explanation.contributions.values()) + explanation.rules_evidence
+            odds += explanation.baseline
+            assert explanation.probability == pytest.approx(1 / (1 + math.exp(-odds)))
             assert explanation.verdict == ("novel" if explanation.probability > 0.5 else "known")
             assert sum(rule.count for rule in explanation.rules) == sum(explanation.votes.values())
 

@@ -23,7 +23,14 @@ if TYPE_CHECKING:
     from newfound.lab.evaluation.suites import Results
     from newfound.table import Table
 
-__all__ = ["DOCUMENT_SUITES", "SPEED_SUITES", "THEME_SUITES", "WORD_SUITES", "app"]
+__all__ = [
+    "DOCUMENT_SUITES",
+    "SPEED_SUITES",
+    "THEME_SUITES",
+    "VERDICT_SUITES",
+    "WORD_SUITES",
+    "app",
+]
 
 app = typer.Typer(
     help="Measure the quality of newfound and of baselines on the public data sets.",
@@ -40,6 +47,7 @@ DOCUMENT_SUITES = (
 )  # fmt: skip
 THEME_SUITES = ("shift", "topic-models", "stability", "no-novelty")
 SPEED_SUITES = ("abcnews", "bbcsport")
+VERDICT_SUITES = ("bbcsport", "clinc150", "abcnews")
 
 
 def _suite_names(names: Sequence[str]) -> Any:
@@ -157,6 +165,38 @@ def themes(
         )
         results = {**_about(about), "seeds": seeds, "first_seed": seed}
         page = _page("The quality of themes", results, found, SUITES)
+        _publish(page, results, found, paths, force=force, json=json)
+
+
+@app.command()
+def verdicts(
+    suites: Annotated[list[str] | None, _suite_names(VERDICT_SUITES)] = None,
+    data: Data = None,
+    seeds: Annotated[int, typer.Option(min=1, max=100, help="Number of draws of sides.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the first draw.")] = 0,
+    output: Measurements = None,
+    force: Force = False,
+    jobs: Jobs = -1,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure the verdicts of explain on held-out texts, beside tuned logistic regression.
+
+    The C of logistic regression is chosen by 3-fold cross-validation on the training side, with
+    both classes weighted alike, for TF-IDF of all words.
+    """
+    with outcome():
+        from newfound.lab.evaluation.suites import run_suites
+        from newfound.lab.evaluation.verdicts import SUITES, Setting
+
+        paths = _output_paths(output, force=force)
+        setting = Setting(
+            data=data, n_jobs=jobs, say=_messages(quiet), seeds=seeds, first_seed=seed
+        )
+        found = run_suites(SUITES, setting, suites or VERDICT_SUITES)
+        about = f"{seeds} draws from seed {seed}: means and, after ±, standard deviations."
+        results = {**_about(about), "seeds": seeds, "first_seed": seed}
+        page = _page("The quality of verdicts", results, found, SUITES)
         _publish(page, results, found, paths, force=force, json=json)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -17,7 +16,7 @@ from sklearn.utils.validation import (  # type: ignore[import-untyped,unused-ign
 )
 
 from newfound.blas import one_blas_thread
-from newfound.description.calibration import VoteCalibration
+from newfound.description.calibration import VerdictCalibration
 from newfound.description.context import Context, ContextIndex, ContextMatrix
 from newfound.description.estimator import SideClassifierMixin
 from newfound.description.explanation import Explanation, explain
@@ -147,9 +146,9 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
         The number of known and of novel documents with each word of the vocabulary.
     evidence_ : Evidence
         The evidence of the documents for each word of the vocabulary.
-    calibration_ : VoteCalibration or None
-        The probability of novel for the votes of the machines, from documents that were held out;
-        None if there were none, as for a single machine.
+    calibration_ : VerdictCalibration or None
+        The probability of novel for the words of a text and the votes of the machines, from
+        documents that were held out; None if there were none, as for a single machine.
     seconds_ : dict of str to float
         How long "learning" took; empty in a describer that was loaded.
 
@@ -183,7 +182,7 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
     set_aside_: dict[str, str]
     copies_: Copies | None
     timeline_: Timeline | None
-    calibration_: VoteCalibration | None
+    calibration_: VerdictCalibration | None
     seconds_: dict[str, float]
 
     def __init__(
@@ -480,7 +479,8 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
             self.words_,
             self.clauses_,
             set_aside=self.set_aside_,
-            probability=self._probability,
+            calibration=self.calibration_,
+            n_machines=self.n_machines_,
         )
 
     def report(
@@ -604,12 +604,6 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
         with one_blas_thread():
             themes = find_themes(matrix, novel, terms, evidence=certain, texts=self.corpus_.texts)
             return Themes(tuple(themes), unexplained_share(themes, matrix, novel, certain))
-
-    def _probability(self, lead: int) -> float:
-        """Return the probability of novel for a lead of novel votes; nan if it is not known."""
-        if self.calibration_ is None:
-            return math.nan
-        return self.calibration_.probability(lead / self.n_machines_)
 
     @cached_property
     def _context(self) -> ContextIndex:

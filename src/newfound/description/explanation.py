@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
+from newfound.description.calibration import VerdictCalibration
 from newfound.description.words import WordTable
 from newfound.marks import Mark, MarkedText
 from newfound.rules import ClauseTable, readable_rules
@@ -17,7 +18,7 @@ __all__ = ["Explanation", "Mention", "explain"]
 
 # The logarithms of the scores from which a word has a colour, and the full colour.
 _FAINT, _FULL = math.log(2), math.log(16)
-_RULES_SHOWN, _RULE_LENGTH = 5, 150
+_RULES_SHOWN, _RULE_LENGTH, _WORDS_SHOWN = 5, 150, 8
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,15 @@ class Explanation(MarkedText):
     votes : dict of str to int
         The number of matching clauses that vote for "known" and for "novel".
     probability : float
-        The probability of novel by these votes, if both sides were equally frequent; measured on
-        documents that were held out. nan if it cannot be told: the text has no word of the
-        vocabulary, or no documents were held out.
+        The probability of novel, if both sides were equally frequent; learned from documents that
+        were held out. nan if it cannot be told: the text has no word of the vocabulary, or no
+        documents were held out. Its log-odds are the sum of the next three.
+    contributions : dict of str to float
+        What each word adds to the log-odds of novel, the strongest first.
+    rules_evidence : float
+        What the votes of the rules add.
+    baseline : float
+        The log-odds of a text with an even vote whose words say nothing.
     """
 
     faint: ClassVar[float] = _FAINT / _FULL
@@ -71,6 +78,9 @@ class Explanation(MarkedText):
     rules: ClauseTable
     votes: dict[str, int]
     probability: float = math.nan
+    contributions: dict[str, float] = field(default_factory=dict)
+    rules_evidence: float = 0.0
+    baseline: float = 0.0
 
     @property
     def verdict(self) -> str:
@@ -89,6 +99,11 @@ class Explanation(MarkedText):
             "verdict": self.verdict,
             "probability": jsonable(self.probability),
             "votes": dict(self.votes),
+            "evidence": {
+                "words": dict(self.contributions),
+                "rules": self.rules_evidence,
+                "baseline": self.baseline,
+            },
             "words": [jsonable(vars(word)) for word in self.words],
             "unknown": [jsonable(vars(word)) for word in self.unknown],
             "n_rules": len(self.rules),
@@ -99,14 +114,24 @@ class Explanation(MarkedText):
         """Return the verdict and the votes in one sentence."""
         if not self.words:
             return "undecided: the text has no word of the vocabulary"
-        sure = "" if math.isnan(self.probability) else f" (probability {self.probability:.0%})"
-        return (
-            f"{self.verdict}{sure}: {self.votes['novel']:,} votes for novel, "
-            f"{self.votes['known']:,} for known, from {len(self.rules):,} rules"
+        votes = (
+            f"{self.votes['novel']:,} votes for novel, {self.votes['known']:,} for known, "
+            f"from {len(self.rules):,} rules"
         )
+        if math.isnan(self.probability):
+            return f"{self.verdict}: {votes}"
+        words = sum(self.contributions.values())
+        parts = (
+            f"words {words:+.2f}, rules {self.rules_evidence:+.2f}, baseline {self.baseline:+.2f}"
+        )
+        sure = f"probability of novel {self.probability:.0%}; log-odds: {parts}"
+        return f"{self.verdict} ({sure}): {votes}"
 
     def lines(self) -> Iterator[str]:
-        """Return the best rules of the winning side, without variants, and what they match."""
+        """Return the strongest words, and the best rules of the winning side without variants."""
+        if self.contributions:
+            strongest = list(self.contributions.items())[:_WORDS_SHOWN]
+            yield "words: " + ", ".join(f"{word} {value:+.2f}" for word, value in strongest)
         side = "known" if self.verdict == "known" else "novel"
         own = self.rules[self.rules.side == side]
         best = readable_rules(own, _RULES_SHOWN)
@@ -133,7 +158,8 @@ def explain(
     words: WordTable,
     clauses: ClauseTable,
     set_aside: Collection[str] = (),
-    probability: Callable[[int], float] | None = None,
+    calibration: VerdictCalibration | None = None,
+    n_machines: int = 1,
 ) -> Explanation:
     """Explain a text by its words and the rules that it matches.
 
@@ -149,8 +175,10 @@ def explain(
         The rules; its vocabulary has the order of the vectorizer's.
     set_aside : collection of str
         Words that were left out on purpose, such as numbers: they are not unknown.
-    probability : callable, optional
-        Returns the probability of novel for the votes for novel less those for known.
+    calibration : VerdictCalibration, optional
+        What words and votes mean.
+    n_machines : int, default=1
+        The number of machines that vote.
 
     Returns
     -------
@@ -169,10 +197,24 @@ def explain(
     rules = clauses[clauses.matching(sorted(columns))]
     novel = int(rules.counts[rules.is_novel].sum())
     votes = {"known": int(rules.counts.sum()) - novel, "novel": novel}
-    sure = math.nan
-    if found and probability is not None:
-        sure = probability(votes["novel"] - votes["known"])
-    return Explanation(text, tuple(found), tuple(unknown), rules, votes, sure)
+    made = Explanation(text, tuple(found), tuple(unknown), rules, votes)
+    if calibration is None or not found:
+        return made
+    lead, present = (votes["novel"] - votes["known"]) / n_machines, sorted(columns)
+    added = dict(
+        zip(
+            (clauses.vocabulary[column] for column in present),
+            calibration.contributions(present).tolist(),
+            strict=True,
+        )
+    )
+    return replace(
+        made,
+        probability=calibration.probability(lead, present),
+        contributions=dict(sorted(added.items(), key=lambda pair: -abs(pair[1]))),
+        rules_evidence=calibration.slope * lead,
+        baseline=calibration.intercept,
+    )
 
 
 def _mark(word: Mention) -> Mark:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.description.calibration import VoteCalibration
+from newfound.description.calibration import VerdictCalibration
 from newfound.description.novelty import Evidence, document_weights, word_evidence
 from newfound.description.phrases import find_phrases
 from newfound.description.scores import stability
@@ -114,8 +114,8 @@ class Findings(NamedTuple):
         Words that occur together.
     copies : Copies or None
         Copied documents and passages, which count once as evidence; None if all text counts.
-    calibration : VoteCalibration or None
-        What votes mean; None if no documents were held out.
+    calibration : VerdictCalibration or None
+        What words and votes mean; None if no documents were held out.
     """
 
     corpus: Corpus
@@ -124,7 +124,7 @@ class Findings(NamedTuple):
     evidence: Evidence
     phrases: Table
     copies: Copies | None
-    calibration: VoteCalibration | None
+    calibration: VerdictCalibration | None
 
 
 def findings(
@@ -174,7 +174,7 @@ def findings(
         evidence=word_evidence(counted, novel),
         phrases=find_phrases(clauses, matrix, weights),
         copies=copies,
-        calibration=VoteCalibration.of(learned.leads, novel),
+        calibration=VerdictCalibration.of(learned.leads, novel, counted),
     )
 
 

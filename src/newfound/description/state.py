@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.description.calibration import VoteCalibration
+from newfound.description.calibration import VerdictCalibration
 from newfound.description.novelty import Evidence
 from newfound.description.presets import VECTORIZER, resolve
 from newfound.description.scores import shared_role
@@ -77,8 +77,8 @@ class DescriberParts:
         What is new as a few themes. Rows count the known documents first, then the novel ones.
     timeline : Timeline or None
         The dates of the documents, in the same order.
-    calibration : VoteCalibration or None
-        The probability of novel for votes.
+    calibration : VerdictCalibration or None
+        The probability of novel for words and votes.
     set_aside : dict of str to str
         The calendar words and numbers that were left out, with their kind.
     """
@@ -94,7 +94,7 @@ class DescriberParts:
     phrases: Table
     themes: Themes
     timeline: Timeline | None = None
-    calibration: VoteCalibration | None = None
+    calibration: VerdictCalibration | None = None
     machines: tuple[TsetlinMachineClassifier, ...] = ()
     set_aside: dict[str, str] = field(default_factory=dict)
 
@@ -118,7 +118,7 @@ def describer_state(parts: DescriberParts) -> dict[str, Any]:
     if parts.timeline is not None:
         state["dates"] = dates_state(parts.timeline)
     if parts.calibration is not None:
-        state["calibration"] = asdict(parts.calibration)
+        state["calibration"] = dict(vars(parts.calibration))
     if parts.machines:
         state["machines"] = [machine_state(machine) for machine in parts.machines]
     return state
@@ -172,17 +172,20 @@ def describer_from_state(fields: Fields, names: Iterable[str]) -> DescriberParts
         phrases=_phrases_from_state(fields.fields("phrases"), table),
         themes=themes_from_state(fields.fields("themes"), table.vocabulary, n_documents),
         timeline=timeline_from_state(fields, sum(n_documents)),
-        calibration=_calibration(fields),
+        calibration=_calibration(fields, n_words),
         machines=_machines(fields, machines, vectorizer, chosen, table.arrays),
         set_aside=_set_aside(fields.fields("set_aside")),
     )
 
 
-def _calibration(fields: Fields) -> VoteCalibration | None:
+def _calibration(fields: Fields, n_words: int) -> VerdictCalibration | None:
     if "calibration" not in fields:
         return None
-    own = fields.fields("calibration")
-    return VoteCalibration(own.number("slope", least=0), own.number("intercept"))
+    own, shape = fields.fields("calibration"), (n_words,)
+    weights, idf = own.floats("weights", shape), own.floats("idf", shape)
+    own.require(bool((idf > 0).all()), "idf", "numbers above 0")
+    slope = own.number("slope", least=0)
+    return VerdictCalibration(slope, own.number("intercept"), weights, idf)
 
 
 def _set_aside(fields: Fields) -> dict[str, str]:

@@ -1,0 +1,88 @@
+"""Verdicts on held-out texts: as right as logistic regression, also where one side is small."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy import sparse
+from typer.testing import CliRunner
+
+from newfound import NoveltyDescriber, load_sample
+from newfound.cli import app
+from newfound.cli.evaluate import VERDICT_SUITES
+from newfound.description.calibration import VerdictCalibration
+from newfound.lab.evaluation import verdicts
+from newfound.table import Table
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*no words left after cleaning")
+
+
+def sample_suite(setting: verdicts.Setting) -> Table:
+    """Measure as the suites do, on the bundled sample."""
+    known, novel = load_sample()
+    is_novel = np.arange(len(known) + len(novel)) >= len(known)
+    texts = [*known.texts, *novel.texts]
+    return verdicts._compare(setting, "sample", texts, lambda draw: (~is_novel, is_novel), 250)
+
+
+def test_they_are_as_right_as_tuned_logistic_regression_at_any_ratio() -> None:
+    table = sample_suite(verdicts.Setting(seeds=3))
+    ours, peer = (table.take(table["scorer"] == name) for name in table["scorer"].tolist())
+    for ratio in verdicts.RATIOS:
+        assert ours[ratio][0] > peer[ratio][0] - 0.02, ratio
+        assert ours[ratio][0] > 0.9, ratio
+
+
+def test_each_kind_of_evidence_counts_only_as_far_as_it_holds_on_other_documents() -> None:
+    rng = np.random.default_rng(0)
+    novel = np.arange(200) >= 100
+    words = sparse.csr_array(rng.random((200, 60)) < 0.2)
+    telling = sparse.csr_array(np.column_stack((words.toarray(), novel, ~novel)))
+    noise, clear = rng.normal(size=200), np.where(novel, 3.0, -3.0) + rng.normal(size=200)
+    by_votes = VerdictCalibration.of(clear, novel, words)
+    by_words = VerdictCalibration.of(noise, novel, telling)
+    assert by_votes is not None and by_words is not None
+    assert by_votes.slope > 0.5
+    assert np.abs(by_votes.contributions([0, 1, 2])).max() < 0.5
+    assert by_words.slope < 0.1
+    assert by_words.contributions([0, 60])[1] > 1 > -1 > by_words.contributions([0, 61])[1]
+    assert VerdictCalibration.of(np.full(200, math.nan), novel, telling) is None
+
+
+def test_a_small_side_is_recognised_as_often_as_a_large_one() -> None:
+    known, novel = load_sample()
+    texts = [*known.texts[::20], *novel.texts[1::2]]
+    labels = ["known"] * len(known.texts[::20]) + ["novel"] * len(novel.texts[1::2])
+    describer = NoveltyDescriber(random_state=1, n_machines=5).fit(texts, labels)
+    right = {
+        side: np.mean([describer.explain(text).verdict == side for text in pile])
+        for side, pile in (("known", known.texts[1:1000:7]), ("novel", novel.texts[:1000:8]))
+    }
+    assert min(right.values()) > 0.8
+
+
+def test_the_explanation_adds_up_in_words_and_in_json() -> None:
+    known, novel = load_sample()
+    describer = NoveltyDescriber(random_state=1, n_machines=3, n_clauses=100, epochs=3)
+    describer.fit([*known, *novel], ["known"] * len(known) + ["novel"] * len(novel))
+    explanation = describer.explain("book a flight to Lisbon and pay my account")
+    parts = explanation.to_dict()["evidence"]
+    odds = sum(parts["words"].values()) + parts["rules"] + parts["baseline"]
+    assert explanation.probability == pytest.approx(1 / (1 + math.exp(-odds)))
+    assert parts["words"]["flight"] > 0 > parts["words"]["account"]
+    line = next(iter(explanation.lines()))
+    assert line.startswith("words: ") and f"flight {parts['words']['flight']:+.2f}" in line
+    assert f"rules {parts['rules']:+.2f}" in explanation.summary()
+
+
+def test_the_command_knows_the_suites(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert tuple(verdicts.SUITES) == VERDICT_SUITES
+    monkeypatch.setattr(verdicts, "SUITES", {"bbcsport": sample_suite})
+    result = CliRunner().invoke(
+        app, ["evaluate", "verdicts", "bbcsport", "--seeds", "1", "--json", "--quiet"]
+    )
+    (rows,) = [suite["rows"] for suite in json.loads(result.stdout)["suites"].values()]
+    assert [row["scorer"] for row in rows] == ["newfound: explain", "logistic_regression"]
