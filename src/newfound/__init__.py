@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from newfound.models import ModelFileError, load, save
     from newfound.report.plots import plot_context, plot_curves, plot_words
     from newfound.rules import Clause, ClauseTable
+    from newfound.rules.classifier import RuleClassifier, WeightedRule
     from newfound.text.documents import DocumentError, Documents, as_documents, read_documents
     from newfound.text.sample import load_sample
     from newfound.text.vectorizer import TextVectorizer
@@ -67,11 +68,13 @@ _HOMES = {
     "NoveltyDetector": "detection.detector",
     "Period": "description.periods",
     "Periods": "description.periods",
+    "RuleClassifier": "rules.classifier",
     "TextVectorizer": "text.vectorizer",
     "Theme": "description.themes",
     "Timeline": "description.timeline",
     "TsetlinMachineClassifier": "machine.classifier",
     "Verdict": "detection.verdict",
+    "WeightedRule": "rules.classifier",
     "WordTable": "description.words",
     "as_documents": "text.documents",
     "context_scores": "description.scores",
@@ -111,11 +114,13 @@ __all__ = [
     "NoveltyDetector",
     "Period",
     "Periods",
+    "RuleClassifier",
     "TextVectorizer",
     "Theme",
     "Timeline",
     "TsetlinMachineClassifier",
     "Verdict",
+    "WeightedRule",
     "WordTable",
     "__version__",
     "as_documents",

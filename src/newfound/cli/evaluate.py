@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DOCUMENT_SUITES",
+    "RULE_SUITES",
     "SPEED_SUITES",
     "THEME_SUITES",
     "VERDICT_SUITES",
@@ -47,6 +48,7 @@ DOCUMENT_SUITES = (
 )  # fmt: skip
 THEME_SUITES = ("shift", "topic-models", "stability", "no-novelty")
 SPEED_SUITES = ("abcnews", "bbcsport")
+RULE_SUITES = ("clinc150", "20newsgroups", "bbcsport", "votes")
 VERDICT_SUITES = ("bbcsport", "clinc150", "abcnews")
 
 
@@ -226,6 +228,31 @@ def speed(
         )
         results = {**_about(about), "cores": os.cpu_count(), "runs": runs, "load": before}
         page = _page("The speed of descriptions", results, found, SUITES)
+        _publish(page, results, found, paths, force=force, json=json)
+
+
+@app.command()
+def rules(
+    suites: Annotated[list[str] | None, _suite_names(RULE_SUITES)] = None,
+    data: Data = None,
+    output: Measurements = None,
+    force: Force = False,
+    jobs: Jobs = 1,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure how often rules alone name the class, beside tuned logistic regression."""
+    with outcome():
+        from newfound.lab.evaluation.rules import SUITES, Setting
+        from newfound.lab.evaluation.suites import run_suites
+
+        paths = _output_paths(output, force=force)
+        setting = Setting(data=data, n_jobs=jobs, say=_messages(quiet))
+        found = run_suites(SUITES, setting, suites or RULE_SUITES)
+        results = _about(
+            "Seconds are those of the processor, of a fit without the reading of texts."
+        )
+        page = _page("Classes named by rules", results, found, SUITES)
         _publish(page, results, found, paths, force=force, json=json)
 
 
