@@ -43,7 +43,7 @@ def test_novel_documents_are_listed_with_reasons_and_written(files):
         "--jobs", 1, folder=folder,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "incoming documents are novel at alpha = 0.05" in done.stdout
+    assert "incoming documents are called novel at alpha = 0.05" in done.stdout
     assert "Group 1" in done.stdout and "never seen" in done.stdout
     with open(folder / "rows.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

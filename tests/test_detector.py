@@ -2,13 +2,16 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import newfound
 from newfound import NoveltyDetector
 from newfound.detection.calibration import Calibration, held_back_needed, share_of_new
+from newfound.detection.groups import find_groups
 from newfound.detection.mixture import split_mixture
 from newfound.text.bags import BagReader
 from newfound.text.tokens import tokenize
@@ -232,7 +235,8 @@ def test_detect_tells_which_why_and_groups_them(detector, sample):
     mixed = texts[1:41:2] + novel[:200:2]
     found = detector.detect(mixed, n_clauses=20, T=10, epochs=2)
     assert found.columns == (
-        "document", "text", "novel", "novelty", "p_value", "nearest", "reasons",
+        "document", "text", "novel", "novelty", "p_value", "nearest", "why", "reasons",
+        "group", "group_name",
     )  # fmt: skip
     assert found["novel"][20:].mean() > 0.7 > 0.3 > found["novel"][:20].mean()
     assert sum(group.size for group in found.groups) == found.n_novel
@@ -243,7 +247,7 @@ def test_detect_tells_which_why_and_groups_them(detector, sample):
     first = found.novel()
     assert first["novel"].all() and (np.diff(first["p_value"]) >= 0).all()
     assert found.explain(25).text == mixed[25]
-    assert all(found["reasons"])
+    assert all(found["why"])
     none = detector.detect(texts[:3], describe=False)
     assert none.description is None
 
@@ -420,3 +424,70 @@ def test_growth_keeps_the_lemmas_that_were_decided_at_fit(tmp_path):
     loaded = NoveltyDetector.load(tmp_path / "detector")
     assert loaded.vectorizer_.lemmas_ == detector.vectorizer_.lemmas_
     assert loaded.novelty(texts).tolist() == detector.novelty(texts).tolist()
+
+
+def test_rows_carry_reasons_as_data_and_the_group_with_its_name(detector, sample, tmp_path):
+    texts, _, novel = sample
+    found = detector.detect(texts[1:41:2] + novel[:200:2], describe=False)
+    for i, row in enumerate(found):
+        of = [n for n, group in enumerate(found.groups, 1) if i in group.documents]
+        assert [row["group"]] == (of or [0])
+        assert row["group_name"] == (found.groups[of[0] - 1].name if of else "")
+        words = {w.word: w for w in found.explain(i).words}
+        assert bool(row["reasons"]) <= row["novel"]
+        for reason in row["reasons"]:
+            word = words[reason["word"]]
+            assert (
+                reason["contribution"] == pytest.approx(word.contribution) and word.contribution > 0
+            )
+            assert reason["seen"] == word.seen
+    assert any(found["reasons"])
+    first = found.novel().to_csv().splitlines()[1]
+    assert "|".join(reason["word"] for reason in found.novel()["reasons"][0]) in first
+    assert "contribution" not in first
+    assert json.loads(found.to_json())[-1]["reasons"] == list(found["reasons"][-1])
+
+
+def test_it_says_which_share_of_those_called_novel_is_expected_to_be_known(detector, sample):
+    texts, _, novel = sample
+    found = detector.detect(texts[1:401:2] + novel[:20], describe=False, group=False)
+    known = (1 - found.share.share) * len(found)
+    assert found.expected_false == pytest.approx(min(1, found.alpha * known / found.n_novel))
+    assert found.expected_false > 0.1
+    assert np.isnan(detector.detect(texts[:1], describe=False).expected_false)
+
+
+def test_a_counterfactual_names_words_that_suggest_novel_or_says_why_not(detector, sample):
+    named = 0
+    for text in sample[2][:120]:
+        verdict = detector.explain(text)
+        if verdict.verdict != "novel" or not verdict.counterfactual:
+            continue
+        line = next(line for line in verdict.lines() if line.startswith("would be known without"))
+        adds = {word.word: word.contribution for word in verdict.words}
+        against = [word for word in verdict.counterfactual if adds[word] <= 0]
+        named += not against
+        assert bool(against) == ("suggests known by itself" in line)
+    assert named > 10
+
+
+def test_a_baseline_above_the_threshold_is_explained(detector):
+    verdict = detector.explain("zyx")
+    raised = replace(verdict, verdict="novel", base=verdict.threshold + 1)
+    assert any("the baseline alone is above" in line for line in raised.lines())
+    lowered = replace(verdict, verdict="novel", base=verdict.threshold - 1)
+    assert not any("the baseline alone is above" in line for line in lowered.lines())
+
+
+def test_groups_are_as_many_as_the_kinds_of_documents():
+    rng = np.random.default_rng(0)
+    words = [f"w{i}" for i in range(60)]
+    for kinds in (1, 4, 12):
+        matrix = sparse.csr_array(rng.random((30 * kinds, 60)) < 0.05)
+        kind = np.repeat(np.arange(kinds), 30)
+        dense = matrix.toarray()
+        for k in range(kinds):
+            dense[kind == k, 5 * k : 5 * k + 5] |= rng.random((30, 5)) < 0.7
+        found = find_groups(sparse.csr_array(dense), words, {}, 100, seed=0)
+        assert len(found) == kinds
+        assert all(np.bincount(kind[rows]).max() > 0.8 * len(rows) for rows, _ in found)

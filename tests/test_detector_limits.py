@@ -64,8 +64,8 @@ def test_one_huge_message_does_not_stop_the_others_from_being_detected(detector,
     huge = "zyxw vutsr qponm lkjih " * 50_000
     assert len(huge) > 1_000_000
     found = detector.detect([huge, *sample[2][:8]], describe=False)
-    assert found["novel"][0] and found["reasons"][0] == "too long to explain"
-    assert "too long" not in " ".join(found["reasons"][1:])
+    assert found["novel"][0] and found["why"][0] == "too long to explain"
+    assert "too long" not in " ".join(found["why"][1:])
     found.report(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "too long to explain" in page and len(page) < len(huge)

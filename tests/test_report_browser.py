@@ -699,7 +699,7 @@ class TestDetection:
         return open_page(detected)
 
     def test_documents_come_with_p_values_reasons_and_groups(self, page: Page) -> None:
-        assert "of the 140 incoming documents are new" in page.inner_text(".sentence")
+        assert "of the 140 incoming documents are called new" in page.inner_text(".sentence")
         first = page.locator("#documents article").first
         assert "p 0.0" in first.inner_text()
         assert "nearest: " in first.inner_text()

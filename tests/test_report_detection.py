@@ -52,7 +52,7 @@ def data(detection: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
 
 def test_the_sentence_counts_the_new_ones(data: dict[str, Any], detection: Any) -> None:
     sentence = "".join(part["text"] for part in data["summary"]["sentence"])
-    assert sentence.startswith(f"{detection.n_novel} of the 140 incoming documents are new")
+    assert sentence.startswith(f"{detection.n_novel} of the 140 incoming documents are called new")
     detail = "".join(part["text"] for part in data["summary"]["detail"])
     assert "5 % of known documents are called new by mistake" in detail
 
@@ -67,7 +67,7 @@ def test_documents_are_those_of_the_table(data: dict[str, Any], detection: Any) 
         assert row["novel"] == detection["novel"][i]
         assert row["p_value"] == pytest.approx(detection["p_value"][i], rel=1e-3)
         assert row["nearest"] == detection["nearest"][i]
-        assert row["reasons"] == [detection["reasons"][i]]
+        assert row["reasons"] == [detection["why"][i]]
         assert text_of(row) == detection["text"][i]
     p_values = [row["p_value"] for row in rows]
     assert p_values == sorted(p_values)

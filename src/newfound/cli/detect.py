@@ -310,10 +310,12 @@ def _data(detection: Detection, incoming: Documents, top: int) -> dict[str, Any]
         "known": dict(detector.n_documents_),
         "classes": len(detector.classes_),
         "novel": detection.n_novel,
+        "expected_false": detection.expected_false if detection.n_novel else None,
         "share_new": {"share": share.share, "low": share.low, "high": share.high},
         "documents": detection.to_records(),
         "groups": [
             {
+                "name": group.name,
                 "size": group.size,
                 "documents": [str(detection["document"][i]) for i in group.documents.tolist()],
                 "words": group.words.take(slice(top)).to_records(),
@@ -332,9 +334,14 @@ def _show(detection: Detection, incoming: Documents, top: int) -> None:
     share, alpha = detection.share, detection.alpha
     n = len(incoming)
     lines = Text(
-        f"{detection.n_novel:,} of {n:,} incoming documents are novel at alpha = {alpha:g}; "
+        f"{detection.n_novel:,} of {n:,} incoming documents are called novel at alpha = {alpha:g}; "
         f"an estimated {share.share:.0%} of all are new ({share.low:.0%} to {share.high:.0%}).\n"
     )
+    if detection.n_novel:
+        lines.append(
+            f"Of those called novel, about {detection.expected_false:.0%} can be expected to be "
+            "known.\n"
+        )
     table = Table(
         title="The most novel documents", title_justify="left", title_style="bold", box=SIMPLE_HEAD
     )
@@ -350,13 +357,17 @@ def _show(detection: Detection, incoming: Documents, top: int) -> None:
             f"{row['novelty']:.1f}",
             visible(text if len(text) <= 120 else text[:119] + "…"),
             visible(str(row["nearest"])),
-            visible(row["reasons"]),
+            visible(row["why"]),
         )
     shown: list[Any] = [lines, table] if detection.n_novel else [lines]
     for number, group in enumerate(detection.groups, 1):
         words = ", ".join(group.words["word"][:10].tolist())
-        shown.append(Text(f"Group {number}, {group.size:,} documents: {visible(words)}"))
+        shown.append(Text(f"Group {number}, {_documents(group.size)}: {visible(words)}"))
     if detection.description is not None:
         rows = top_words(detection.description, top)
         shown += [Text(), words_table(rows, "novel", "Words that are new")]
     show(*shown)
+
+
+def _documents(n: int) -> str:
+    return f"{n:,} document{'' if n == 1 else 's'}"

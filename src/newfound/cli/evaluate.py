@@ -44,7 +44,7 @@ WORD_SUITES = (
 )  # fmt: skip
 DOCUMENT_SUITES = (
     "clinc150", "clinc150-unlabelled", "20newsgroups", "20newsgroups-each", "bbcsport",
-    "false-alarms", "deletion", "speed",
+    "false-alarms", "groups", "deletion", "speed",
 )  # fmt: skip
 THEME_SUITES = ("shift", "topic-models", "stability", "no-novelty")
 SPEED_SUITES = ("abcnews", "bbcsport")

@@ -42,7 +42,9 @@ class Detection(Table):
     """The texts that were examined, one row each, in the given order.
 
     Columns: ``document`` (its name), ``text``, ``novel``, ``novelty``, ``p_value``, ``nearest``
-    (known class) and ``reasons``.
+    (known class), ``why`` (a short reason), ``reasons`` (the words that make it novel, each a dict
+    of ``word``, ``contribution`` and ``seen``; their names alone in CSV), ``group`` (its number in
+    ``groups``, from 1; 0 for none) and ``group_name``.
 
     Attributes
     ----------
@@ -85,6 +87,18 @@ class Detection(Table):
         """The estimated share of new texts, corrected for false alarms."""
         return share_of_new(self["p_value"], len(self.detector.calibration_))
 
+    @property
+    def expected_false(self) -> float:
+        """The share of the texts called novel that can be expected to be known; nan if none is.
+
+        A share of alpha of the known texts is called novel, and `share` estimates how many of all
+        texts are known.
+        """
+        if not self.n_novel:
+            return float("nan")
+        known = (1 - self.share.share) * len(self)
+        return min(1.0, self.alpha * known / self.n_novel)
+
     def explain(self, i: int) -> Verdict:
         """Explain the text of row i; it is not read or scored again."""
         return self._explain(int(i))
@@ -115,6 +129,15 @@ class Detection(Table):
             "Detection.report",
             path, self, known=known, incoming=incoming, title=title, force=force,
         )  # fmt: skip
+
+    def to_csv(
+        self, path: str | os.PathLike[str] | None = None, *, force: bool = False
+    ) -> str | None:
+        """Write a CSV file, with the words of the reasons; see `Table.to_csv`."""
+        words = np.empty(len(self), dtype=object)
+        words[:] = [tuple(reason["word"] for reason in found) for found in self["reasons"]]
+        columns = {name: self[name] for name in self.columns}
+        return Table({**columns, "reasons": words}).to_csv(path, force=force)
 
     def novel(self) -> Detection:
         """Return the novel rows, the most novel first."""
@@ -185,11 +208,12 @@ def detect(
         "novelty": judged.scores.novelty,
         "p_value": judged.p_values,
         "nearest": nearest.astype(object),
-        "reasons": explanations.reasons(nearest, progress),
+        **explanations.reasons(nearest, progress),
     }
     rows = np.flatnonzero(judged.novel)
     new = judged.texts.take(rows)
     groups = _groups(detector, new, rows) if group and len(new) else ()
+    columns.update(_group_columns(groups, len(documents)))
     described = None
     if describer is not None and len(new) >= _MIN_DESCRIBED:
         described = _describe(describer, detector, known, new, progress)
@@ -218,21 +242,30 @@ class _Explanations:
                 self._made[i] = verdict
         return verdict
 
-    def reasons(self, nearest: NDArray[Any], progress: Progress | None) -> NDArray[np.object_]:
-        """Return a short reason for each text; novel ones are explained, the most novel first."""
+    def reasons(
+        self, nearest: NDArray[Any], progress: Progress | None
+    ) -> dict[str, NDArray[np.object_]]:
+        """Return why each text is what it is; novel ones are explained, the most novel first.
+
+        In `why` as a short text, in `reasons` as data.
+        """
         judged = self.judged
-        reasons = np.empty(len(judged.texts), dtype=object)
+        why, reasons = (np.empty(len(judged.texts), dtype=object) for _ in range(2))
+        reasons[:] = [()] * len(reasons)
         has_words = judged.scores.has_words
         for i in np.flatnonzero(~judged.novel).tolist():
-            reasons[i] = f"like {nearest[i]}" if has_words[i] else "no words to go by"
+            why[i] = f"like {nearest[i]}" if has_words[i] else "no words to go by"
         rows = np.flatnonzero(judged.novel)
         order = rows[np.lexsort((-judged.scores.novelty[rows], judged.p_values[rows]))]
         for done, i in enumerate(order.tolist(), 1):
-            long = len(judged.texts[i]) > MAX_EXPLAINED
-            reasons[i] = "too long to explain" if long else self.of(i).reasons()
+            if len(judged.texts[i]) > MAX_EXPLAINED:
+                why[i] = "too long to explain"
+            else:
+                verdict = self.of(i)
+                why[i], reasons[i] = verdict.reasons(), verdict.reason_data()
             if progress is not None:
                 progress("Explaining", done, len(order))
-        return reasons
+        return {"why": why, "reasons": reasons}
 
 
 def _warn_if_unlike(judged: JudgedTexts) -> None:
@@ -326,6 +359,15 @@ def _lemmas(detector: NoveltyDetector, new: TokenizedTexts) -> dict[str, str]:
         if learned.term(word) not in learned.vocabulary_
     }
     return {**unseen, **learned.lemmas_}
+
+
+def _group_columns(groups: Sequence[Group], n: int) -> dict[str, NDArray[Any]]:
+    """Return the number and the name of the group of each text; 0 and no name for none."""
+    numbers, names = np.zeros(n, np.int64), np.full(n, "", dtype=object)
+    for number, group in enumerate(groups, 1):
+        numbers[group.documents] = number
+        names[group.documents] = group.name
+    return {"group": numbers, "group_name": names}
 
 
 def _groups(

@@ -1,4 +1,10 @@
-"""Groups of similar documents: k-means on TF-IDF, after a singular value decomposition."""
+"""Groups of similar documents: k-means on weighted words, after a singular value decomposition.
+
+Novel documents are weighted by how rare their words are among known documents, so that what they
+share with those does not group them. The number of groups is the one with the greatest evidence:
+the marginal likelihood of the words, if each group has its own share of documents for each word and
+these shares vary around those of all novel documents. One group is among the choices.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +15,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse, special  # type: ignore[import-untyped,unused-ignore]
 
 from newfound.table import Table
 
-__all__ = ["Group", "characteristic", "find_groups", "group_bags", "how_many_groups"]
+__all__ = ["Group", "characteristic", "choose_groups", "find_groups", "group_bags"]
 
 _DIMENSIONS = 50
-_MAX_GROUPS = 8
-_MAX_CLUSTERED = 5000  # further documents are assigned to the nearest group
+_MAX_GROUPS = 60
+_MAX_CLUSTERED = 3000  # further documents are assigned to the nearest group
+_PRIOR = 10.0  # documents that the shares of all novel documents count as, in each group
+_PATIENCE = 5  # numbers of groups that are tried after the best
+_LEAST_RARITY = 0.01  # of a word that all known documents have
 _WORDS = 20  # listed for each group
 
 
@@ -76,13 +86,14 @@ def find_groups(
     list of (ndarray of int, Table)
     """
     n = matrix.shape[0]
-    codes = how_many_groups(matrix[:_MAX_CLUSTERED], _MAX_GROUPS, seed)
+    in_known = np.array([known.get(word, 0) for word in words])
+    rarity = np.log((1 + n_known) / (1 + np.minimum(in_known, n_known))) + _LEAST_RARITY
+    codes = choose_groups(matrix[:_MAX_CLUSTERED], rarity, seed)
     if n > _MAX_CLUSTERED:
         centres = np.stack(
             [_mean(matrix[: len(codes)][codes == k]) for k in range(codes.max() + 1)]
         )
         codes = np.concatenate((codes, np.argmax(matrix[_MAX_CLUSTERED:] @ centres.T, axis=1)))
-    in_known = np.array([known.get(word, 0) for word in words])
     frequencies = in_known + np.asarray(matrix.sum(axis=0)).ravel()
     found = []
     for k in range(int(codes.max()) + 1):
@@ -132,46 +143,94 @@ def group_bags(matrix: Any, n_groups: int, seed: int) -> NDArray[np.int64]:
     return _k_means(_points(matrix, seed), n_groups, seed)
 
 
-def how_many_groups(matrix: Any, most: int, seed: int) -> NDArray[np.int64]:
-    """Group bags; the silhouette decides how many groups, and it is one if none fits.
+def choose_groups(
+    matrix: Any, weights: NDArray[np.float64], seed: int, most: int = _MAX_GROUPS
+) -> NDArray[np.int64]:
+    """Return the index of the group of each bag, for the number of groups with most evidence.
+
+    Parameters
+    ----------
+    matrix : Boolean CSR matrix
+        Bags of documents.
+    weights : (n_words,) array of float
+        How much each word counts for the similarity of documents.
+    seed : int
+        Seed of the clustering.
+    most : int, default=60
+        The maximum number of groups.
+
+    Returns
+    -------
+    (n_documents,) array of int
+        Group 0 is the largest.
 
     Examples
     --------
     >>> from scipy import sparse
-    >>> bags = sparse.csr_matrix(np.array([[1, 1, 0, 0], [0, 0, 1, 1]] * 3 + [[1, 1, 0, 0]]) > 0)
-    >>> int(how_many_groups(bags, 4, seed=0).max()) + 1
+    >>> bags = sparse.csr_matrix(np.array([[1, 1, 0, 0], [0, 0, 1, 1]] * 9) > 0)
+    >>> choose_groups(bags, np.ones(4), seed=0).max() + 1
     2
+    >>> choose_groups(bags[::2], np.ones(4), seed=0).max() + 1
+    1
     """
-    from sklearn.metrics import silhouette_score
-
     n = matrix.shape[0]
-    best, best_score = np.zeros(n, np.int64), 0.1
+    best = np.zeros(n, np.int64)
     if n < 4:
         return best
-    points = _points(matrix, seed)
-    for k in range(2, min(most, n - 1) + 1):
-        codes = _k_means(points, k, seed)
-        if codes.max() + 1 < 2 or np.bincount(codes).min() < 2:
-            continue
-        score = silhouette_score(points, codes, sample_size=min(n, 1000), random_state=seed)
-        if score > best_score:
-            best, best_score = codes, score
+    most = min(most, n // 2)
+    points = _reduced(matrix.astype(np.float64) @ sparse.diags_array(weights), most, seed)
+    greatest, tried = _evidence(matrix, best), 0
+    for k in (*range(2, min(most, 20) + 1), *range(24, most + 1, 4)):
+        codes = _k_means(_directions(points[:, : max(k, 2)]), k, seed)
+        found = _evidence(matrix, codes)
+        tried += 1
+        if found > greatest:
+            best, greatest, tried = codes, found, 0
+        if tried >= _PATIENCE:
+            break
     return best
+
+
+def _evidence(matrix: Any, codes: NDArray[np.int64]) -> float:
+    """Return the logarithm of the marginal likelihood of the words and of the groups."""
+    n, k = len(codes), int(codes.max()) + 1
+    member = sparse.csr_array((np.ones(n), (codes, np.arange(n))), (k, n))
+    counts = np.asarray((member @ matrix.astype(np.float64)).todense())
+    sizes = np.bincount(codes, minlength=k)
+    share = (counts.sum(axis=0) + 0.5) / (n + 1)
+    yes, no = _PRIOR * share, _PRIOR * (1 - share)
+    words = special.betaln(counts + yes, sizes[:, None] - counts + no) - special.betaln(yes, no)
+    of_groups = special.gammaln(k) - special.gammaln(n + k) + special.gammaln(sizes + 1).sum()
+    return float(words.sum() + of_groups)
 
 
 def _points(matrix: Any, seed: int) -> NDArray[np.float64]:
     """Return bags as unit vectors in a few dimensions."""
-    from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfTransformer
-    from sklearn.preprocessing import normalize
 
     weighted = TfidfTransformer().fit_transform(matrix.astype(np.float64))
-    size = min(_DIMENSIONS, min(weighted.shape) - 1)
+    return _directions(_reduced(weighted, _DIMENSIONS, seed))
+
+
+def _reduced(weighted: Any, dimensions: int, seed: int) -> NDArray[np.float64]:
+    """Return weighted bags of length 1 in a few dimensions, the most important first."""
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.preprocessing import normalize
+
+    unit = normalize(weighted)
+    size = min(dimensions, min(unit.shape) - 1)
     if size < 1:
-        return np.asarray(weighted.todense())
+        return np.asarray(unit.todense())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # equal documents have no variance
-        points = TruncatedSVD(size, random_state=seed).fit_transform(weighted)
+        points: NDArray[np.float64] = TruncatedSVD(size, random_state=seed).fit_transform(unit)
+    return points
+
+
+def _directions(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return points at distance 1 from the origin, in the same directions."""
+    from sklearn.preprocessing import normalize
+
     directions: NDArray[np.float64] = normalize(points)
     return directions
 

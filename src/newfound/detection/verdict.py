@@ -137,10 +137,15 @@ class Verdict(MarkedText):
         Empty for a text that is known. None if the text is still novel after the maximum number of
         words is removed: all but one or 60, and fewer in a long text (20 in one of 20,000
         characters). Found by a greedy search that scores the text without the words each time; see
-        `newfound.detection.counterfactual`.
+        `newfound.detection.counterfactual`. Words that suggest known are removed only if those that
+        suggest novel do not suffice.
         """
         if self.verdict != "novel":
             return ()
+        novel = [word.word for word in self.words if word.contribution > 0]
+        found = smallest_removal(novel, self._margins, min(self._tried, len(novel)))
+        if found is not None or len(novel) >= self._tried:
+            return found
         return smallest_removal([word.word for word in self.words], self._margins, self._tried)
 
     def _margins(self, removals: Sequence[Sequence[str]]) -> NDArray[np.float64]:
@@ -178,6 +183,18 @@ class Verdict(MarkedText):
         if not found and self.new_pairs:
             found = [f"new together: {pair}" for pair in self.new_pairs[:n]]
         return ", ".join(found) or "little in common with known documents"
+
+    def reason_data(self, n: int = 3) -> tuple[dict[str, Any], ...]:
+        """Return the words that add most to the novelty as plain data, the first ones.
+
+        `seen` is "never" for a word that no known document has, "elsewhere" for one that the
+        nearest class does not have, and "here" for one that it has.
+        """
+        return tuple(
+            {"word": word.word, "contribution": word.contribution, "seen": word.seen}
+            for word in self.words[:n]
+            if word.contribution > 0
+        )
 
     def to_dict(self, max_rules: int | None = None) -> dict[str, Any]:
         """Return all of it as plain data, with all rules or only the first ones."""
@@ -235,6 +252,12 @@ class Verdict(MarkedText):
                 adds = ", ".join(f"{w.word} {w.contribution:+.2f}" for w in best)
                 yield f"words that suggest {side}: {adds}"
         yield f"baseline (not attributed to any word): {self.base:+.2f}"
+        if self.base > self.threshold:
+            parts = ", ".join(f"{name} {value:+.2f}" for name, value in self.parts.items())
+            yield (
+                f"the baseline alone is above {self.threshold:.2f}: it is what the text lacks, "
+                f"words and rules of {self.nearest}; parts of the score: {parts}"
+            )
         corrected = tuple(f"{form} as {known}" for form, known in self.read_as.items())
         for name, found in (
             ("read as known words", corrected),
@@ -262,7 +285,14 @@ class Verdict(MarkedText):
     def _counterfactual_line(self) -> str:
         removed, tried = self.counterfactual, self._tried
         if removed is not None:
-            return f"would be known without: {', '.join(removed)}"
+            line = f"would be known without: {', '.join(removed)}"
+            known = [w.word for w in self.words if w.word in removed and w.contribution <= 0]
+            if known:
+                line += (
+                    f" (without {', '.join(known)}, which suggests known by itself, another class "
+                    "is nearer or other rules match)"
+                )
+            return line
         if tried == len(self.words) - 1:
             return "would stay novel unless all its words were removed"
         if not tried:

@@ -57,6 +57,7 @@ def collect_detection(
         "alpha": alpha,
         "n": len(detection),
         "n_novel": detection.n_novel,
+        "expected_false": detection.expected_false if detection.n_novel else None,
         "share": {name: rounded(getattr(share, name)) for name in ("share", "low", "high")},
         "p_values": np.histogram(detection["p_value"], _BINS, (0, 1))[0].tolist(),
     }
@@ -104,7 +105,7 @@ def _documents(detection: Detection, numbers: Mapping[str, int], limits: Limits)
             "score": rounded(float(detection["novelty"][row])),
             "p_value": rounded(float(detection["p_value"][row])),
             "nearest": str(detection["nearest"][row])[:80],
-            "reasons": [str(detection["reasons"][row])[:300]],
+            "reasons": [str(detection["why"][row])[:300]],
             "group": group_of.get(row),
             "why": [
                 [word.word[:100], rounded(word.contribution, 3)]

@@ -165,22 +165,24 @@ def detection_summary(detection: dict[str, Any], described: dict[str, Any]) -> d
     Parameters
     ----------
     detection : dict
-        ``n``, ``n_novel``, ``alpha`` and ``share`` of a detection.
+        ``n``, ``n_novel``, ``alpha``, ``share`` and ``expected_false`` of a detection.
     described : dict
         The summary of the description of the novel documents.
 
     Examples
     --------
     >>> share = {"share": 0.2, "low": 0.1, "high": 0.3}
-    >>> found = {"n": 50, "n_novel": 12, "alpha": 0.05, "share": share}
+    >>> found = {"n": 50, "n_novel": 12, "alpha": 0.05, "share": share, "expected_false": 0.17}
     >>> made = detection_summary(found, {"words": [3], "names": ["Rugby"]})
-    >>> "".join(part["text"] for part in made["sentence"])
-    '12 of the 50 incoming documents are new; most distinctive word: Rugby.'
+    >>> "".join(part["text"] for part in made["sentence"]).partition(";")[0]
+    '12 of the 50 incoming documents are called new, about 17 % of them by mistake'
     """
     n, novel = detection["n"], detection["n_novel"]
     names = described["names"][:_NAMED]
-    who = f"{novel:,} of the {n:,} incoming documents {'is' if novel == 1 else 'are'} new"
-    sentence = [_part(f"None of the {n:,} incoming documents is new" if not novel else who)]
+    who = f"{novel:,} of the {n:,} incoming documents {'is' if novel == 1 else 'are'} called new"
+    if novel:
+        who += f", about {100 * detection['expected_false']:.0f} % of them by mistake"
+    sentence = [_part(f"None of the {n:,} incoming documents is called new" if not novel else who)]
     if novel and names:
         sentence += [_part(f"; most distinctive word{_s(len(names))}: "), *_listed(names)]
     share = {name: f"{100 * value:.0f} %" for name, value in detection["share"].items()}

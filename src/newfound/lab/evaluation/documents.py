@@ -21,6 +21,7 @@ from newfound.detection.detector import NOVEL, NoveltyDetector
 from newfound.lab.datasets import load_20newsgroups, load_bbcsport, load_clinc150
 from newfound.lab.evaluation.deletion import deletion
 from newfound.lab.evaluation.document_baselines import DOCUMENT_BASELINES, DocumentBaselines
+from newfound.lab.evaluation.groups import groups
 from newfound.lab.evaluation.holdout import folds
 from newfound.lab.evaluation.suites import SuiteSetting
 from newfound.lab.tables import table_of
@@ -288,6 +289,7 @@ SUITES: Mapping[str, Callable[[Setting], Table]] = MappingProxyType(
         "20newsgroups-each": newsgroups_each,
         "bbcsport": bbcsport,
         "false-alarms": false_alarms,
+        "groups": groups,
         "deletion": deletions,
         "speed": speed,
     }
