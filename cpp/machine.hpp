@@ -42,6 +42,9 @@ struct Parameters {
 struct Execution {
   const Kernels* kernels = available_kernels()[0];
   std::uint32_t cached_documents = 4096;  // for how many documents answers are cached at most
+  // Threads wait for each other at every document. With fewer clauses of a class than this for each
+  // of them, the waiting outweighs the work as soon as another program uses a core.
+  std::uint32_t clauses_per_thread = 256;
 };
 
 // The clauses as sorted lists of literals: a feature, or n_features + feature if negated.

@@ -315,7 +315,8 @@ FitResult fit(Machine& machine, const CsrView& csr, const std::int32_t* labels, 
   machine.check_complete();
   if (!machine.ordered()) machine.order_by_frequency(csr);
   const Documents documents(csr, machine.position());
-  const std::uint32_t shares = std::max(1U, machine.parameters().n_clauses / 2);
+  const std::uint32_t shares =
+      machine.parameters().n_clauses / machine.execution().clauses_per_thread;
   Training training(machine, documents, labels, std::max(1U, std::min(n_threads, shares)), hooks);
   return training.run(epochs);
 }

@@ -97,7 +97,7 @@ NB_MODULE(_core_test, m) {
          std::uint32_t cached_documents, std::uint32_t focus, bool weighted, bool negations) {
         new (self) PyMachine({n_classes, n_features, n_clauses, T, s, boost_true_positive,
                               max_literals, seed, focus, weighted, negations},
-                             {&kernels_named(instruction_set), cached_documents});
+                             {&kernels_named(instruction_set), cached_documents, 2});
       },
       nb::arg("n_classes"), nb::arg("n_features"), nb::arg("n_clauses"), nb::arg("T"), nb::arg("s"),
       nb::arg("boost_true_positive") = false, nb::arg("max_literals") = 0, nb::arg("seed") = 0,

@@ -93,7 +93,8 @@ std::vector<std::uint8_t> states_of(const Machine& machine) {
 void check_votes(const Machine& machine, const Corpus& corpus, const std::string& name) {
   const Parameters& p = machine.parameters();
   const ClauseLists lists = machine.clauses(2);
-  const Inference inference(lists, p.n_features, p.n_classes, p.n_clauses, machine.position());
+  const Inference inference(lists, p.n_features, p.n_classes, p.n_clauses, machine.position(),
+                            machine.weights());
   std::vector<std::int32_t> votes(corpus.labels.size() * p.n_classes);
   inference.votes(corpus.view(), 3, votes.data());
   for (std::size_t d = 0; d < corpus.labels.size(); ++d) {
@@ -108,15 +109,23 @@ void check_votes(const Machine& machine, const Corpus& corpus, const std::string
             static_cast<std::uint32_t>(lists.literals[static_cast<std::size_t>(i)]);
         match &= literal < p.n_features ? present[literal] : !present[literal - p.n_features];
       }
-      if (match) expected[c / p.n_clauses] += c % p.n_clauses < p.n_clauses / 2 ? 1 : -1;
+      const auto weight = static_cast<std::int32_t>(machine.weights()[c]);
+      if (match) expected[c / p.n_clauses] += c % p.n_clauses < p.n_clauses / 2 ? weight : -weight;
     }
     for (std::uint32_t k = 0; k < p.n_classes; ++k)
       require(votes[d * p.n_classes + k] == expected[k], name + ": votes");
   }
 }
 
+// Small machines on as many threads as asked for.
+Execution threaded() {
+  Execution execution;
+  execution.clauses_per_thread = 2;
+  return execution;
+}
+
 void check_fits(const Parameters& p, const Corpus& corpus, std::int64_t epochs,
-                const std::string& name, Execution execution = {}) {
+                const std::string& name, Execution execution = threaded()) {
   std::vector<std::uint8_t> expected;
   for (const Kernels* const* k = available_kernels(); *k; ++k)
     for (const std::uint32_t n_threads : {1U, 2U, 5U}) {
@@ -157,7 +166,7 @@ void check_long_fit(const Corpus& corpus) {
 void check_ends(const Corpus& corpus) {
   const Parameters p{2, 300, 60, 10, 25.0, false, 0, 1};
   for (const std::uint32_t n_threads : {1U, 3U}) {
-    Machine stopped(p), interrupted(p);
+    Machine stopped(p, threaded()), interrupted(p, threaded());
     int asked = 0;
     Hooks hooks;
     hooks.epoch = [&](std::int64_t, const EpochCounts&) { return ++asked == 3; };
@@ -193,13 +202,13 @@ void check_failures(const Corpus& corpus) {
       return throws<std::bad_alloc>(
           [&] { fit(machine, corpus.view(), corpus.labels.data(), 3, n_threads, {}); });
     };
-    Machine complete(p);
+    Machine complete(p, threaded());
     require(!fails(complete, kEnough), "fit with memory");
     const std::int64_t needed = kEnough - allocations_left.exchange(-1);
     int incomplete = 0;
     for (std::int64_t n = 0; n < needed;
          n = std::min(n + 1 + n / 10, std::max(n + 1, needed - kLast))) {
-      Machine machine(p);
+      Machine machine(p, threaded());
       const bool failed = fails(machine, n);
       allocations_left = -1;
       incomplete += throws<std::runtime_error>([&] { machine.clauses(1); });
@@ -207,7 +216,7 @@ void check_failures(const Corpus& corpus) {
     }
     require(incomplete > 5, "failures in training");
   }
-  Machine machine(p);
+  Machine machine(p, threaded());
   Hooks hooks;
   hooks.epoch = [](std::int64_t, const EpochCounts&) -> bool { throw std::length_error("hook"); };
   require(throws<std::length_error>(
@@ -233,10 +242,17 @@ int main() {
   check_fits({3, 130, 40, 5, 8.0, false, 0, 5}, three, 12, "three classes");
   check_fits({2, 300, 4, 1, 1.0, false, 0, 6}, two, 4, "s = 1");
   check_fits({2, 300, 20, 15, 1.15, false, 0, 8}, two, 8, "s near 1");
+  Parameters options{5, 130, 20, 8, 4.0, true, 6, 10};
+  options.focus = 4;
+  options.weighted = true;
+  const Corpus five = make_corpus(60, 130, 5);
+  check_fits(options, five, 8, "focused and weighted");
+  options.negations = false;
+  check_fits(options, five, 8, "plain words only");
   check_long_fit(make_corpus(12, 70, 2));
   const Corpus many = make_corpus(150, 300, 2);
   for (const std::uint32_t n : {0U, 64U}) {  // answers for no documents, and for a rolling window
-    Execution execution;
+    Execution execution = threaded();
     execution.cached_documents = n;
     check_fits({2, 300, 60, 10, 25.0, false, 0, 9}, many, 4, std::to_string(n) + " cached",
                execution);

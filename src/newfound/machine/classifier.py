@@ -69,7 +69,8 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
     negations : bool, default=True
         Whether clauses may include negated literals.
     n_jobs : int or None, default=None
-        Number of threads; None means 1, -1 all cores.
+        Number of threads; None means 1, -1 all cores. At most one for every 256 clauses of a class
+        is used: with less to do, threads mostly wait for each other.
     random_state : int, RandomState or None, default=None
         Seed of the machine.
     verbose : int, default=0
