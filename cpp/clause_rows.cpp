@@ -18,6 +18,13 @@ ClauseRows::ClauseRows(Machine& machine)
   negated_.reset(new std::uint64_t[n * machine.n_blocks()]);
 }
 
+ClauseRows::ClauseRows(const ClauseRows& other, Machine& copy) : ClauseRows(copy) {
+  ib_ = other.ib_;
+  counts_ = other.counts_;
+  seen_ = other.seen_;
+  included_ = other.included_;
+}
+
 void ClauseRows::begin(std::uint32_t c) {
   counts_[c].seed = mix64(machine_.parameters().seed, c);
   if (machine_.fresh()) {

@@ -26,6 +26,8 @@ namespace newfound {
 class ClauseRows {
  public:
   explicit ClauseRows(Machine& machine);
+  // The same rows, with the automata in a copy of the machine.
+  ClauseRows(const ClauseRows& other, Machine& copy);
 
   // Reads the clause's row. Must come before any other call for the clause.
   void begin(std::uint32_t c);

@@ -44,9 +44,29 @@ void ClauseStore::begin(std::uint32_t c) {
 
 void ClauseStore::finish(std::uint32_t c) {
   machine_.weight(c) = static_cast<std::uint32_t>(std::abs(votes_[c]));
-  rows_.settle_row(c);
-  while (states_[c].n_listed > 0) move_to_row(c, states_[c].n_listed - 1u);
+  put_back_all(rows_, lists_[c], states_[c].n_listed, c);
+  states_[c].n_listed = 0;
   states_[c].watch.listed = kNone;
+}
+
+Machine ClauseStore::finished_copy() const {
+  Machine copy = machine_.copy();
+  ClauseRows rows(rows_, copy);
+  for (std::uint32_t c = 0; c < copy.total_clauses(); ++c) {
+    LiteralList list = lists_[c];
+    copy.weight(c) = static_cast<std::uint32_t>(std::abs(votes_[c]));
+    put_back_all(rows, list, states_[c].n_listed, c);
+  }
+  return copy;
+}
+
+void ClauseStore::put_back_all(ClauseRows& rows, LiteralList& list, std::uint32_t n_listed,
+                               std::uint32_t c) {
+  rows.settle_row(c);
+  for (std::uint32_t i = n_listed; i-- > 0;) {
+    apply_due(rows, list, c, i);
+    rows.put_back(c, list.literal[i], list.state[i]);
+  }
 }
 
 void ClauseStore::prefetch_event(std::uint32_t c, bool type_ia) const {
@@ -151,16 +171,16 @@ std::uint32_t ClauseStore::count_included(std::uint32_t c) {
 
 // The list.
 
-std::uint32_t ClauseStore::draw_due(std::uint32_t c, std::uint32_t from) {
-  const std::uint64_t at = from + rows_.law().geometric(rows_.next_key(c));
+std::uint32_t ClauseStore::draw_due(ClauseRows& rows, std::uint32_t c, std::uint32_t from) {
+  const std::uint64_t at = from + rows.law().geometric(rows.next_key(c));
   return at < kNone ? static_cast<std::uint32_t>(at) : kNone;
 }
 
-void ClauseStore::apply_due(std::uint32_t c, std::uint32_t index) {
-  LiteralList& list = lists_[c];
-  while (rows_.ib(c) >= list.due[index] && list.due[index] != kNone) {
+void ClauseStore::apply_due(ClauseRows& rows, LiteralList& list, std::uint32_t c,
+                            std::uint32_t index) {
+  while (rows.ib(c) >= list.due[index] && list.due[index] != kNone) {
     if (list.state[index] > 0) --list.state[index];
-    list.due[index] = draw_due(c, list.due[index]);
+    list.due[index] = draw_due(rows, c, list.due[index]);
   }
 }
 
@@ -183,7 +203,7 @@ void ClauseStore::move_to_list(std::uint32_t c, std::uint32_t line, std::uint64_
     if (state.n_listed == kListCapacity && !make_room(c)) break;
     const std::uint32_t index = state.n_listed++;
     list.literal[index] = line * kLine + lowest_bit(lanes);
-    list.due[index] = draw_due(c, rows_.ib(c));
+    list.due[index] = draw_due(rows_, c, rows_.ib(c));
     list.state[index] = rows_.take_out(c, list.literal[index]);
     cache_refutations_of(c, index);
   }

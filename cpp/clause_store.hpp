@@ -51,6 +51,8 @@ class ClauseStore {
   // begin() comes before any other call for a clause; finish() brings its row up to date.
   void begin(std::uint32_t c);
   void finish(std::uint32_t c);
+  // The machine that finish() would leave, without a change to this one.
+  Machine finished_copy() const;
 
   // Whether the clause matches: 1 or 0 if the answer is cached, else -1. Then, in this order, these
   // tell whether a literal refutes the document; if none does, the clause matches.
@@ -107,7 +109,7 @@ class ClauseStore {
   const LiteralList& list(std::uint32_t c) const { return lists_[c]; }
   // Applies the decrements of a listed literal that are due.
   void settle_listed(std::uint32_t c, std::uint32_t index) {
-    if (rows_.ib(c) >= lists_[c].due[index]) apply_due(c, index);
+    if (rows_.ib(c) >= lists_[c].due[index]) apply_due(rows_, lists_[c], c, index);
   }
 
   void prefetch_clause(std::uint32_t c, std::uint32_t slot) const {
@@ -133,8 +135,11 @@ class ClauseStore {
   void settle_list(std::uint32_t c) {
     for (std::uint32_t i = 0, n = states_[c].n_listed; i < n; ++i) settle_listed(c, i);
   }
-  void apply_due(std::uint32_t c, std::uint32_t index);
-  std::uint32_t draw_due(std::uint32_t c, std::uint32_t from);
+  static void apply_due(ClauseRows& rows, LiteralList& list, std::uint32_t c, std::uint32_t index);
+  static std::uint32_t draw_due(ClauseRows& rows, std::uint32_t c, std::uint32_t from);
+  // Settles the clause's row and puts the listed literals back into it.
+  static void put_back_all(ClauseRows& rows, LiteralList& list, std::uint32_t n_listed,
+                           std::uint32_t c);
   // Moves included lanes of a settled line to the list, as many as it has room for.
   void move_to_list(std::uint32_t c, std::uint32_t line, std::uint64_t lanes);
   void move_to_row(std::uint32_t c, std::uint32_t index);

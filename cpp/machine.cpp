@@ -31,6 +31,19 @@ Machine::Machine(const Parameters& parameters, const Execution& execution)
   std::iota(position_.begin(), position_.end(), 0U);
 }
 
+Machine Machine::copy() const {
+  Machine other(p_, execution_);
+  if (!fresh_) std::memcpy(other.states_.get(), states_.get(), n_bytes());
+  other.draws_ = draws_;
+  other.weights_ = weights_;
+  other.position_ = position_;
+  other.ordered_ = ordered_;
+  other.fresh_ = fresh_;
+  other.incomplete_ = incomplete_;
+  other.epochs_seen_ = epochs_seen_;
+  return other;
+}
+
 void Machine::fill(std::uint32_t clause) {
   std::uint8_t* states = row(clause);
   std::memset(states, kInclude - 1, static_cast<std::size_t>(n_lines()) * kLine);

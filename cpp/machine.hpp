@@ -58,6 +58,9 @@ struct ClauseLists {
 class Machine {
  public:
   explicit Machine(const Parameters& parameters, const Execution& execution = {});
+  Machine(Machine&&) = default;
+  // A machine with the same automata and counters.
+  Machine copy() const;
 
   const Parameters& parameters() const { return p_; }
   const Execution& execution() const { return execution_; }
@@ -103,6 +106,7 @@ class Machine {
   void copy_states(std::uint8_t* out) const;
   void set_states(const std::uint8_t* in);
   std::vector<std::uint64_t>& all_draws() { return draws_; }
+  const std::vector<std::uint64_t>& all_draws() const { return draws_; }
   const std::vector<std::uint32_t>& weights() const { return weights_; }
   void set_weights(std::vector<std::uint32_t> weights) { weights_ = std::move(weights); }
   void set_epochs_seen(std::uint64_t n) { epochs_seen_ = n; }

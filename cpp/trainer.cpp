@@ -6,6 +6,7 @@
 #include <exception>
 #include <memory>
 #include <numeric>
+#include <system_error>
 #include <thread>
 
 #include "barrier.hpp"
@@ -23,6 +24,9 @@ constexpr double kFinishSeconds = 0.5;  // an epoch that ends sooner than this i
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
+
+// The system provides no more threads.
+struct NoThreads {};
 
 class Training {
  public:
@@ -52,9 +56,11 @@ class Training {
           if (gate_ == kOpen) work_or_fail(t);
         });
       open_gate(kOpen);
-    } catch (...) {  // no thread may begin before all exist: they wait for each other
-      open_gate(kCancelled);
-      for (std::thread& thread : threads) thread.join();
+    } catch (const std::system_error&) {
+      cancel(threads);
+      throw NoThreads{};
+    } catch (...) {
+      cancel(threads);
       throw;
     }
     work_or_fail(0);
@@ -79,6 +85,12 @@ class Training {
   void open_gate(int how) {
     gate_ = how;
     gate_.notify_all();
+  }
+
+  // No thread may begin before all exist: they wait for each other.
+  void cancel(std::vector<std::thread>& threads) {
+    open_gate(kCancelled);
+    for (std::thread& thread : threads) thread.join();
   }
 
   std::uint32_t n_classes() const { return machine_.parameters().n_classes; }
@@ -247,7 +259,8 @@ class Training {
     if (interrupted_ || !complete) {
       result_.reason = StopReason::interrupted;
       stop_ = true;
-    } else if (hooks_.epoch && hooks_.epoch(epoch, counts_)) {
+    } else if (hooks_.epoch &&
+               hooks_.epoch(epoch, counts_, [this] { return store_.finished_copy(); })) {
       result_.reason = StopReason::callback;
       stop_ = true;
     } else if (at_target && n_classes() == 2) {
@@ -317,8 +330,12 @@ FitResult fit(Machine& machine, const CsrView& csr, const std::int32_t* labels, 
   const Documents documents(csr, machine.position());
   const std::uint32_t shares =
       machine.parameters().n_clauses / machine.execution().clauses_per_thread;
-  Training training(machine, documents, labels, std::max(1U, std::min(n_threads, shares)), hooks);
-  return training.run(epochs);
+  const std::uint32_t threads = std::max(1U, std::min(n_threads, shares));
+  try {
+    return Training(machine, documents, labels, threads, hooks).run(epochs);
+  } catch (const NoThreads&) {  // nothing was done yet, and one thread gives the same machine
+    return Training(machine, documents, labels, 1, hooks).run(epochs);
+  }
 }
 
 }  // namespace newfound

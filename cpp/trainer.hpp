@@ -17,8 +17,9 @@ struct EpochCounts {
 enum class StopReason { epochs, converged, callback, interrupted };
 
 struct Hooks {
-  // After each epoch; true ends training.
-  std::function<bool(std::int64_t, const EpochCounts&)> epoch;
+  // After each epoch; true ends training. The last argument makes the machine that would be left
+  // if training ended here. It may be called until the hook returns, by one thread at a time.
+  std::function<bool(std::int64_t, const EpochCounts&, const std::function<Machine()>&)> epoch;
   // Several times a second; true ends training, after the present epoch if that takes not long.
   std::function<bool()> interrupted;
 };

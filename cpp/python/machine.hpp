@@ -4,14 +4,16 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
-#include <mutex>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "access.hpp"
 #include "inference.hpp"
 #include "machine.hpp"
 #include "trainer.hpp"
@@ -30,23 +32,33 @@ nb::object to_numpy(std::vector<T>&& values, std::initializer_list<std::size_t> 
   return nb::cast(nb::ndarray<nb::numpy, T>(owner->data(), shape, free));
 }
 
-inline CsrView view(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
-                    std::uint32_t n_features) {
-  if (indptr.shape(0) < 1) throw std::invalid_argument("indptr must have at least one entry");
-  const auto rows = static_cast<std::int64_t>(indptr.shape(0)) - 1;
-  const std::int64_t* p = indptr.data();
-  if (p[0] != 0 || p[rows] != static_cast<std::int64_t>(indices.shape(0)))
-    throw std::invalid_argument("indptr must run from 0 to the number of indices");
-  for (std::int64_t i = 0; i < rows; ++i)
-    if (p[i] > p[i + 1]) throw std::invalid_argument("indptr must not decrease");
-  const std::int32_t* f = indices.data();
-  for (std::int64_t i = 0; i < rows; ++i)
-    for (std::int64_t j = p[i]; j < p[i + 1]; ++j)
-      if (f[j] < 0 || static_cast<std::uint32_t>(f[j]) >= n_features ||
-          (j > p[i] && f[j] <= f[j - 1]))
-        throw std::invalid_argument("each row's indices must be ascending feature numbers");
-  return {p, f, rows};
-}
+// Documents, checked. They are copied first, because other threads may change the arrays at any time.
+class Csr {
+ public:
+  Csr(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
+      std::uint32_t n_features)
+      : indptr_(indptr.data(), indptr.data() + indptr.shape(0)),
+        indices_(indices.data(), indices.data() + indices.shape(0)) {
+    if (indptr_.empty()) throw std::invalid_argument("indptr must have at least one entry");
+    if (indptr_.front() != 0 || indptr_.back() != static_cast<std::int64_t>(indices_.size()))
+      throw std::invalid_argument("indptr must run from 0 to the number of indices");
+    if (!std::is_sorted(indptr_.begin(), indptr_.end()))
+      throw std::invalid_argument("indptr must not decrease");
+    const std::int32_t* f = indices_.data();
+    for (std::size_t i = 0; i + 1 < indptr_.size(); ++i)
+      for (std::int64_t j = indptr_[i]; j < indptr_[i + 1]; ++j)
+        if (f[j] < 0 || static_cast<std::uint32_t>(f[j]) >= n_features ||
+            (j > indptr_[i] && f[j] <= f[j - 1]))
+          throw std::invalid_argument("each row's indices must be ascending feature numbers");
+  }
+
+  CsrView view() const { return {indptr_.data(), indices_.data(), rows()}; }
+  std::int64_t rows() const { return static_cast<std::int64_t>(indptr_.size()) - 1; }
+
+ private:
+  std::vector<std::int64_t> indptr_;
+  std::vector<std::int32_t> indices_;
+};
 
 inline const char* name_of(StopReason reason) {
   switch (reason) {
@@ -61,7 +73,8 @@ inline const char* name_of(StopReason reason) {
   }
 }
 
-// A machine, with an index of its clauses that is made when first needed after a fit.
+// A machine, with an index of its clauses that is made when first needed after a fit. In the
+// callback of an epoch, all that is read is of a copy: the machine as the epoch has left it.
 class PyMachine {
  public:
   explicit PyMachine(const Parameters& parameters, const Execution& execution = {})
@@ -70,8 +83,8 @@ class PyMachine {
   nb::tuple fit(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
                 const Array1<std::int32_t>& y, std::int64_t epochs, std::uint32_t n_threads,
                 nb::object callback, nb::object cancelled) {
-    const CsrView documents = view(indptr, indices, parameters().n_features);
-    check_labels(y, documents.rows);
+    const Csr documents(indptr, indices, parameters().n_features);
+    const std::vector<std::int32_t> labels = checked_labels(y, documents.rows());
     // What a signal handler or a callback raised. It is returned, so that the caller can first
     // record what was trained, and then raise it.
     nb::object raised = nb::none();
@@ -96,27 +109,37 @@ class PyMachine {
       return !cancelled.is_none() && asked([&] { return cancelled(); });
     };
     if (!callback.is_none())
-      hooks.epoch = [&](std::int64_t epoch, const EpochCounts& counts) {
-        nb::gil_scoped_acquire gil;
-        return asked([&] { return callback(epoch, rows({counts})); });
+      hooks.epoch = [&](std::int64_t epoch, const EpochCounts& counts,
+                        const std::function<Machine()>& finished_copy) {
+        return access_.pause(
+            [&] { finished_copy_ = &finished_copy; },
+            [&] {
+              nb::gil_scoped_acquire gil;
+              return asked([&] { return callback(epoch, rows({counts})); });
+            },
+            [&] {
+              finished_copy_ = nullptr;
+              copy_.reset();
+              index_.reset();
+            });
       };
     FitResult result;
     {
       nb::gil_scoped_release release;
-      const std::lock_guard lock(mutex_);
-      index_.reset();
-      result = newfound::fit(machine_, documents, y.data(), epochs, n_threads, hooks);
+      const Access::Fit fit(access_, [&] { index_.reset(); });
+      result =
+          newfound::fit(machine_, documents.view(), labels.data(), epochs, n_threads, hooks);
     }
     return nb::make_tuple(rows(result.history), name_of(result.reason), result.partial_epoch,
                           raised);
   }
 
-  nb::tuple clauses(std::uint32_t n_threads) const {
+  nb::tuple clauses(std::uint32_t n_threads) {
     ClauseLists lists;
     {
       nb::gil_scoped_release release;
-      const std::lock_guard lock(mutex_);
-      lists = machine_.clauses(n_threads);
+      const auto lock = access_.read();
+      lists = readable().clauses(n_threads);
     }
     const std::size_t n = lists.begin.size(), m = lists.literals.size();
     return nb::make_tuple(to_numpy(std::move(lists.begin), {n}),
@@ -125,24 +148,24 @@ class PyMachine {
 
   nb::object votes(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
                    std::uint32_t n_threads) {
-    const CsrView documents = view(indptr, indices, parameters().n_features);
-    const auto rows = static_cast<std::size_t>(documents.rows);
+    const Csr documents(indptr, indices, parameters().n_features);
+    const auto rows = static_cast<std::size_t>(documents.rows());
     std::vector<std::int32_t> out(rows * parameters().n_classes);
     {
       nb::gil_scoped_release release;
-      index(n_threads)->votes(documents, n_threads, out.data());
+      index(n_threads)->votes(documents.view(), n_threads, out.data());
     }
     return to_numpy(std::move(out), {rows, std::size_t{parameters().n_classes}});
   }
 
   nb::tuple support(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
                     const Array1<std::int32_t>& y, std::uint32_t n_threads) {
-    const CsrView documents = view(indptr, indices, parameters().n_features);
-    check_labels(y, documents.rows);
+    const Csr documents(indptr, indices, parameters().n_features);
+    const std::vector<std::int32_t> labels = checked_labels(y, documents.rows());
     std::vector<std::int64_t> matches(machine_.total_clauses()), own(machine_.total_clauses());
     {
       nb::gil_scoped_release release;
-      index(n_threads)->support(documents, y.data(), n_threads, matches.data(), own.data());
+      index(n_threads)->support(documents.view(), labels.data(), n_threads, matches.data(), own.data());
     }
     const std::size_t n = matches.size();
     return nb::make_tuple(to_numpy(std::move(matches), {n}), to_numpy(std::move(own), {n}));
@@ -150,23 +173,23 @@ class PyMachine {
 
   nb::tuple matching(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
                      std::uint32_t n_threads) {
-    const CsrView documents = view(indptr, indices, parameters().n_features);
+    const Csr documents(indptr, indices, parameters().n_features);
     std::vector<std::int64_t> begin;
     std::vector<std::int32_t> found;
     {
       nb::gil_scoped_release release;
-      index(n_threads)->matching(documents, n_threads, begin, found);
+      index(n_threads)->matching(documents.view(), n_threads, begin, found);
     }
     const std::size_t n = begin.size(), m = found.size();
     return nb::make_tuple(to_numpy(std::move(begin), {n}), to_numpy(std::move(found), {m}));
   }
 
-  nb::object states() const {
+  nb::object states() {
     std::vector<std::uint8_t> out(n_automata());
     {
       nb::gil_scoped_release release;
-      const std::lock_guard lock(mutex_);
-      machine_.copy_states(out.data());
+      const auto lock = access_.read();
+      readable().copy_states(out.data());
     }
     const Parameters& p = parameters();
     return to_numpy(std::move(out), {p.n_classes, p.n_clauses, 2, p.n_features});
@@ -180,19 +203,19 @@ class PyMachine {
       throw std::invalid_argument(
           "states must have the shape (n_classes, n_clauses, 2, n_features)");
     nb::gil_scoped_release release;
-    const std::lock_guard lock(mutex_);
+    const auto lock = access_.write();
     machine_.set_states(in.data());
     index_.reset();
   }
 
   // With how many votes each clause votes.
-  nb::object weights() const {
+  nb::object weights() {
     std::vector<std::uint32_t> out;
     {
       nb::gil_scoped_release release;
-      const std::lock_guard lock(mutex_);
-      machine_.check_complete();
-      out = machine_.weights();
+      const auto lock = access_.read();
+      readable().check_complete();
+      out = readable().weights();
     }
     const std::size_t n = out.size();
     return to_numpy(std::move(out), {n});
@@ -201,12 +224,13 @@ class PyMachine {
   void set_weights(const Array1<std::uint32_t>& weights) {
     if (weights.shape(0) != machine_.total_clauses())
       throw std::invalid_argument("there must be one weight for each clause");
-    for (std::size_t c = 0; c < weights.shape(0); ++c)
-      if (weights.data()[c] < 1 || weights.data()[c] > kMostVotes)
+    std::vector<std::uint32_t> copy(weights.data(), weights.data() + weights.shape(0));
+    for (const std::uint32_t weight : copy)
+      if (weight < 1 || weight > kMostVotes)
         throw std::invalid_argument("weights must be from 1 to 2^30");
     nb::gil_scoped_release release;
-    const std::lock_guard lock(mutex_);
-    machine_.set_weights({weights.data(), weights.data() + weights.shape(0)});
+    const auto lock = access_.write();
+    machine_.set_weights(std::move(copy));
     index_.reset();
   }
 
@@ -217,11 +241,12 @@ class PyMachine {
     std::uint64_t epochs = 0;
     {
       nb::gil_scoped_release release;
-      const std::lock_guard lock(mutex_);
-      machine_.check_complete();
-      position = machine_.position();
-      draws = machine_.all_draws();
-      epochs = machine_.epochs_seen();
+      const auto lock = access_.read();
+      const Machine& machine = readable();
+      machine.check_complete();
+      position = machine.position();
+      draws = machine.all_draws();
+      epochs = machine.epochs_seen();
     }
     const std::size_t n = position.size(), m = draws.size();
     return nb::make_tuple(to_numpy(std::move(position), {n}), to_numpy(std::move(draws), {m}),
@@ -233,15 +258,16 @@ class PyMachine {
     if (position.shape(0) != parameters().n_features || draws.shape(0) != machine_.total_clauses())
       throw std::invalid_argument(
           "position must have one entry for each feature, draws one for each clause");
-    std::vector<bool> seen(parameters().n_features, false);
-    for (std::size_t f = 0; f < position.shape(0); ++f) {
-      if (position.data()[f] >= seen.size() || seen[position.data()[f]])
+    std::vector<std::uint32_t> copy(position.data(), position.data() + position.shape(0));
+    std::vector<bool> seen(copy.size(), false);
+    for (const std::uint32_t place : copy) {
+      if (place >= seen.size() || seen[place])
         throw std::invalid_argument("position must be a permutation of the features");
-      seen[position.data()[f]] = true;
+      seen[place] = true;
     }
     nb::gil_scoped_release release;
-    const std::lock_guard lock(mutex_);
-    machine_.set_position({position.data(), position.data() + position.shape(0)});
+    const auto lock = access_.write();
+    machine_.set_position(std::move(copy));
     machine_.all_draws().assign(draws.data(), draws.data() + draws.shape(0));
     machine_.set_epochs_seen(epochs);
     index_.reset();
@@ -268,21 +294,32 @@ class PyMachine {
     return static_cast<std::size_t>(machine_.total_clauses()) * 2 * parameters().n_features;
   }
 
-  void check_labels(const Array1<std::int32_t>& y, std::int64_t rows) const {
+  std::vector<std::int32_t> checked_labels(const Array1<std::int32_t>& y, std::int64_t rows) const {
     if (static_cast<std::int64_t>(y.shape(0)) != rows)
       throw std::invalid_argument("there must be one label for each document");
-    for (std::size_t i = 0; i < y.shape(0); ++i)
-      if (y.data()[i] < 0 || static_cast<std::uint32_t>(y.data()[i]) >= parameters().n_classes)
+    std::vector<std::int32_t> labels(y.data(), y.data() + y.shape(0));
+    for (const std::int32_t label : labels)
+      if (label < 0 || static_cast<std::uint32_t>(label) >= parameters().n_classes)
         throw std::invalid_argument("labels must be class numbers");
+    return labels;
+  }
+
+  // What readers see, under the lock of access_.read().
+  const Machine& readable() {
+    if (!finished_copy_) return machine_;
+    if (!copy_) copy_ = std::make_unique<const Machine>((*finished_copy_)());
+    return *copy_;
   }
 
   // A shared pointer, so that a fit on another thread may drop the index while it is in use.
   std::shared_ptr<const Inference> index(std::uint32_t n_threads) {
-    const std::lock_guard lock(mutex_);
-    if (!index_)
+    const auto lock = access_.read();
+    if (!index_) {
+      const Machine& machine = readable();
       index_ = std::make_shared<const Inference>(
-          machine_.clauses(n_threads), parameters().n_features, parameters().n_classes,
-          parameters().n_clauses, machine_.position(), machine_.weights());
+          machine.clauses(n_threads), parameters().n_features, parameters().n_classes,
+          parameters().n_clauses, machine.position(), machine.weights());
+    }
     return index_;
   }
 
@@ -295,9 +332,10 @@ class PyMachine {
 
   Machine machine_;
   std::shared_ptr<const Inference> index_;
-  // Locked only without holding the interpreter's lock: a fit's hooks take that one while the fit
-  // holds this one.
-  mutable std::mutex mutex_;
+  // In the callback of an epoch: what makes the copy that readers see, and that copy once made.
+  const std::function<Machine()>* finished_copy_ = nullptr;
+  std::unique_ptr<const Machine> copy_;
+  Access access_;
 };
 
 // Binds all methods but the constructor.

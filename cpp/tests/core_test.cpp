@@ -169,7 +169,7 @@ void check_ends(const Corpus& corpus) {
     Machine stopped(p, threaded()), interrupted(p, threaded());
     int asked = 0;
     Hooks hooks;
-    hooks.epoch = [&](std::int64_t, const EpochCounts&) { return ++asked == 3; };
+    hooks.epoch = [&](std::int64_t, const EpochCounts&, const auto&) { return ++asked == 3; };
     FitResult result = fit(stopped, corpus.view(), corpus.labels.data(), 50, n_threads, hooks);
     require(result.reason == StopReason::callback && result.history.size() == 3, "callback");
     Hooks signal;
@@ -218,7 +218,9 @@ void check_failures(const Corpus& corpus) {
   }
   Machine machine(p, threaded());
   Hooks hooks;
-  hooks.epoch = [](std::int64_t, const EpochCounts&) -> bool { throw std::length_error("hook"); };
+  hooks.epoch = [](std::int64_t, const EpochCounts&, const auto&) -> bool {
+    throw std::length_error("hook");
+  };
   require(throws<std::length_error>(
               [&] { fit(machine, corpus.view(), corpus.labels.data(), 9, 3, hooks); }),
           "exception of a hook");

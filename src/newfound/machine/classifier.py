@@ -153,11 +153,13 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : (n_documents, n_features) array or sparse matrix
-            Boolean or 0/1. Boolean CSR is used without a copy.
+            Boolean or 0/1.
         y : (n_documents,) array
             Class labels, at least two different ones.
         callback : callable, optional
-            Called with an `EpochInfo` after each epoch; a true result ends training.
+            Called with an `EpochInfo` after each epoch; a true result ends training. It may read
+            the machine, with `predict`, `score`, `clauses_` or `states_`: it is then the one that
+            a fit of so many epochs gives. It may not train it.
         **unsupported
             Raises an error: no other keyword is accepted, ``sample_weight`` included.
 
@@ -166,6 +168,8 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         self
         """
         reject_keywords(unsupported)
+        if hasattr(self, "_machine"):
+            self._machine.refuse_in_callback()
         self.check_parameters()
         indptr, indices = self._read(X, y=y, reset=True)
         classes, codes = encode_labels(y, len(indptr) - 1)
@@ -205,6 +209,8 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         self
         """
         reject_keywords(unsupported)
+        if hasattr(self, "_machine"):
+            self._machine.refuse_in_callback()
         self.check_parameters()
         check_whole_number("epochs", epochs, 1)
         first = not hasattr(self, "_machine")

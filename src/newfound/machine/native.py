@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -66,6 +67,7 @@ class NativeMachine:
         self.history = np.empty((0, len(HISTORY_COLUMNS)), np.int64)
         self.stop_reason = "epochs"
         self._clauses: Clauses | None = None
+        self._fitter: int | None = None  # the thread that trains the machine
         self._documents: tuple[_Csr, NDArray[np.int32]] | None = (
             (np.zeros(1, np.int64), np.zeros(0, np.int32)),
             np.zeros(0, np.int32),
@@ -112,15 +114,44 @@ class NativeMachine:
         raised : BaseException or None
             What a callback or a signal handler raised, for the caller to raise again.
         """
-        history, reason, cut, raised = self._core.fit(
-            *documents, codes, epochs, n_threads, after_epoch, cancelled
-        )
+        self.refuse_in_callback()
+        # Copies, because the caller may change the documents before the clauses are read.
+        learned = ((documents[0].copy(), documents[1].copy()), codes.copy())
+
+        def after(epoch: int, row: NDArray[np.int64]) -> bool:
+            assert after_epoch is not None
+            self._documents, self._clauses = learned, None
+            return after_epoch(epoch, row)
+
+        self._fitter = threading.get_ident()
+        try:
+            history, reason, cut, raised = self._core.fit(
+                *learned[0],
+                learned[1],
+                epochs,
+                n_threads,
+                None if after_epoch is None else after,
+                cancelled,
+            )
+        except MemoryError:
+            raise MemoryError(
+                f"Not enough memory to train {self.n_classes * self.parameters.n_clauses:,} "
+                f"clauses of {self.n_features:,} features; use fewer clauses or features."
+            ) from None
+        finally:
+            self._fitter = None
         self.history = np.concatenate((self.history, history))
         self.stop_reason = "interrupted" if isinstance(raised, KeyboardInterrupt) else reason
-        # Copies, because the caller may change the documents before the clauses are read.
-        indptr, indices = documents
-        self._documents, self._clauses = ((indptr.copy(), indices.copy()), codes.copy()), None
+        self._documents, self._clauses = learned, None
         return cut, raised
+
+    def refuse_in_callback(self) -> None:
+        """Raise a RuntimeError if this thread is in the middle of a fit: in its callback."""
+        if self._fitter == threading.get_ident():
+            raise RuntimeError(
+                "This machine is being trained: its callback may read it, but not train it. "
+                "Return True from the callback to end training, or train another machine."
+            )
 
     def class_sums(self, documents: _Csr, n_threads: int = 1) -> NDArray[np.int32]:
         """Return for each document and class the votes for it minus those against it."""
@@ -155,7 +186,8 @@ class NativeMachine:
                 n_features=self.n_features,
                 weights=self._core.weights(),
             )
-            self._documents = None
+            if self._fitter is None:  # in a callback they are needed again after the next epoch
+                self._documents = None
         return self._clauses
 
     def states(self) -> NDArray[np.uint8]:

@@ -34,9 +34,8 @@ def boolean_csr(
     checked = validate_data(estimator, X, accept_sparse="csr", dtype=None, reset=reset)
     matrix: sp.csr_matrix | sp.csr_array
     if sp.issparse(checked):
-        matrix = checked
+        matrix = _checked_copy(checked)
         if not (matrix.has_canonical_format and np.all(matrix.data)):
-            matrix = matrix.copy()
             matrix.sum_duplicates()
             matrix.eliminate_zeros()
         _zero_or_one(matrix.data, lambda at: _place(matrix, at))
@@ -50,6 +49,31 @@ def boolean_csr(
         np.ascontiguousarray(matrix.indptr, np.int64),
         np.ascontiguousarray(matrix.indices, np.int32),
     )
+
+
+def _checked_copy(given: Any) -> Any:
+    """Return a copy of a CSR matrix whose indices are sound.
+
+    scipy's compiled functions trust the indices of a matrix: a wrong one, or one that another
+    thread changes meanwhile, ends the process. So the copy is made first and checked then.
+    """
+    n_rows, n_columns = given.shape
+    indptr, indices = np.array(given.indptr, np.int64), np.array(given.indices)
+    data = np.array(given.data)
+    stored = int(indptr[-1]) if len(indptr) == n_rows + 1 else -1
+    rising = indptr[0] == 0 and bool((indptr[1:] >= indptr[:-1]).all())
+    if not rising or not 0 <= stored <= min(len(indices), len(data)):
+        raise ValueError(
+            "X is not a sound CSR matrix: its indptr must rise from 0 to the number of its "
+            "indices, with one entry more than it has rows; X.check_format() tells more."
+        )
+    indices, data = indices[:stored], data[:stored]
+    if stored and not (indices.min() >= 0 and indices.max() < n_columns):
+        raise ValueError(
+            f"X is not a sound CSR matrix: its indices must be from 0 to {n_columns - 1}; "
+            "X.check_format() tells more."
+        )
+    return sp.csr_array((data, indices, indptr), shape=given.shape)
 
 
 def reject_keywords(unsupported: dict[str, Any]) -> None:
@@ -110,6 +134,13 @@ def encode_labels(
     y: ArrayLike, n_documents: int, at_least: int = 2
 ) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return the sorted classes of y, and for each document the index of its class."""
+    if isinstance(y, list | tuple):
+        texts = sum(isinstance(label, str) for label in y)
+        if 0 < texts < len(y):
+            other = next(label for label in y if not isinstance(label, str))
+            raise ValueError(
+                f"y mixes texts with other labels, such as {other!r}; pass labels of one type."
+            )
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = column_or_1d(labels, warn=True)
