@@ -12,8 +12,8 @@ from typing import Annotated
 
 import typer
 
-from newfound.cli import describe, detect, evaluate, explain, reproduce
-from newfound.cli.console import outcome
+from newfound.cli import describe, detect, evaluate, explain, interrupts, reproduce
+from newfound.cli.console import open_standard_streams, outcome
 
 __all__ = ["app", "main"]
 
@@ -29,10 +29,20 @@ app = typer.Typer(
 
 def main() -> None:
     """Run the command line."""
+    open_standard_streams()
     # For what goes wrong outside of a command: reading the arguments, printing the help. Inside of
     # one typer would be the first to see Ctrl-C and a closed pipe, and has its own ways to end.
-    with outcome():
-        app()
+    try:
+        with outcome():
+            interrupts.watch()
+            app()
+    except KeyboardInterrupt:
+        interrupts.leave()
+    except SystemExit as end:
+        if end.code == interrupts.INTERRUPTED:
+            interrupts.leave()
+        interrupts.ignore()
+        raise
 
 
 def _print_version(asked: bool) -> None:

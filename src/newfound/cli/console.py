@@ -18,6 +18,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemaining
 from rich.table import Table
 from rich.text import Text
 
+from newfound.cli.interrupts import INTERRUPTED
 from newfound.marks import STYLES, visible
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "epochs_of",
     "headline",
+    "open_standard_streams",
     "outcome",
     "phrases_table",
     "print_json",
@@ -54,6 +56,24 @@ def say(message: object) -> None:
     print(f"newfound: {line}", file=sys.stderr, flush=True)
 
 
+def open_standard_streams() -> None:
+    """Open standard streams that the caller closed, or files would take their places.
+
+    Input is then empty, messages are lost, and printing results is an error.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_WRONLY if number == 2 else os.O_RDONLY)
+    if sys.stdin is None:
+        sys.stdin = open(0, encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8")  # noqa: SIM115
+
+
 @contextmanager
 def outcome() -> Iterator[None]:
     """Turn an error into one sentence and an exit status; 1 is "could not"."""
@@ -62,7 +82,7 @@ def outcome() -> Iterator[None]:
         sys.stdout.flush()
     except KeyboardInterrupt:
         say("interrupted; no file was left half-written.")
-        _leave(130)
+        _leave(INTERRUPTED)
     except BrokenPipeError:
         # The reader, such as head, closed the pipe; files were written before.
         _leave(0)

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["check_writable", "prefix_errors", "replacing"]
+__all__ = ["check_writable", "prefix_errors", "remove_unfinished", "replacing"]
+
+_ABANDONED_AFTER = 3600.0  # seconds without a change
+_TEMPORARY = re.compile(r"\.newfound-[0-9a-f]{16}(\..*)?")
+_unfinished: set[Path] = set()
 
 
 @contextmanager
@@ -47,6 +53,8 @@ def replacing(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[
     try:
         with prefix_errors(f"Cannot write {os.fspath(path)}"):
             permissions = _permissions(target)
+            _remove_abandoned(target.parent)
+            _unfinished.add(temporary)
             _create(temporary, 0o666 if permissions is None else 0o600)
             yield temporary
             with open(temporary, "rb+") as stream:
@@ -59,7 +67,26 @@ def replacing(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[
         with suppress(OSError):
             temporary.unlink()
         raise
+    finally:
+        _unfinished.discard(temporary)
     _sync_folder(target.parent)
+
+
+def remove_unfinished() -> None:
+    """Remove the temporary files of this process, which is about to end."""
+    for temporary in list(_unfinished):
+        with suppress(OSError):
+            temporary.unlink()
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove temporary files of processes that were killed: nobody has written to them for long."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if _TEMPORARY.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                with suppress(OSError):
+                    if time.time() - entry.stat(follow_symlinks=False).st_mtime > _ABANDONED_AFTER:
+                        os.unlink(entry.path)
 
 
 def check_writable(path: str | os.PathLike[str], *, force: bool = False) -> None:

@@ -1,0 +1,128 @@
+"""Control-C at any moment and any number of times: exit status 130, one sentence or none."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from newfound.storage import files
+from newfound.storage.files import remove_unfinished, replacing
+
+SENTENCE = "newfound: interrupted; no file was left half-written.\n"
+
+
+def start(arguments: list[str]) -> "subprocess.Popen[str]":
+    # A shell starts background processes with Control-C ignored; the child must not inherit that.
+    return subprocess.Popen(
+        [sys.executable, "-m", "newfound", *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        restore_signals=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # type: ignore[arg-type,return-value]
+    )
+
+
+@pytest.fixture(scope="module")
+def arguments(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    folder = tmp_path_factory.mktemp("interrupts")
+    draw = random.Random(0)
+    for name in ("known", "novel"):
+        texts = (" ".join(f"w{draw.randrange(5000)}" for _ in range(60)) for _ in range(1500))
+        (folder / f"{name}.txt").write_text("\n".join(texts))
+    given = ["describe", "--known", str(folder / "known.txt"), "--novel", str(folder / "novel.txt")]
+    given += ["--machines", "20", "--jobs", "3", "--n-clauses", "2000"]
+    return [*given, "--save", str(folder / "model")]
+
+
+def interrupt(process: "subprocess.Popen[str]", times: int, seconds: float) -> tuple[int, str]:
+    with process:
+        for _ in range(times):
+            if process.poll() is not None:
+                break
+            process.send_signal(signal.SIGINT)
+            time.sleep(seconds)
+        try:
+            _, errors = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    return process.returncode, errors
+
+
+@pytest.mark.parametrize(("times", "apart"), [(1, 0.0), (2, 0.0), (2, 0.05), (9, 0.02), (8, 0.5)])
+def test_any_number_during_training(arguments: list[str], times: int, apart: float) -> None:
+    process = start(arguments)
+    assert process.stderr is not None
+    talk = [process.stderr.readline() for _ in range(2)]
+    assert "novel: 1,500 documents" in talk[1]
+    time.sleep(random.Random(times).uniform(0.5, 2.5))
+    status, errors = interrupt(process, times, apart)
+    assert status == 130 and errors in (SENTENCE, ""), errors
+    assert sorted(os.listdir(Path(arguments[2]).parent)) == ["known.txt", "novel.txt"]
+
+
+@pytest.mark.parametrize("after", [0.25, 0.35, 0.45, 0.6, 0.8, 1.1, 1.5])
+def test_any_number_during_the_start(arguments: list[str], after: float) -> None:
+    """From when the package is imported; Python's own start has its own messages."""
+    begun = "import newfound.__main__ as m, sys; print('begun', flush=True); m.main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", begun, *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # type: ignore[arg-type,return-value]
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "begun\n"
+    time.sleep(0.02 + (after - 0.25) * 2)
+    status, errors = interrupt(process, 3, 0.01)
+    assert status == 130
+    said = [line for line in errors.splitlines(True) if "documents" not in line]
+    assert said in ([SENTENCE], []), errors
+
+
+def test_a_process_that_ends_at_once_removes_its_unfinished_files(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="No such file"), replacing(tmp_path / "model") as temporary:
+        temporary.write_text("half")
+        remove_unfinished()
+        assert os.listdir(tmp_path) == []
+
+
+def test_files_of_killed_writers_are_removed_when_nobody_has_written_for_an_hour(
+    tmp_path: Path,
+) -> None:
+    old, new, other = (
+        tmp_path / name
+        for name in (".newfound-0123456789abcdef.csv", f".newfound-{'1' * 16}", ".newfound-notes")
+    )
+    for path in (old, new, other):
+        path.write_text("half")
+    long_ago = time.time() - files._ABANDONED_AFTER - 1
+    for path in (old, other):
+        os.utime(path, (long_ago, long_ago))
+    with replacing(tmp_path / "words.csv") as temporary:
+        temporary.write_text("word")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [new.name, other.name, "words.csv"]
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_standard_streams_are_no_reason_for_a_traceback(closed: str, tmp_path: Path) -> None:
+    for name, word in (("known", "try"), ("novel", "scrum")):
+        (tmp_path / f"{name}.txt").write_text(f"{word} a game\n" * 20)
+    errors = tmp_path / "errors" if "2>" not in closed else None
+    command = f"{sys.executable} -m newfound describe --known known.txt --novel novel.txt "
+    command += f"--output words.csv {closed} " + (f"2>{errors}" if errors else "")
+    ended = subprocess.run(["sh", "-c", command], cwd=tmp_path, check=False, timeout=120)
+    assert (tmp_path / "words.csv").read_text().startswith("word")
+    assert ended.returncode == (1 if ">&-" in closed.replace("2>&-", "") else 0)
+    if errors:
+        said = errors.read_text()
+        assert "Traceback" not in said and "Exception" not in said
+        assert ("Cannot write to standard output" in said) == (">&-" in closed)
