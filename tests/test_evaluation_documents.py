@@ -84,6 +84,7 @@ def small_corpora(sample, monkeypatch):
     monkeypatch.setattr(documents, "PAPER_NOVEL", "oos")
     monkeypatch.setattr(documents, "N_KNOWN_GROUPS", 3)
     monkeypatch.setattr(documents, "BBC_SEEDS", 1)
+    monkeypatch.setattr(documents, "UNSEEN_DRAWS", 2)
     monkeypatch.setattr(documents, "N_DELETION_TEXTS", 10)
     monkeypatch.setattr(
         documents, "FALSE_ALARM_SIZES", {"CLINC150": (300, 100), "BBC Sport": (300, 100)}
@@ -103,6 +104,23 @@ def test_every_suite_runs_on_a_small_corpus(name, small_corpora):
                 assert 0 <= value <= 1
     if name in ("clinc150", "20newsgroups", "20newsgroups-each", "bbcsport"):
         assert table["scorer"].tolist() == ["newfound", *DOCUMENT_BASELINES]
+
+
+def test_unseen_intents_are_open_and_published_figures_are_beside_ours(small_corpora):
+    rows = list(documents.unseen_intents(Setting()))
+    ours = [row for row in rows if row["scorer"].startswith("newfound")]
+    assert [row["known intents"] for row in ours] == [0.25] * 3 + [0.5] * 3 + [0.75] * 3
+    half = {row["scorer"]: row for row in ours if row["known intents"] == 0.5}
+    strict, loose = half["newfound, alpha=0.05"], half["newfound, alpha=0.15"]
+    assert strict["F1 open"] > 0.5 and strict["F1 known"] > 0.5
+    assert strict["F1 open, sd"] > 0
+    assert strict["F1 known"] >= loose["F1 known"]
+    by_alpha = [
+        [r["F1 known"] for r in ours if r["scorer"].endswith(a)] for a in ("=0.05", "=0.15")
+    ]
+    assert by_alpha[0] != by_alpha[1]
+    published = {row["scorer"]: row["F1 open"] for row in rows if "published" in row["scorer"]}
+    assert published["ADB (BERT, published)"] == 0.849
 
 
 def test_the_command_writes_a_page_and_json(small_corpora, tmp_path):

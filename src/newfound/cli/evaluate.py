@@ -43,8 +43,8 @@ WORD_SUITES = (
     "no-novelty", "intervals", "faithfulness",
 )  # fmt: skip
 DOCUMENT_SUITES = (
-    "clinc150", "clinc150-unlabelled", "20newsgroups", "20newsgroups-each", "bbcsport",
-    "false-alarms", "groups", "deletion", "speed",
+    "clinc150", "clinc150-unlabelled", "unseen-intents", "20newsgroups", "20newsgroups-each",
+    "bbcsport", "false-alarms", "groups", "deletion", "speed",
 )  # fmt: skip
 THEME_SUITES = ("shift", "topic-models", "stability", "no-novelty")
 SPEED_SUITES = ("abcnews", "bbcsport")

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from newfound.detection.class_statistics import ClassStatistics
+from newfound.detection.memory import check_memory
 from newfound.detection.rulebank import RuleBank, learn_rules
 from newfound.detection.scoring import Scorer, usable_terms
 from newfound.machine.classifier import TsetlinMachineClassifier
@@ -72,6 +73,7 @@ def grow(
     Scorer
     """
     vectorizer = _extended(scorer.vectorizer, texts)
+    check_memory(vectorizer, len(classes), machine.n_clauses)
     before = scorer.statistics.matrix
     widened = sparse.csr_matrix(
         (before.data, before.indices, before.indptr),

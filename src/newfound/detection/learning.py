@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.detection.rulebank import new_machine
-from newfound.detection.scoring import Scorer
+from newfound.detection.scoring import Scales, Scorer
 from newfound.detection.split import sample_for_scales
 from newfound.machine.clauses import EpochInfo
 from newfound.text.vectorizer import TextVectorizer
@@ -54,10 +54,10 @@ def learn_scorer(
     """
     sample = sample_for_scales(codes, seed)
     others = np.setdiff1d(np.arange(len(texts)), sample)
-    scales = None
-    for rows in (others, np.arange(len(texts))):
+
+    def learn(rows: NDArray[np.int64], scales: Scales | None) -> Scorer:
         some = [texts[i] for i in rows.tolist()]
-        scorer = Scorer.learn(
+        return Scorer.learn(
             some,
             codes[rows],
             classes,
@@ -68,9 +68,10 @@ def learn_scorer(
             correct_typos=parameters["correct_typos"],
             callback=callback,
         )
-        if scales is None:
-            scales = scorer.measure_scales([texts[i] for i in sample.tolist()])
-    return scorer
+
+    # The first scorer is forgotten before the second one needs its memory.
+    scales = learn(others, None).measure_scales([texts[i] for i in sample.tolist()])
+    return learn(np.arange(len(texts)), scales)
 
 
 def new_vectorizer(parameters: Mapping[str, Any], texts: Sequence[str]) -> TextVectorizer:

@@ -64,16 +64,19 @@ def train_linear(
     subwords = Subwords.learn(words, frequencies, documents.shape[0])
     vectors = subwords.vectors(words)
     features = sparse.hstack((documents, documents[:, columns] @ vectors)).tocsr()
-    found = _coefficients(features, codes, seed)
-    weights[present, :n_terms], weights[present, -1] = found[:, :n_terms], found[:, -1]
+    found, intercepts = _coefficients(features, codes, seed)
+    weights[present, :n_terms], weights[present, -1] = found[:, :n_terms], intercepts
     by_ngram = np.zeros((len(subwords.ngrams), n_classes), np.float32)
-    by_ngram[:, present] = found[:, n_terms:-1].T
+    by_ngram[:, present] = found[:, n_terms:].T
+    del found  # the largest array; the next line needs room
     weights[:, columns] += (vectors @ by_ngram).T
     return weights, subwords.with_weights(by_ngram)
 
 
-def _coefficients(features: Any, codes: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
-    """Return a row for each class that occurs, the intercept last."""
+def _coefficients(
+    features: Any, codes: NDArray[np.int64], seed: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the coefficients and the intercept of each class that occurs."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.svm import LinearSVC
 
@@ -81,5 +84,7 @@ def _coefficients(features: Any, codes: NDArray[np.int64], seed: int) -> NDArray
         warnings.simplefilter("ignore", ConvergenceWarning)  # an approximate solution is enough
         warnings.filterwarnings("ignore", "The number of unique classes")  # many small classes
         learned = LinearSVC(C=_C, tol=0.01, random_state=seed).fit(features, codes)
-    found: NDArray[np.float64] = np.column_stack((learned.coef_, learned.intercept_))
-    return np.concatenate((-found, found)) if len(found) == 1 else found
+    found, intercepts = learned.coef_, learned.intercept_
+    if len(found) > 1:
+        return found, intercepts
+    return np.concatenate((-found, found)), np.concatenate((-intercepts, intercepts))

@@ -7,7 +7,7 @@ it is divided by its spread over known documents and weighted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.detection.class_statistics import ClassStatistics
+from newfound.detection.memory import check_memory
 from newfound.detection.rulebank import RuleBank, learn_rules
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import EpochInfo
@@ -27,6 +28,7 @@ from newfound.text.vectorizer import TextVectorizer
 __all__ = [
     "PARTS",
     "WEIGHTS",
+    "WEIGHTS_OF_ONE_CLASS",
     "Contributions",
     "Scales",
     "Scorer",
@@ -40,7 +42,11 @@ PARTS = ("margin", "surprise", "neighbours", "pairs", "rules")
 # they were chosen.
 WEIGHTS = {"margin": 2.0, "surprise": 1.0, "neighbours": 1.0, "pairs": 1.0, "rules": 0.5}
 
-_BATCH = 20_000
+# Without classes there is no margin and no vote, and surprise says only which words are unseen.
+WEIGHTS_OF_ONE_CLASS = {**WEIGHTS, "surprise": 0.5, "neighbours": 2.0}
+
+_BATCH = 20_000  # texts that are scored at a time,
+_MAX_SCORES = 20_000_000  # and at most so many scores of classes
 _MIN_FOR_LENGTH = 200  # documents; with fewer, those of all lengths have the same centre
 
 
@@ -70,7 +76,12 @@ class Scales:
     high: float = 0.0
 
     @classmethod
-    def of(cls, parts: NDArray[np.float64], n_words: NDArray[np.int64]) -> Scales:
+    def of(
+        cls,
+        parts: NDArray[np.float64],
+        n_words: NDArray[np.int64],
+        weights: Mapping[str, float] = WEIGHTS,
+    ) -> Scales:
         """Return the scales that give the parts of some texts mean 0 and their weights as spread.
 
         Parameters
@@ -79,6 +90,8 @@ class Scales:
             The parts of some known documents.
         n_words : (n_texts,) array of int
             The number of different words of each.
+        weights : mapping of str to float
+            The weight of each part.
 
         Examples
         --------
@@ -94,8 +107,8 @@ class Scales:
         centre = np.polynomial.polynomial.polyfit(lengths, parts, degree)[::-1]
         scales = cls(np.ascontiguousarray(centre), np.ones(parts.shape[1]), low, high)
         spread = (parts - scales.centres(n_words)).std(axis=0)
-        weights = np.array([WEIGHTS[name] for name in PARTS])
-        return replace(scales, scale=weights / np.where(spread > 1e-9, spread, 1.0))
+        wanted = np.array([weights[name] for name in PARTS])
+        return replace(scales, scale=wanted / np.where(spread > 1e-9, spread, 1.0))
 
     @classmethod
     def none(cls) -> Scales:
@@ -255,6 +268,7 @@ class Scorer:
         Scorer
         """
         matrix = vectorizer.fit_transform(texts)
+        check_memory(vectorizer, len(classes), machine.n_clauses)
         terms = list(vectorizer.vocabulary_)
         statistics = ClassStatistics(matrix, codes, len(classes), terms, seed=seed)
         bank = learn_rules(machine, matrix, codes, usable_terms(statistics), callback=callback)
@@ -291,15 +305,15 @@ class Scorer:
         -------
         Scores
         """
-        n = len(bags)
+        n, step = len(bags), min(_BATCH, max(_MAX_SCORES // self.statistics.n_classes, 1))
         parts, nearest = np.zeros((n, len(PARTS))), np.zeros(n, np.int64)
-        for start in range(0, n, _BATCH):
-            rows = slice(start, start + _BATCH)
-            some = bags if n <= _BATCH else bags.part(start, min(start + _BATCH, n))
+        for start in range(0, n, step):
+            rows = slice(start, start + step)
+            some = bags if n <= step else bags.part(start, min(start + step, n))
             found, nearest[rows] = self._parts(some)
             parts[rows] = (found - self.scales.centres(some.n_words)) * self.scales.scale
             if progress is not None:
-                progress(min(start + _BATCH, n))
+                progress(min(start + step, n))
         return Scores(bags, parts, nearest)
 
     def score_texts(self, texts: Iterable[str]) -> Scores:
@@ -370,7 +384,8 @@ class Scorer:
     def measure_scales(self, texts: Iterable[str]) -> Scales:
         """Return the scales of the parts over texts that this scorer has not learned from."""
         bags = self.read(texts)
-        return Scales.of(self._parts(bags)[0], bags.n_words)
+        weights = WEIGHTS if self.statistics.n_classes > 1 else WEIGHTS_OF_ONE_CLASS
+        return Scales.of(self._parts(bags)[0], bags.n_words, weights)
 
 
 def usable_terms(statistics: ClassStatistics) -> NDArray[np.bool_]:
