@@ -424,6 +424,45 @@ class TestCommand:
         assert data["made"]["piles"]["known"]["source"] == str(tmp_path / "known.txt")
         assert {"reading", "learning"} <= set(data["made"]["seconds"])
 
+    def test_the_names_of_the_piles_are_used_everywhere(self, tmp_path: Path) -> None:
+        page = tmp_path / "r.html"
+        options = [*self.piles(tmp_path), "--known-name", "cricket", "--novel-name", "March 2024"]
+        report = ["--report", str(page), "--title", "A <b>title</b>"]
+        result = CliRunner(env={"COLUMNS": "200"}).invoke(app, [*options, *report])
+        assert result.exit_code == 0, result.output
+        shown = " ".join(result.stdout.split())
+        assert "“March 2024” documents" in shown and "cricket ones" in shown
+        assert "typical of the cricket documents" in shown and "cricket docs" in shown
+        assert "known" not in shown and "novel " not in shown
+        assert "cricket: " in result.stderr and "known: " not in result.stderr
+        data = read(page)
+        assert data["title"] == "A <b>title</b>"
+        assert data["names"]["novel"] == {"name": "March 2024", "quoted": "“March 2024”"}
+        said = "".join(part["text"] for part in data["summary"]["sentence"])
+        assert "“March 2024” documents" in said
+        made = CliRunner().invoke(app, [*options, "--json", "-q"])
+        found = json.loads(made.stdout)
+        assert found["names"] == {"known": "cricket", "novel": "March 2024"}
+        assert "“March 2024” documents" in found["summary"] and "cricket" in found["summary"]
+        assert "known" not in found["summary"] and "novel " not in found["summary"]
+
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            (["--known-name", "novel"], "must differ"),
+            (["--novel-name", " "], "--novel-name=' '"),
+            (["--novel-name", "a\u202eb"], "can be printed"),
+            (["--novel-name", "x" * 41], "at most 40"),
+            (["--title", "T"], "--report"),
+        ],
+    )
+    def test_names_that_cannot_be_used_are_asked_wrongly(
+        self, tmp_path: Path, options: list[str], said: str
+    ) -> None:
+        result = CliRunner().invoke(app, [*self.piles(tmp_path), *options])
+        assert result.exit_code == 2
+        assert said in " ".join(result.stderr.replace("│", " ").split())
+
     def test_a_report_that_exists_is_told_before_the_work(self, tmp_path: Path) -> None:
         path = tmp_path / "x.html"
         path.write_text("precious")

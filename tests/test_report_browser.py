@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -425,6 +426,30 @@ class TestReading:
         page.select_option("#documents-side", "known")
         sides = page.locator("#documents header .side").all_inner_texts()
         assert {side.split()[-1] for side in sides} == {"known"}
+
+
+class TestNames:
+    def test_no_sentence_calls_the_piles_known_or_novel(
+        self, open_page: Open, described: Any, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "named.html"
+        names = {"known_name": "cricket", "novel_name": "<i>March</i> 2024"}
+        described.report(path, known=KNOWN, novel=NOVEL, **names)
+        page = open_page(path)
+        page.locator("#words-table tbody button").first.click()
+        # All that can be read or heard, also what only a pointer shows, and options of a list.
+        said = page.evaluate(
+            """() => [...document.querySelectorAll("body *:not(script)")].flatMap((element) => [
+                 ...[...element.childNodes].filter((node) => node.nodeType === 3)
+                   .map((node) => node.data),
+                 element.getAttribute("title"), element.getAttribute("aria-label")])
+               .filter(Boolean).join("\\n")"""
+        )
+        assert "“<i>March</i> 2024” documents" in said and "cricket documents" in said
+        left = re.findall(r".*\b(?:known|novel)\b.*", said, re.IGNORECASE)
+        left = [line for line in left if not line.startswith("The most novel first.")]
+        assert not left
+        assert page.locator("body i").count() == 0
 
 
 class TestThemes:

@@ -1,5 +1,65 @@
-"""The two sides of a comparison."""
+"""The two sides of a comparison, and what they are called."""
 
-__all__ = ["SIDES"]
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["SIDES", "Names"]
 
 SIDES = ("known", "novel")
+_MAX_NAME = 40  # characters
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the known and the novel documents are called in sentences and headings.
+
+    Parameters
+    ----------
+    known, novel : str or None, default=None
+        The names; None for "known" and "novel".
+
+    Examples
+    --------
+    >>> names = Names("2023", "rugby")
+    >>> names["novel"], names.quoted("novel"), names.quoted("known")
+    ('rugby', 'rugby', '“2023”')
+    """
+
+    known: str | None = None
+    novel: str | None = None
+
+    def __post_init__(self) -> None:
+        for side in SIDES:
+            name = getattr(self, side)
+            if name is not None:
+                _check(name, f"{side}_name")
+        if self["known"] == self["novel"]:
+            raise ValueError(
+                f"Both sides are called {self['known']!r}; known_name and novel_name must differ."
+            )
+
+    def __getitem__(self, side: str) -> str:
+        """Return the name of a side."""
+        return {"known": self.known, "novel": self.novel}[side] or side
+
+    def quoted(self, side: str) -> str:
+        """Return a name as it is put before "documents": in quotation marks unless it is a word."""
+        name = self[side]
+        return name if name[0].isalpha() and " " not in name else f"“{name}”"
+
+    def to_dict(self) -> dict[str, dict[str, str]]:
+        """Return plain data, for a page."""
+        return {side: {"name": self[side], "quoted": self.quoted(side)} for side in SIDES}
+
+
+def _check(name: object, where: str) -> None:
+    """Raise ValueError unless a name is a short printable text."""
+    if not isinstance(name, str):
+        raise ValueError(f"{where}={name!r}: expected a str, got {type(name).__name__}.")
+    if not name.strip() or name != name.strip():
+        raise ValueError(f"{where}={name!r}: expected a text without spaces at its ends.")
+    if len(name) > _MAX_NAME:
+        raise ValueError(f"{where} has {len(name)} characters; use at most {_MAX_NAME}.")
+    if not name.isprintable():
+        raise ValueError(f"{where}={name!r}: expected characters that can be printed on a line.")

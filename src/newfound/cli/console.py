@@ -20,6 +20,7 @@ from rich.text import Text
 
 from newfound.cli.interrupts import INTERRUPTED
 from newfound.marks import STYLES, visible
+from newfound.sides import Names
 
 if TYPE_CHECKING:
     from newfound.description.themes import Theme
@@ -48,6 +49,7 @@ _RULE_LENGTH = 72
 _FORMS_SHOWN = 3
 _RULES_SHOWN = 4
 _CURVE_WIDTH = 16
+_NAME_LENGTH = 12  # of a side, in the heading of a column
 
 
 def say(message: object) -> None:
@@ -205,25 +207,30 @@ def _progress() -> Progress:
     )
 
 
-def headline(sentence: str) -> Text:
+def headline(sentence: str, names: Names) -> Text:
     """Return what was found, and how to read the columns."""
     return Text.assemble(
         (visible(sentence), "bold"),
         "\nNovelty: how sure it is that a word is new, in standard deviations; chance rarely "
         "exceeds 2.\n"
-        "Times: how many times more frequent in novel documents, shrunk, with its 90 % interval.\n"
+        f"Times: how many times more frequent in {names.quoted('novel')} documents, shrunk, with "
+        "its 90 % interval.\n"
         "q: expected share of false discoveries if you stop here (Benjamini-Hochberg).\n",
     )
 
 
 def words_table(
-    rows: Sequence[dict[str, Any]], side: str, title: str, curves: Sequence[Curve] = ()
+    rows: Sequence[dict[str, Any]],
+    side: str,
+    title: str,
+    curves: Sequence[Curve] = (),
+    names: Names | None = None,
 ) -> Table:
     """Return a table of words, with the evidence for each and, with dates, its curve."""
     table = _table(title)
     table.add_column("word", style=STYLES[side], no_wrap=True, min_width=12, max_width=30)
-    names = ("novelty", "times", "90 %", "q", "novel docs", "known docs")
-    for name in names if curves else (*names, "score"):  # there is no room for both
+    heads = ("novelty", "times", "90 %", "q", *_document_heads(names))
+    for name in heads if curves else (*heads, "score"):  # there is no room for both
         table.add_column(name, justify="right", no_wrap=True)
     _add_time(table, curves)
     table.add_column("forms")
@@ -242,11 +249,16 @@ def words_table(
     return table
 
 
-def themes_table(themes: Sequence[Theme], title: str, curves: Sequence[Curve] = ()) -> Table:
+def themes_table(
+    themes: Sequence[Theme],
+    title: str,
+    curves: Sequence[Curve] = (),
+    names: Names | None = None,
+) -> Table:
     """Return a table of themes, with the rules that find their documents."""
     table = _table(title)
     table.add_column("theme", style=STYLES["novel"], min_width=16)
-    for name in ("evidence", "novel docs", "known docs"):
+    for name in ("evidence", *_document_heads(names)):
         table.add_column(name, justify="right", no_wrap=True)
     _add_time(table, curves)
     table.add_column("rules")
@@ -282,11 +294,11 @@ def _time(curve: Curve | None) -> list[str]:
     return [drawn, curve.peak or ""]
 
 
-def phrases_table(rows: Sequence[dict[str, Any]], title: str) -> Table:
+def phrases_table(rows: Sequence[dict[str, Any]], title: str, names: Names | None = None) -> Table:
     """Return a table of phrases, with the documents of each side that have all their words."""
     table = _table(title)
     table.add_column("phrase", min_width=20)
-    for name in ("novelty", "novel docs", "known docs", "precision", "rules"):
+    for name in ("novelty", *_document_heads(names), "precision", "rules"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         table.add_row(
@@ -300,7 +312,7 @@ def phrases_table(rows: Sequence[dict[str, Any]], title: str) -> Table:
     return table
 
 
-def rules_table(rules: Sequence[ReadableRule], title: str) -> Table:
+def rules_table(rules: Sequence[ReadableRule], title: str, names: Names | None = None) -> Table:
     """Return a table of rules, with the documents of each side that they match."""
     table = _table(title)
     table.caption = (
@@ -309,12 +321,12 @@ def rules_table(rules: Sequence[ReadableRule], title: str) -> Table:
     )
     table.caption_justify = "left"
     table.add_column("rule", min_width=16)
-    for name in ("novel", "known", "precision", "held out", "base", "variants"):
+    for name in (*_side_heads(names), "precision", "held out", "base", "variants"):
         table.add_column(name, justify="right", no_wrap=True)
     for found in rules:
         clause = found.rule
         table.add_row(
-            rule(clause),
+            rule(clause, names),
             f"{clause.matches_novel:,}",
             f"{clause.matches_known:,}",
             *(
@@ -331,6 +343,18 @@ def _table(title: str) -> Table:
     return Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
 
 
+def _side_heads(names: Names | None) -> list[str]:
+    """Return the names of the sides, novel first, short enough for the head of a column."""
+    called = (visible((names or Names())[side]) for side in ("novel", "known"))
+    return [
+        name if len(name) <= _NAME_LENGTH else name[: _NAME_LENGTH - 1] + "…" for name in called
+    ]
+
+
+def _document_heads(names: Names | None) -> list[str]:
+    return [f"{name} docs" for name in _side_heads(names)]
+
+
 def _forms(word: str, forms: Sequence[str]) -> str:
     """Return the first forms of a word, or nothing if the word is its only form."""
     if list(forms) == [word]:
@@ -339,10 +363,10 @@ def _forms(word: str, forms: Sequence[str]) -> str:
     return visible(", ".join(forms[:_FORMS_SHOWN])) + more
 
 
-def rule(clause: Clause) -> Text:
+def rule(clause: Clause, names: Names | None = None) -> Text:
     """Return a rule, cut if it is long; the paper's rules have forty negated words."""
     text = Text(visible(clause.shortened(_RULE_LENGTH)))
-    return text.append(f" → {clause.side}", STYLES[clause.side])
+    return text.append(f" → {visible((names or Names())[clause.side])}", STYLES[clause.side])
 
 
 def share(value: float) -> str:

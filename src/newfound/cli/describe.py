@@ -31,25 +31,30 @@ from newfound.cli.options import (
     Jobs,
     Json,
     KnownColumn,
+    KnownName,
     Language,
     Lemmatize,
     MoreStopWords,
+    NovelName,
     Preset,
     Quiet,
     Ranking,
     Report,
     Seed,
     TextColumn,
+    Title,
     Top,
     all_stop_words,
     check_distinct,
     check_language,
     check_outputs,
     even,
+    names_of_sides,
     number,
 )
 from newfound.cli.outputs import check_table_format, table_of, which_table, write
 from newfound.cli.periods import describe_each
+from newfound.sides import SIDES, Names
 
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
@@ -111,6 +116,9 @@ def describe(
         Path | None, typer.Option(help="Write the model to a file, for newfound explain.")
     ] = None,
     report: Report = None,
+    title: Title = None,
+    known_name: KnownName = None,
+    novel_name: NovelName = None,
     force: Force = False,
     top: Top = 20,
     rank_by: Annotated[
@@ -189,6 +197,11 @@ def describe(
         columns=(known_column, novel_column), save=save,
     )  # fmt: skip
     check_language(language, lemmatize=lemmatize)
+    names = names_of_sides(known_name, novel_name)
+    if inputs.by is not None and names != Names():
+        raise typer.BadParameter("--known-name and --novel-name are for two piles, not for --by.")
+    if title is not None and report is None:
+        raise typer.BadParameter("--title is that of the report; give --report FILE, too.")
     outputs = output or []
     paths_out = {"--save": save, "--report": report}
     paths_in = {"--known": known, "--novel": novel, "--documents": documents}
@@ -233,19 +246,21 @@ def describe(
                 join(inputs, piles), inputs.by, dates_from, parameters,
                 labels=inputs.labels, outputs=outputs, report=report, force=force, top=top,
                 rank_by=rank_by.value, json=json, quiet=quiet,
-                seconds=seconds,
+                seconds=seconds, title=title,
             )  # fmt: skip
             return
         old, new = piles if documents is None else _split(piles[0], dates_from)
-        describer = _fit(old, new, parameters, quiet=quiet)
-        names = [which_table(path) for path in outputs]
+        describer = _fit(old, new, parameters, names, quiet=quiet)
+        kinds = [which_table(path) for path in outputs]
         tables = [
             (name, table_of(describer, name), path)
-            for name, path in zip(names, outputs, strict=True)
+            for name, path in zip(kinds, outputs, strict=True)
         ]
         write(tables, ("model", describer, save), force=force, quiet=quiet)
-        _report(report, describer, old, new, seconds, force=force, quiet=quiet)
-        _print(describer, old, new, top=top, by=rank_by.value, json=json)
+        if report is not None:
+            page = _page(describer, old, new, names, title=title, seconds=seconds)
+            _write_page(report, page, force=force, quiet=quiet)
+        _print(describer, old, new, names, top=top, by=rank_by.value, json=json)
 
 
 def demo(
@@ -264,9 +279,12 @@ def demo(
         check_outputs(report, force=force)
         known, novel = load_sample()
         parameters = {"preset": "default", "random_state": seed, "n_jobs": jobs}
-        describer = _fit(known, novel, parameters, quiet=quiet)
-        _report(report, describer, known, novel, {}, force=force, quiet=quiet)
-        _print(describer, known, novel, top=top, by="novelty", json=json)
+        names = Names()
+        describer = _fit(known, novel, parameters, names, quiet=quiet)
+        if report is not None:
+            page = _page(describer, known, novel, names)
+            _write_page(report, page, force=force, quiet=quiet)
+        _print(describer, known, novel, names, top=top, by="novelty", json=json)
         if not json and not quiet:
             say("the sample is a part of CLINC150, by S. Larson et al., 2019, CC BY 3.0.")
             say("with your own documents: newfound describe --known OLD.csv --novel NEW.csv")
@@ -279,11 +297,11 @@ def _split(documents: Documents, dates_from: str | None) -> tuple[Documents, Doc
 
 
 def _fit(
-    known: Documents, novel: Documents, parameters: dict[str, Any], *, quiet: bool
+    known: Documents, novel: Documents, parameters: dict[str, Any], names: Names, *, quiet: bool
 ) -> NoveltyDescriber:
     if not quiet:
         for side, documents in (("known", known), ("novel", novel)):
-            say(f"{side}: {documents.summary()}")
+            say(f"{names[side]}: {documents.summary()}")
     from newfound.description.describer import NoveltyDescriber
 
     labels = ["known"] * len(known) + ["novel"] * len(novel)
@@ -312,6 +330,7 @@ def _print(
     describer: NoveltyDescriber,
     known: Documents,
     novel: Documents,
+    names: Names,
     *,
     top: int,
     by: str,
@@ -331,10 +350,11 @@ def _print(
         print_json(
             {
                 "newfound": version("newfound"),
+                "names": {side: names[side] for side in SIDES},
                 "known": _pile(known),
                 "novel": _pile(novel),
                 "parameters": _parameters(describer),
-                "summary": description_sentence(describer),
+                "summary": description_sentence(describer, names),
                 **described_data(describer, top, by),
                 "phrases": phrases,
                 "rules": [rule.to_dict() for rule in rules],
@@ -344,14 +364,18 @@ def _print(
         )
         return
     show(
-        headline(description_sentence(describer)),
-        *themes_of(describer),
-        words_table(new, "novel", "Words that are new", word_curves(describer, new)),
+        headline(description_sentence(describer, names), names),
+        *themes_of(describer, names),
+        words_table(new, "novel", "Words that are new", word_curves(describer, new), names),
         words_table(
-            old, "known", "Words typical of the known documents", word_curves(describer, old)
+            old,
+            "known",
+            f"Words typical of the {names.quoted('known')} documents",
+            word_curves(describer, old),
+            names,
         ),
-        *([phrases_table(phrases, "Words that occur together")] if phrases else []),
-        *([rules_table(rules, "Rules that separate the two best")] if rules else []),
+        *([phrases_table(phrases, "Words that occur together", names)] if phrases else []),
+        *([rules_table(rules, "Rules that separate the two best", names)] if rules else []),
     )
 
 
@@ -369,21 +393,24 @@ def _pile(documents: Documents) -> dict[str, Any]:
     }
 
 
-def _report(
-    path: Path | None,
-    describer: NoveltyDescriber,
-    known: Documents,
-    novel: Documents,
-    seconds: dict[str, float],
-    *,
-    force: bool,
-    quiet: bool,
-) -> None:
-    if path is None:
-        return
-    from newfound.report import report_page, write_page
+def _page(
+    describer: NoveltyDescriber, known: Documents, novel: Documents, names: Names, **options: Any
+) -> bytes:
+    from newfound.report import report_page
 
-    page = report_page(describer, known=known, novel=novel, seconds=seconds)
+    return report_page(
+        describer,
+        known=known,
+        novel=novel,
+        known_name=names.known,
+        novel_name=names.novel,
+        **options,
+    )
+
+
+def _write_page(path: Path, page: bytes, *, force: bool, quiet: bool) -> None:
+    from newfound.report import write_page
+
     write_page(path, page, force=force)
     if not quiet:
         say(f"wrote the report to {path}; open it in any browser.")

@@ -8,6 +8,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from newfound.cli.console import themes_table
+from newfound.sides import Names
 
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
@@ -34,14 +35,14 @@ def word_curves(describer: NoveltyDescriber, rows: list[dict[str, Any]]) -> list
     return [describer.curve(row["word"]) for row in rows]
 
 
-def themes_of(describer: NoveltyDescriber) -> list[RenderableType]:
+def themes_of(describer: NoveltyDescriber, names: Names | None = None) -> list[RenderableType]:
     """Return the table of themes, and the share of the novelty that none explains."""
     themes = describer.themes_
     if not themes:
         return []
     curves = [] if describer.timeline_ is None else [describer.curve(theme) for theme in themes]
     rest = Text(f"  No theme explains {describer.unexplained_:.0%} of what is new.\n", "dim")
-    return [themes_table(themes, "Themes", curves), rest]
+    return [themes_table(themes, "Themes", curves, names), rest]
 
 
 def described_data(describer: NoveltyDescriber, top: int, by: str = "novelty") -> dict[str, Any]:

@@ -26,6 +26,7 @@ from newfound.cli.options import (
     Report,
     Seed,
     TextColumn,
+    Title,
     all_stop_words,
     check_distinct,
     check_language,
@@ -112,6 +113,7 @@ def detect(
         Path | None, typer.Option(help="Write the detector to a file, for --model and explain.")
     ] = None,
     report: Report = None,
+    title: Title = None,
     force: Force = False,
     top: Annotated[int, typer.Option(min=1, help="Number of documents and words to print.")] = 20,
     language: Language = None,
@@ -199,7 +201,9 @@ def detect(
         if report is not None:
             from newfound.report import detection_page, write_page
 
-            page = detection_page(detection, known=old, incoming=read[-1], seconds=seconds)
+            page = detection_page(
+                detection, known=old, incoming=read[-1], title=title, seconds=seconds
+            )
             write_page(report, page, force=force)
             if not quiet:
                 say(f"wrote the report to {report}; open it in any browser.")
@@ -228,6 +232,8 @@ def _check_options(
     if known is not None and known == incoming:
         what = "standard input" if known == "-" else known
         raise typer.BadParameter(f"--known and --incoming are the same: {what}.")
+    if context.params["title"] is not None and context.params["report"] is None:
+        raise typer.BadParameter("--title is that of the report; give --report FILE, too.")
     if context.params["json_lines"]:
         for name in ("json", "output", "report"):
             if _was_given(context, name):

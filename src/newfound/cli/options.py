@@ -11,6 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
+from newfound.sides import SIDES, Names
+
 __all__ = [
     "PATH_HELP",
     "Data",
@@ -21,16 +23,19 @@ __all__ = [
     "Jobs",
     "Json",
     "KnownColumn",
+    "KnownName",
     "Language",
     "Lemmatize",
     "Measurements",
     "MoreStopWords",
+    "NovelName",
     "Preset",
     "Quiet",
     "Ranking",
     "Report",
     "Seed",
     "TextColumn",
+    "Title",
     "Top",
     "Unit",
     "all_stop_words",
@@ -38,6 +43,7 @@ __all__ = [
     "check_language",
     "check_outputs",
     "even",
+    "names_of_sides",
     "number",
     "reading_options",
 ]
@@ -121,6 +127,17 @@ def check_language(language: str | None, *, lemmatize: bool) -> None:
             raise typer.BadParameter(str(error), param_hint="--language") from error
 
 
+def names_of_sides(known: str | None, novel: str | None) -> Names:
+    """Return what the sides are called; reject names that cannot be used."""
+    try:
+        return Names(known, novel)
+    except ValueError as error:
+        said = str(error)
+        for side in SIDES:
+            said = said.replace(f"{side}_name", f"--{side}-name")
+        raise typer.BadParameter(said) from error
+
+
 def _jobs(value: int) -> int:
     if value == 0:
         raise typer.BadParameter(
@@ -147,6 +164,16 @@ Report = Annotated[
     Path | None,
     typer.Option(help="Write a report: one HTML file that works offline."),
 ]
+KnownName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME", help='What to call the known documents, such as 2023: "the 2023 documents".'
+    ),
+]
+NovelName = Annotated[
+    str | None, typer.Option(metavar="NAME", help="What to call the novel documents.")
+]
+Title = Annotated[str | None, typer.Option(help="Title of the report.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 TextColumn = Annotated[
     str | None, typer.Option(help="Column with the texts, for inputs that are tables.")

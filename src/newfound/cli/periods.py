@@ -38,6 +38,7 @@ def describe_each(
     json: bool,
     quiet: bool,
     seconds: dict[str, float],
+    title: str | None = None,
 ) -> None:
     """Describe each period against all before, or each label, and print or write the result."""
     from newfound.description.periods import describe_periods
@@ -60,7 +61,7 @@ def describe_each(
     if report is not None:
         from newfound.report import report_page_of_periods, write_page
 
-        write_page(report, report_page_of_periods(found, seconds=seconds), force=force)
+        write_page(report, report_page_of_periods(found, title=title, seconds=seconds), force=force)
         if not quiet:
             say(f"wrote the report to {report}; open it in any browser.")
     if json:

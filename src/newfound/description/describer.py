@@ -489,6 +489,8 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
         *,
         known: object = None,
         novel: object = None,
+        known_name: str | None = None,
+        novel_name: str | None = None,
         title: str | None = None,
         force: bool = False,
     ) -> None:
@@ -501,6 +503,8 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
         known, novel : iterable of str, series, frame or Documents, optional
             The documents that it was fitted on, if it was loaded from a file, which holds no
             texts. Without texts the page has no examples.
+        known_name, novel_name : str, optional
+            What the two sides are called on the page, such as "2023" and "2024".
         title : str, optional
             The title of the page.
         force : bool, default=False
@@ -509,7 +513,8 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
         check_is_fitted(self, "clauses_")
         call_registered(
             "NoveltyDescriber.report",
-            path, self, known=known, novel=novel, title=title, force=force,
+            path, self, known=known, novel=novel,
+            known_name=known_name, novel_name=novel_name, title=title, force=force,
         )  # fmt: skip
 
     def save(

@@ -20,6 +20,7 @@ from newfound.report.themes import is_training_corpus, themes
 from newfound.report.timeline import axis_of, with_fewer_bins
 from newfound.report.words import choose, rounded, words
 from newfound.rules import readable_rules
+from newfound.sides import Names
 from newfound.table import jsonable
 from newfound.text.corpus import Corpus
 
@@ -32,7 +33,12 @@ _COMPANY = 400  # words that can be partners: those with a card, and the most fr
 _NETWORK = 60  # words among which the strongest pairs are searched
 
 
-def collect(describer: NoveltyDescriber, corpus: Corpus | None, limits: Limits) -> dict[str, Any]:
+def collect(
+    describer: NoveltyDescriber,
+    corpus: Corpus | None,
+    limits: Limits,
+    names_of_sides: Names | None = None,
+) -> dict[str, Any]:
     """Return everything that a page about a description shows.
 
     Parameters
@@ -43,14 +49,16 @@ def collect(describer: NoveltyDescriber, corpus: Corpus | None, limits: Limits) 
         The texts; without them there are no examples, documents or held-out curves.
     limits : Limits
         The maximum number of everything.
+    names_of_sides : Names, optional
+        What the two sides are called.
 
     Returns
     -------
     dict
         Plain data, with the keys ``summary``, ``themes``, ``time``, ``words``, ``cards``,
         ``examples``, ``rules``, ``phrases``, ``senses``, ``context``, ``pairs``, ``documents``,
-        ``curves``, ``notes``, ``made`` and ``n_documents``; of a page that is rendered also
-        ``title``.
+        ``curves``, ``notes``, ``made``, ``names`` and ``n_documents``; of a page that is
+        rendered also ``title``.
     """
     table, n = describer.words_, describer.n_documents_
     measures = Measures.of(describer)
@@ -86,7 +94,8 @@ def collect(describer: NoveltyDescriber, corpus: Corpus | None, limits: Limits) 
     found = _themes_and_time(describer, corpus, excerpts, limits, name, made)
     data = {
         "n_documents": dict(n),
-        "summary": summary(shown, n["known"], n["novel"], name, found["themes"]),
+        "names": (names_of_sides or Names()).to_dict(),
+        "summary": summary(shown, n["known"], n["novel"], name, found["themes"], names_of_sides),
         **found,
         "words": shown,
         "cards": made,

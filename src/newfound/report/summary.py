@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from newfound.report.measures import Measures
+from newfound.sides import Names
 from newfound.table import jsonable
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ def summary(
     n_novel: int,
     name: Callable[[str], str] = str,
     themes: dict[str, Any] | None = None,
+    names: Names | None = None,
 ) -> dict[str, Any]:
     """Return a sentence that says what is new.
 
@@ -39,6 +42,8 @@ def summary(
         Returns a word as it is to be written.
     themes : dict, optional
         The themes of the page.
+    names : Names, optional
+        What the two sides are called.
 
     Returns
     -------
@@ -56,34 +61,37 @@ def summary(
     >>> "".join(part["text"] for part in made["detail"])
     '“rugby” is in 8 of the 10 novel documents and in none of the 20 known ones.'
     """
+    piles = _Piles(n_known, n_novel, names or Names())
     columns = words["columns"] if words else {"word": [], "new": []}
     new = [i for i, found in enumerate(columns["new"]) if found][:_SHOWN]
-    names = [name(columns["word"][i]) for i in new]
+    written = [name(columns["word"][i]) for i in new]
     total = words["new"] if words else 0
     if themes and themes["rows"]:
-        said = _of_themes(themes, total, n_known, n_novel)
-    elif names:
-        said = _of_words(columns, names, new[0], total, n_known, n_novel)
+        said = _of_themes(themes, total, piles)
+    elif written:
+        said = _of_words(columns, written, new[0], total, piles)
     else:
         nothing = (
-            f"Nothing stands out in {_documents(n_novel, 'novel')}: no word differs from "
-            f"{_known(n_known)} by more than chance can explain."
+            f"Nothing stands out in {piles.novel}: no word differs from {piles.known} by more "
+            "than chance can explain."
         )
         said = {"sentence": [_part(nothing)], "detail": []}
-    return {**said, "words": new, "names": names}
+    return {**said, "words": new, "names": written}
 
 
-def description_sentence(describer: NoveltyDescriber) -> str:
+def description_sentence(describer: NoveltyDescriber, names: Names | None = None) -> str:
     """Return the sentence and the detail of `summary` as one text, as for a terminal.
 
     Parameters
     ----------
     describer : NoveltyDescriber
         Fitted.
+    names : Names, optional
+        What the two sides are called.
     """
     table, new = describer.words_, Measures.of(describer).new
-    names = ("word", "documents_novel", "documents_known")
-    columns = {name: table[name][new].tolist() for name in names}
+    wanted = ("word", "documents_novel", "documents_known")
+    columns = {name: table[name][new].tolist() for name in wanted}
     words = {"columns": {**columns, "new": [True] * int(new.sum())}, "new": int(new.sum())}
     rows = [
         {"name": theme.name, "share_novel": theme.share_novel, "share_known": theme.share_known}
@@ -92,7 +100,7 @@ def description_sentence(describer: NoveltyDescriber) -> str:
     unexplained = jsonable(describer.unexplained_)
     themes = {"rows": rows, "total": len(rows), "unexplained": unexplained}
     n = describer.n_documents_
-    made = summary(words, n["known"], n["novel"], themes=themes)
+    made = summary(words, n["known"], n["novel"], themes=themes, names=names)
     said = ("".join(part["text"] for part in made[name]) for name in ("sentence", "detail"))
     return " ".join(text for text in said if text)
 
@@ -111,20 +119,20 @@ def percent(share: float) -> str:
     return f"{value:.0f} %" if value >= 9.95 or not value else f"{value:.1f} %"
 
 
-def _of_themes(themes: dict[str, Any], n_words: int, n_known: int, n_novel: int) -> dict[str, Any]:
+def _of_themes(themes: dict[str, Any], n_words: int, piles: _Piles) -> dict[str, Any]:
     """Return the sentence about the first themes, and what they leave out."""
-    sentence = [_part(f"New above all in {_documents(n_novel, 'novel')}: ")]
-    shown = themes["rows"][:_NAMED_THEMES]
+    sentence = [_part(f"New above all in {piles.novel}: ")]
+    shown, ones = themes["rows"][:_NAMED_THEMES], piles.names.quoted("known")
     for i, theme in enumerate(shown):
         novel, known = percent(theme["share_novel"]), percent(theme["share_known"])
-        of_them, of_known = ("", "") if i else (" of them", " of the known ones")
+        of_them, of_known = ("", "") if i else (" of them", f" of the {ones} ones")
         if i:
             sentence.append(_part(" and " if i == len(shown) - 1 else ", "))
         sentence.append(_word(theme["name"]))
         sentence.append(_part(f" ({novel}{of_them}, {known}{of_known})"))
     total = themes["total"]
     said = f"{total} theme{_s(total)} and {n_words:,} word{_s(n_words)}"
-    detail = f"In all, {said} set them apart from {_known(n_known)}."
+    detail = f"In all, {said} set them apart from {piles.known}."
     if themes["unexplained"] is not None:
         explained = percent(1 - themes["unexplained"])
         detail += f" The theme{_s(total)} explain{_verb(total)} {explained} of the novelty."
@@ -136,24 +144,23 @@ def _of_words(
     names: Sequence[str],
     first: int,
     total: int,
-    n_known: int,
-    n_novel: int,
+    piles: _Piles,
 ) -> dict[str, Any]:
     """Return the sentence about the first words, and how frequent the first one is."""
-    novel, known = _documents(n_novel, "novel"), _known(n_known)
+    novel, known = piles.novel, piles.known
     if len(names) == 1:
         sentence = [_part(f"One word sets {novel} apart from {known}: "), _word(names[0])]
     else:
         several = f"{total:,} words" if total > _NAMED else f"{len(names)} words"
         such = ", above all " if total > _NAMED else ": "
-        sentence = [_part(f"{several} set {novel} apart from {known}{such}".capitalize())]
+        sentence = [_part(f"{several} set {novel} apart from {known}{such}")]
         sentence += _listed(names[:_NAMED])
     detail = [
         _part("“"),
         _word(names[0]),
         _part(
-            f"” is in {_share(columns['documents_novel'][first], n_novel)} of {novel} and in "
-            f"{_share(columns['documents_known'][first], n_known)} of {known}."
+            f"” is in {_share(columns['documents_novel'][first], piles.n_novel)} of {novel} and in "
+            f"{_share(columns['documents_known'][first], piles.n_known)} of {known}."
         ),
     ]
     return {"sentence": [*sentence, _part(".")], "detail": detail}
@@ -242,12 +249,21 @@ def periods_summary(
     return {"sentence": [_part(sentence)], "detail": [_part(detail)], "words": [], "names": []}
 
 
-def _documents(n: int, side: str) -> str:
-    return f"the {n:,} {side} document{_s(n)}"
+@dataclass(frozen=True)
+class _Piles:
+    """The documents of both sides, as a sentence names them."""
 
+    n_known: int
+    n_novel: int
+    names: Names
 
-def _known(n: int) -> str:
-    return f"the {n:,} known one{_s(n)}"
+    @property
+    def novel(self) -> str:
+        return f"the {self.n_novel:,} {self.names.quoted('novel')} document{_s(self.n_novel)}"
+
+    @property
+    def known(self) -> str:
+        return f"the {self.n_known:,} {self.names.quoted('known')} one{_s(self.n_known)}"
 
 
 def _verb(n: int) -> str:

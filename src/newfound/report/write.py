@@ -15,6 +15,7 @@ from newfound.report.limits import MAX_BYTES, Limits
 from newfound.report.page import render
 from newfound.report.periods import collect_periods
 from newfound.report.trim import trim
+from newfound.sides import Names
 from newfound.storage.files import check_writable, replacing
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ def report_page(
     *,
     known: object = None,
     novel: object = None,
+    known_name: str | None = None,
+    novel_name: str | None = None,
     title: str | None = None,
     seconds: Mapping[str, float] | None = None,
 ) -> bytes:
@@ -55,6 +58,8 @@ def report_page(
     known, novel : iterable of str, series, frame or Documents, optional
         The documents it was fitted on, needed if it was loaded from a file, which holds no texts.
         Without texts the page has no examples.
+    known_name, novel_name : str, optional
+        What the two sides are called on the page, instead of known and novel.
     title : str, optional
         The title of the page.
     seconds : mapping of str to float, optional
@@ -66,7 +71,8 @@ def report_page(
         UTF-8.
     """
     began = time.perf_counter()
-    data = collect(describer, gather(describer, known, novel), Limits())
+    names = Names(known_name, novel_name)
+    data = collect(describer, gather(describer, known, novel), Limits(), names)
     spent = {**(seconds or {}), **describer.seconds_}
     return _page(data, "What is new" if title is None else title, began, spent)
 

@@ -15,11 +15,11 @@
       "dl",
       { class: "facts" },
       fact(
-        "novel documents",
+        `${newfound.piles.novel} documents`,
         `${format.count(row.documents_novel)} (${format.share(row.documents_novel / n.novel)})`,
       ),
       fact(
-        "known documents",
+        `${newfound.piles.known} documents`,
         `${format.count(row.documents_known)} (${format.share(row.documents_known / n.known)})`,
       ),
       fact(
@@ -30,7 +30,7 @@
       fact(
         "times as frequent",
         `${format.number(row.times)} (${format.number(row.low)} to ${format.number(row.high)})`,
-        "How many times more frequent in novel documents than in known ones, shrunk for rare words. In brackets: the 90 % interval.",
+        `How many times more frequent in ${newfound.piles.novel} documents than in ${newfound.piles.known} ones, shrunk for rare words. In brackets: the 90 % interval.`,
       ),
       fact(
         "q",
@@ -47,10 +47,10 @@
       fact(
         "score",
         format.number(row.score),
-        "How many times as frequent in the rules for novel as in the rules for known.",
+        `How many times as frequent in the rules for ${newfound.piles.novel} as in the rules for ${newfound.piles.known}.`,
       ),
-      fact("in rules for novel", format.count(row.F_N)),
-      fact("in rules for known", format.count(row.F_K)),
+      fact(`in rules for ${newfound.piles.novel}`, format.count(row.F_N)),
+      fact(`in rules for ${newfound.piles.known}`, format.count(row.F_K)),
     );
   };
 
@@ -109,8 +109,8 @@
             "p",
             { class: "none" },
             row[`documents_${side}`]
-              ? `The texts of the ${side} documents with this word are not available.`
-              : `No ${side} document has it.`,
+              ? `The texts of the ${newfound.piles[side]} documents with this word are not available.`
+              : `No ${newfound.piles[side]} document has it.`,
           ),
     );
 
@@ -226,7 +226,9 @@
         el(
           "p",
           { class: "forms" },
-          row.side === "neither" ? "Neither clearly novel nor clearly known" : `Indicates ${row.side}`,
+          row.side === "neither"
+            ? `Neither clearly ${newfound.piles.novel} nor clearly ${newfound.piles.known}`
+            : `Indicates ${newfound.piles[row.side]}`,
           forms.length
             ? [" · forms: ", row.forms.flatMap((form, i) => [i ? ", " : "", el("bdi", {}, form)])]
             : null,

@@ -23,6 +23,8 @@
       holder,
     );
   };
+  // A group of words: of one side, or shared by both.
+  const called = (name) => name.replace(/known|novel/, (side) => newfound.names[side]);
   const key = (name, label) => [newfound.line(name), label];
 
   const curve = (which, title, x, y, guide, value) => {
@@ -105,7 +107,7 @@
     );
     panel.append(
       newfound.legend(
-        ...names.map((name) => key(name, `${name} (${newfound.plural(curves[name].n, "word")})`)),
+        ...names.map((name) => key(name, `${called(name)} (${newfound.plural(curves[name].n, "word")})`)),
       ),
     );
     return panel;
@@ -125,7 +127,7 @@
           marginBottom: 34,
           marginTop: 8,
           ariaLabel: "How many times more frequent the first words are, with their 90 % intervals",
-          x: { label: "times as frequent in novel documents →", type: "log", grid: true, ticks: 5 },
+          x: { label: `times as frequent in ${newfound.piles.novel} documents →`, type: "log", grid: true, ticks: 5 },
           y: {
             domain: rows.map((row) => row.word),
             label: null,

@@ -15,8 +15,8 @@ newfound.section("context", "Context", () => {
       "select",
       { id: "context-side" },
       [
-        ["novel", "for novel"],
-        ["known", "for known"],
+        ["novel", `for ${newfound.piles.novel}`],
+        ["known", `for ${newfound.piles.known}`],
         ["both", "for either"],
       ].map(([value, label]) => el("option", { value }, label)),
     );
@@ -64,7 +64,7 @@ newfound.section("context", "Context", () => {
       columns: [
         { key: "a", label: "Word", text: true, show: (row) => newfound.word(row.a, { mark: true }) },
         { key: "b", label: "With", text: true, show: (row) => newfound.word(row.b, { mark: true }) },
-        { key: "side", label: "Rules for", text: true, show: (row) => row.side },
+        { key: "side", label: "Rules for", text: true, show: (row) => newfound.names[row.side] },
         { key: "rules", label: "Rules with both" },
         { key: "lift", label: "Lift", help: "Rules with both words, divided by the number expected by chance.", show: (row) => `×${format.number(row.lift)}` },
         {
@@ -79,8 +79,8 @@ newfound.section("context", "Context", () => {
     shown.push(
       el("h3", {}, "The strongest pairs"),
       newfound.legend(
-        [newfound.line("novel"), "together in rules for novel"],
-        [newfound.line("known"), "together in rules for known"],
+        [newfound.line("novel"), `together in rules for ${newfound.piles.novel}`],
+        [newfound.line("known"), `together in rules for ${newfound.piles.known}`],
       ),
       holder,
       el("details", {}, el("summary", {}, "The pairs as a table"), table.element),

@@ -49,7 +49,7 @@ newfound.section("documents", "Documents", () => {
             ? null
             : el(
                 "span",
-                { class: "value", title: "Expected share of known documents with at least this novelty" },
+                { class: "value", title: `Expected share of ${newfound.piles.known} documents with at least this novelty` },
                 `p ${format.chance(row.p_value)}`,
               ),
           row.nearest ? el("span", { class: "value" }, "nearest: ", el("bdi", {}, row.nearest)) : null,
@@ -92,8 +92,8 @@ newfound.section("documents", "Documents", () => {
       ]
     : [
         ["", "all"],
-        ["novel", "novel"],
-        ["known", "known"],
+        ["novel", newfound.names.novel],
+        ["known", newfound.names.known],
         ["surprising", "surprising"],
       ];
   const side = el(
@@ -144,9 +144,9 @@ newfound.section("documents", "Documents", () => {
     el(
       "p",
       { class: "lead" },
-      `${how} Words that indicate novel are `,
+      `${how} Words that indicate ${newfound.piles.novel} are `,
       el("mark", { class: "novel sample" }, "underlined"),
-      ", words that indicate known are ",
+      `, words that indicate ${newfound.piles.known} are `,
       el("mark", { class: "known sample" }, "dotted"),
       "; a stronger colour means a larger contribution.",
     ),
@@ -176,7 +176,7 @@ newfound.reasons = (why) => {
           "span",
           { class: "reason" },
           newfound.mark(side),
-          ` for ${side}: `,
+          ` for ${newfound.piles[side]}: `,
           reasons.flatMap(([word, value], i) => [
             i ? ", " : null,
             newfound.word(word, { plain: true }),

@@ -46,7 +46,7 @@ newfound.section("made", "How it was made", () => {
       ? el(
           "p",
           { class: "lead" },
-          `The documents contain ${newfound.plural(made.n_words, "word")}; all forms of a word count as one. Tsetlin Machines learned ${newfound.plural(made.n_rules, "rule")} that separate known from novel documents. Scores, phrases and context are computed from the rules, the novelty of a word from the documents that have it.`,
+          `The documents contain ${newfound.plural(made.n_words, "word")}; all forms of a word count as one. Tsetlin Machines learned ${newfound.plural(made.n_rules, "rule")} that separate ${newfound.piles.known} from ${newfound.piles.novel} documents. Scores, phrases and context are computed from the rules, the novelty of a word from the documents that have it.`,
         )
       : null,
     data.periods

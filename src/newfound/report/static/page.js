@@ -53,7 +53,16 @@ newfound.format = {
   },
 };
 
-newfound.novelty = "How sure it is that the word is new, in standard deviations: positive for novel, negative for known. Chance rarely exceeds 2.";
+// What the sides are called: as they are, and in quotation marks before "documents".
+newfound.names = { known: "known", novel: "novel", neither: "unsure" };
+newfound.piles = { known: "known", novel: "novel" };
+for (const [side, { name, quoted }] of Object.entries(newfound.data.names ?? {})) {
+  newfound.names[side] = name;
+  newfound.piles[side] = quoted;
+}
+newfound.capital = (text) => text.replace(/^\p{L}/u, (letter) => letter.toUpperCase());
+
+newfound.novelty = `How sure it is that the word is new, in standard deviations: positive for ${newfound.piles.novel}, negative for ${newfound.piles.known}. Chance rarely exceeds 2.`;
 
 newfound.evidence =
   "How sure it is that the theme is new, in standard deviations, corrected for the search. Chance rarely exceeds 2.";
@@ -69,7 +78,7 @@ newfound.sideLabel = (side) =>
     "span",
     { class: `side ${side}` },
     newfound.mark(side),
-    ` ${side === "neither" ? "unsure" : side}`,
+    ` ${newfound.names[side] ?? side}`,
   );
 
 // Rows of the words of the page, and their numbers by name.

@@ -49,7 +49,7 @@ newfound.rule = (rule) => {
 newfound.support = (rule) => {
   const precision = rule.precision === null ? "" : `, precision ${newfound.format.share(rule.precision)}`;
   const base = precision ? `, base rate ${newfound.format.share(rule.base_rate)}` : "";
-  return `${newfound.plural(rule.documents_novel, "novel document")}, ${newfound.plural(rule.documents_known, "known document")}${precision}${base}`;
+  return `${newfound.plural(rule.documents_novel, `${newfound.piles.novel} document`)}, ${newfound.plural(rule.documents_known, `${newfound.piles.known} document`)}${precision}${base}`;
 };
 
 newfound.section("rules", "Rules", () => {
@@ -61,8 +61,8 @@ newfound.section("rules", "Rules", () => {
       {},
       [
         ["", "both sides"],
-        ["novel", "novel"],
-        ["known", "known"],
+        ["novel", newfound.names.novel],
+        ["known", newfound.names.known],
       ].map(([value, label]) => el("option", { value }, label)),
     );
   const filtered = (table, id, text) => {
@@ -90,8 +90,8 @@ newfound.section("rules", "Rules", () => {
     );
   };
   const counts = [
-    { key: "documents_novel", label: "Novel documents" },
-    { key: "documents_known", label: "Known documents" },
+    { key: "documents_novel", label: newfound.capital(`${newfound.piles.novel} documents`) },
+    { key: "documents_known", label: newfound.capital(`${newfound.piles.known} documents`) },
     {
       key: "precision",
       label: "Precision",
@@ -194,7 +194,7 @@ newfound.section("rules", "Rules", () => {
             ]),
           ],
         },
-        { key: "side", label: "Side", text: true, show: (row) => row.side },
+        { key: "side", label: "Side", text: true, show: (row) => newfound.names[row.side] },
         {
           key: "strength",
           label: "Strength",
@@ -248,7 +248,7 @@ newfound.section("senses", "Senses", () => {
             el(
               "small",
               {},
-              `together in ${format.count(row.documents_novel)} novel and ${newfound.plural(row.documents_known, "known document")}`,
+              `together in ${format.count(row.documents_novel)} ${newfound.piles.novel} and ${newfound.plural(row.documents_known, `${newfound.piles.known} document`)}`,
             ),
             row.example ? newfound.original(row.example, both) : null,
           );

@@ -12,11 +12,11 @@
   const shares = (novel, known) =>
     by
       ? `${format.percent(novel)} of the documents of the ${by}, ${format.percent(known)} of the ${others} ones`
-      : `${format.percent(novel)} of the novel documents, ${format.percent(known)} of the known`;
+      : `${format.percent(novel)} of the ${newfound.piles.novel} documents, ${format.percent(known)} of the ${newfound.piles.known}`;
   const counts = (novel, known) =>
     by
       ? `${newfound.plural(novel, "document")} of the ${by}, ${format.count(known)} ${others}`
-      : `${newfound.plural(novel, "novel document")}, ${newfound.plural(known, "known document")}`;
+      : `${newfound.plural(novel, `${newfound.piles.novel} document`)}, ${newfound.plural(known, `${newfound.piles.known} document`)}`;
 
   const held = (theme) =>
     theme.held_out_share_novel === null || theme.held_out_share_novel === undefined
@@ -91,7 +91,7 @@
           el(
             "p",
             { class: "why" },
-            "These words are in the same novel documents more often than by chance (1 is always, 0 is chance): ",
+            `These words are in the same ${by ? "" : `${newfound.piles.novel} `}documents more often than by chance (1 is always, 0 is chance): `,
             list(
               theme.joined.map(([a, b, strength]) => [
                 el("bdi", {}, a),
@@ -188,7 +188,7 @@
 
   newfound.noThemes = by
     ? `No theme was found: no group of words is more frequent in the ${by} than chance can explain.`
-    : "No theme was found: no group of words is more frequent in the novel documents than chance can explain.";
+    : `No theme was found: no group of words is more frequent in the ${newfound.piles.novel} documents than chance can explain.`;
 
   newfound.section("themes", "Themes", () => {
     const { data } = newfound;
@@ -202,8 +202,8 @@
         newfound.unexplained(data.themes),
       ),
       newfound.legend(
-        [newfound.mark("novel"), "share of the novel documents"],
-        [newfound.mark("known"), "share of the known documents"],
+        [newfound.mark("novel"), `share of the ${newfound.piles.novel} documents`],
+        [newfound.mark("known"), `share of the ${newfound.piles.known} documents`],
       ),
       newfound.themeList(data.themes),
     ];

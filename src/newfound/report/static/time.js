@@ -110,9 +110,9 @@
         [swatch("later"), "after it"],
       );
     return newfound.legend(
-      [swatch("novel"), "novel documents"],
-      [swatch("known"), "known documents"],
-      time.boundary && [swatch("boundary"), `the novel documents begin on ${time.boundary}`],
+      [swatch("novel"), `${newfound.piles.novel} documents`],
+      [swatch("known"), `${newfound.piles.known} documents`],
+      time.boundary && [swatch("boundary"), `the ${newfound.piles.novel} documents begin on ${time.boundary}`],
     );
   };
 
@@ -164,8 +164,8 @@
       columns: [
         { key: "bin", label: `First day of the ${newfound.unit()}`, text: true, show: (row) => row.bin },
         { key: "all", label: "All documents" },
-        { key: "known", label: "Known" },
-        { key: "novel", label: "Novel" },
+        { key: "known", label: newfound.capital(newfound.names.known) },
+        { key: "novel", label: newfound.capital(newfound.names.novel) },
         ...themes.map((theme, k) => ({ key: `theme ${k + 1}`, label: theme.name })),
       ],
       record: (row) =>

@@ -23,7 +23,7 @@ newfound.dozen = () => {
             {},
             newfound.mark(side),
             ` ${format.percent(row[`documents_${side}`] / n[side])} `,
-            el("span", { class: "unseen" }, `of the ${side} documents `),
+            el("span", { class: "unseen" }, `of the ${newfound.piles[side]} documents `),
           ),
         );
         return el(
@@ -37,8 +37,8 @@ newfound.dozen = () => {
       }),
     ),
     newfound.legend(
-      [newfound.mark("novel"), "share of the novel documents that have the word"],
-      [newfound.mark("known"), "share of the known documents that have it"],
+      [newfound.mark("novel"), `share of the ${newfound.piles.novel} documents that have the word`],
+      [newfound.mark("known"), `share of the ${newfound.piles.known} documents that have it`],
     ),
   ];
 };
@@ -81,13 +81,13 @@ newfound.section("words", "Words", () => {
       label: "Side",
       text: true,
       help: "The side that the word indicates; unsure where q is above 5 %, and so the interval of times includes 1.",
-      show: (row) => (row.side === "neither" ? "unsure" : row.side),
+      show: (row) => newfound.names[row.side],
     },
     { key: "novelty", label: "Novelty", help: newfound.novelty, show: (row) => format.signed(row.novelty) },
     {
       key: "times",
       label: "Times",
-      help: "How many times more frequent the word is in novel documents than in known ones, shrunk for rare words.",
+      help: `How many times more frequent the word is in ${newfound.piles.novel} documents than in ${newfound.piles.known} ones, shrunk for rare words.`,
       show: (row) => format.number(row.times),
     },
     {
@@ -111,17 +111,21 @@ newfound.section("words", "Words", () => {
     {
       key: "score",
       label: "Score",
-      help: "How many times as frequent in the rules for novel as in the rules for known; the score of the paper.",
+      help: `How many times as frequent in the rules for ${newfound.piles.novel} as in the rules for ${newfound.piles.known}; the score of the paper.`,
       show: (row) => format.number(row.score),
     },
-    { key: "F_N", label: "In rules for novel", help: "Number of rules in which it indicates novel." },
-    { key: "F_K", label: "In rules for known", help: "Number of rules in which it indicates known." },
+    { key: "F_N", label: `In rules for ${newfound.piles.novel}`, help: `Number of rules in which it indicates ${newfound.piles.novel}.` },
+    { key: "F_K", label: `In rules for ${newfound.piles.known}`, help: `Number of rules in which it indicates ${newfound.piles.known}.` },
     {
       key: "documents_novel",
-      label: "Novel documents",
-      help: "Number of novel documents with the word, in any form.",
+      label: newfound.capital(`${newfound.piles.novel} documents`),
+      help: `Number of ${newfound.piles.novel} documents with the word, in any form.`,
     },
-    { key: "documents_known", label: "Known documents", help: "Number of known documents with the word, in any form." },
+    {
+      key: "documents_known",
+      label: newfound.capital(`${newfound.piles.known} documents`),
+      help: `Number of ${newfound.piles.known} documents with the word, in any form.`,
+    },
   ].filter(Boolean);
   const part =
     words.length < data.words.total
@@ -179,8 +183,8 @@ newfound.section("words", "Words", () => {
     { id: "words-side" },
     [
       ["", "all"],
-      ["novel", "novel"],
-      ["known", "known"],
+      ["novel", newfound.names.novel],
+      ["known", newfound.names.known],
       ["neither", "unsure"],
     ].map(([value, label]) => el("option", { value }, label)),
   );
@@ -225,7 +229,7 @@ newfound.section("words", "Words", () => {
     newfound.legend(
       ...["novel", "known", "neither"].map((name) => [
         newfound.mark(name),
-        name === "neither" ? "unsure: may be chance" : `indicates ${name}`,
+        name === "neither" ? "unsure: may be chance" : `indicates ${newfound.piles[name]}`,
       ]),
     ),
     holder,
@@ -306,7 +310,7 @@ newfound.scatter = (words, kept, width, filtered) => {
           stroke: "var(--line)",
           maxRadius: 30,
           title: ({ row }) =>
-            `${row.word}\nnovelty ${format.signed(row.novelty)}\n${format.number(row.times)} times as frequent (${format.number(row.low)} to ${format.number(row.high)})\n${newfound.plural(row.documents_novel, "novel document")}\n${newfound.plural(row.documents_known, "known document")}`,
+            `${row.word}\nnovelty ${format.signed(row.novelty)}\n${format.number(row.times)} times as frequent (${format.number(row.low)} to ${format.number(row.high)})\n${newfound.plural(row.documents_novel, `${newfound.piles.novel} document`)}\n${newfound.plural(row.documents_known, `${newfound.piles.known} document`)}`,
         }),
       ),
     ],
