@@ -124,7 +124,10 @@ class Table:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        lines = [list(self.columns), *self._head()]
+        lines = [
+            [" ".join(visible(cell).split("\n")) for cell in line]
+            for line in (self.columns, *self._head())
+        ]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         shown = [
             "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -50,6 +51,7 @@ _FORMS_SHOWN = 3
 _RULES_SHOWN = 4
 _CURVE_WIDTH = 16
 _NAME_LENGTH = 12  # of a side, in the heading of a column
+_CONTROLS = re.compile(r"[\x7f-\x9f]")
 
 
 def say(message: object) -> None:
@@ -152,7 +154,9 @@ def print_json(data: object, *, indent: int | None = 2) -> None:
     """Print plain data as JSON on standard output; ASCII where the encoding is not UTF-8."""
     utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     with _standard_output():
-        print(json.dumps(data, ensure_ascii=not utf8, allow_nan=False, indent=indent))
+        text = json.dumps(data, ensure_ascii=not utf8, allow_nan=False, indent=indent)
+        # JSON allows these control characters as they are, and terminals obey some of them.
+        print(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 @contextmanager

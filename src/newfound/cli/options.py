@@ -230,18 +230,38 @@ def check_distinct(
     tables : sequence of path
         The paths of --output, if it can be repeated.
     """
-    named = {
-        os.path.realpath(path): option
+    given = {
+        option: path
         for option, path in (inputs or {}).items()
         if path is not None and str(path) != "-"
     }
-    real = [os.path.realpath(path) for path in tables]
-    if len(set(real)) < len(real):
+    named = {_file(path): option for option, path in given.items()}
+    files = [_file(path) for path in tables]
+    if len(set(files)) < len(files):
         raise typer.BadParameter("--output names the same file twice.")
     for option, path in [*(("--output", path) for path in tables), *outputs.items()]:
-        if path is not None and named.setdefault(os.path.realpath(path), option) != option:
-            other = named[os.path.realpath(path)]
+        if path is None:
+            continue
+        other = named.setdefault(_file(path), option)
+        if other != option:
             raise typer.BadParameter(f"{other} and {option} are the same: {path}.")
+        for other, folder in given.items():
+            if os.path.isdir(folder) and os.path.exists(path) and _is_below(path, folder):
+                raise typer.BadParameter(f"{option} {path} is one of the documents of {other}.")
+
+
+def _file(path: str | Path) -> tuple[int, int] | str:
+    """Return what is the same for two names of one file: symbolic links and hard links."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return os.path.realpath(path)
+    return status.st_dev, status.st_ino
+
+
+def _is_below(path: Path, folder: str | Path) -> bool:
+    real = os.path.realpath(folder)
+    return os.path.commonpath([real, os.path.realpath(path)]) == real
 
 
 def reading_options(

@@ -23,6 +23,7 @@ __all__ = ["Calibration", "ShareOfNew", "check_alpha", "held_back_needed", "shar
 
 _CUT = 0.5  # p-values above it are taken as those of known documents
 _Z = 1.645  # 90 %
+MIN_ALPHA = 1e-9  # it needs a thousand million held-back documents
 _OWN = 5  # a class has its own threshold from _OWN / alpha held-back documents on
 
 
@@ -32,6 +33,11 @@ def check_alpha(alpha: object) -> float:
         raise ValueError(f"alpha={alpha!r}: expected a false-alarm rate such as 0.05.")
     if not 0 < float(alpha) < 1:
         raise ValueError(f"alpha={alpha!r}: expected a false-alarm rate between 0 and 1.")
+    if float(alpha) < MIN_ALPHA:
+        raise ValueError(
+            f"alpha={alpha!r}: expected at least {MIN_ALPHA:g}; a rate of alpha needs 1/alpha "
+            "known documents to be held back."
+        )
     return float(alpha)
 
 

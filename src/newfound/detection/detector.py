@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import os
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,6 +46,16 @@ from newfound.text.vectorizer import TextVectorizer
 __all__ = ["NOVEL", "NoveltyDetector"]
 
 Callback = Callable[[EpochInfo], bool | None]
+
+
+# Beside the detectors, because a lock can be neither copied nor pickled.
+_locks: WeakKeyDictionary[NoveltyDetector, threading.RLock] = WeakKeyDictionary()
+_guard = threading.Lock()
+
+
+def _growth_lock(detector: NoveltyDetector) -> threading.RLock:
+    with _guard:
+        return _locks.setdefault(detector, threading.RLock())
 
 
 class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
@@ -237,7 +249,7 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
         New words are added, the training of the rules of known classes continues, a new class gets
         rules of its own, and the linear classifier is trained again. A share of the documents is
         held back, too, and all held-back documents are scored again. If it fails or is interrupted,
-        the detector stays as it was.
+        the detector stays as it was. Calls of several threads take turns.
 
         Parameters
         ----------
@@ -254,12 +266,19 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
         -------
         self
         """
-        if not self.__sklearn_is_fitted__():
-            return self.fit(X, y)
-        check_whole_number("epochs", epochs, 1)
-        texts, labels = known_texts(X, y)
-        if not texts:
-            raise ValueError("There is no known document with text to learn from; pass at least 1.")
+        with _growth_lock(self):
+            if not self.__sklearn_is_fitted__():
+                return self.fit(X, y)
+            check_whole_number("epochs", epochs, 1)
+            texts, labels = known_texts(X, y)
+            if not texts:
+                raise ValueError(
+                    "There is no known document with text to learn from; pass at least 1."
+                )
+            return self._grow(texts, labels, epochs)
+
+    def _grow(self, texts: list[str], labels: NDArray[Any] | None, epochs: int) -> Self:
+        """Learn more known documents; nobody else may do so meanwhile, or one call is lost."""
         if labels is None:
             labels = self.nearest(texts)
         check_share(self.held_back)

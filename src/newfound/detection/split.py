@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -124,7 +125,9 @@ def n_held_back(n: int, alpha: float, share: float) -> int:
     check_share(share)
     needed = held_back_needed(alpha)
     if not _is_enough(n, share, needed):
-        enough = next((m for m in range(n, 100 * needed + 100) if _is_enough(m, share, needed)), 0)
+        sizes = range(n, 100 * needed + 100)  # with more documents, enough stays enough
+        place = bisect_left(sizes, True, key=lambda m: _is_enough(m, share, needed))
+        enough = sizes[place] if place < len(sizes) else 0
         advice = f"pass at least {enough:,}, or a higher alpha" if enough else "hold back fewer"
         raise ValueError(
             f"There {'is 1 known document' if n == 1 else f'are {n:,} known documents'} with text; "

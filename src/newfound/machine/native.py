@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -16,6 +17,14 @@ __all__ = ["HISTORY_COLUMNS", "MachineParameters", "NativeMachine"]
 
 HISTORY_COLUMNS = _core.HISTORY_COLUMNS
 _Csr = tuple[NDArray[np.int64], NDArray[np.int32]]
+
+
+def _memory() -> int:
+    """Return the memory of this computer in bytes."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return 1 << 62
 
 
 class MachineParameters(NamedTuple):
@@ -72,14 +81,18 @@ class NativeMachine:
             (np.zeros(1, np.int64), np.zeros(0, np.int32)),
             np.zeros(0, np.int32),
         )
+        automata = 2 * n_features * n_classes * parameters.n_clauses
+        too_large = MemoryError(
+            f"The machine needs {automata / 2**30:.1f} GiB for {automata:,} automata; use "
+            "fewer clauses or features."
+        )
+        # The system may promise more memory than there is, and end the process when it is used.
+        if automata > _memory():
+            raise too_large
         try:
             self._core = _core.Machine(n_classes, n_features, seed=seed, **parameters._asdict())
         except MemoryError:
-            automata = 2 * n_features * n_classes * parameters.n_clauses
-            raise MemoryError(
-                f"The machine needs {automata / 2**30:.1f} GiB for {automata:,} automata; use "
-                "fewer clauses or features."
-            ) from None
+            raise too_large from None
 
     def fit(
         self,

@@ -20,6 +20,7 @@ __all__ = ["MAX_DOCUMENTS", "MAX_INTEGER", "Fields", "is_text"]
 
 MAX_INTEGER = 2**53  # up to here integers are exact as floats, too
 MAX_DOCUMENTS = 2**31 - 1
+_MAX_NUMBER = 1e60  # far beyond any sound value, and products of a few are still finite
 _ADVICE = "save the model again"
 
 
@@ -104,7 +105,7 @@ class Fields:
             raise self.refusal(name, value, f"a whole number from {least:,} to {most:,}")
         return value
 
-    def number(self, name: str, *, least: float = -math.inf, most: float = math.inf) -> float:
+    def number(self, name: str, *, least: float = -_MAX_NUMBER, most: float = _MAX_NUMBER) -> float:
         """Return a finite number from `least` to `most`."""
         value = self.value(name)
         sound = type(value) in (int, float) and math.isfinite(value) and least <= value <= most
@@ -185,11 +186,13 @@ class Fields:
         kind = np.dtype(dtype)
         if array.shape != shape or array.dtype != kind:
             raise self.refusal(name, array, f"{kind} numbers of the shape {shape}")
-        sound = np.isfinite(array)
+        most = min(_MAX_NUMBER, float(np.finfo(kind).max))
+        sound = np.abs(array) <= most  # false for nan
         if nan:
             sound |= np.isnan(array)
         if not sound.all():
-            raise self.refusal(name, float(array[~sound][0]), "finite numbers")
+            expected = f"finite numbers from {-most:g} to {most:g}"
+            raise self.refusal(name, float(array[~sound][0]), expected)
         return array
 
     def only(self, names: Iterable[str]) -> None:

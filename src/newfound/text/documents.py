@@ -72,9 +72,9 @@ class Documents:
         Where the documents come from.
     found : dict of str to int
         Counts of special cases. Left out: ``empty``, ``blank`` and ``non-text`` documents, and in a
-        folder ``hidden`` and ``table`` files. Kept: a ``duplicate`` of an earlier document, unless
-        `duplicates_dropped`; lines or files ``recoded`` from Windows-1252; files in ``utf-16`` or
-        ``utf-32``; documents ``repaired``
+        folder ``hidden`` and ``table`` files and folders that are links (``linked folder``). Kept:
+        a ``duplicate`` of an earlier document, unless `duplicates_dropped`; lines or files
+        ``recoded`` from Windows-1252; files in ``utf-16`` or ``utf-32``; documents ``repaired``
         that had half a surrogate pair.
     duplicates_dropped : bool
         Whether duplicates were left out.

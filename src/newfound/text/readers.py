@@ -13,8 +13,8 @@ import stat
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import date
 from typing import Any, BinaryIO, NamedTuple, cast
 
@@ -47,6 +47,7 @@ __all__ = [
 MAX_DOCUMENT_BYTES = 1 << 28
 
 TABLES = ("csv", "tsv", "jsonl", "json", "parquet")
+_MAX_RATIO = 200  # bytes of text for each compressed byte; natural text has 2 to 10
 _ROWS_LOOKED_AT = 200  # to see whether a column that was guessed holds text
 _FORMATS = ("txt", *TABLES)
 
@@ -194,9 +195,10 @@ class Reader:
         self.encoding = encoding
         self.counts: Counter[str] = Counter()
         try:
-            "".encode(encoding or "utf-8")
-        except LookupError as error:
+            "".encode("utf-8" if encoding is None else encoding)
+        except (LookupError, UnicodeError) as error:
             raise DocumentError(f"There is no encoding {encoding!r} for text.") from error
+        self.unpacked, self.most_unpacked = 0, MAX_DOCUMENT_BYTES
         self.file = "standard input" if name == "-" else name
         self.line = 0
         self.guessed: str | None = None
@@ -291,8 +293,22 @@ class Reader:
             yield sys.stdin.buffer
             return
         with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
             packed = path.lower().endswith(".gz")
-            yield cast(BinaryIO, gzip.GzipFile(fileobj=file) if packed else file)
+            if packed:
+                self.most_unpacked += _MAX_RATIO * size
+            yield cast(BinaryIO, _Unpacked(file, self.count_unpacked) if packed else file)
+            if os.fstat(file.fileno()).st_size < size:
+                raise DocumentError(f"{path} became shorter while it was read; read it again.")
+
+    def count_unpacked(self, n: int) -> None:
+        """Raise a `DocumentError` if the files hold more than text does when it is compressed."""
+        self.unpacked += n
+        if self.unpacked > self.most_unpacked:
+            raise DocumentError(
+                f"{self.file} holds more than {_MAX_RATIO} bytes for each compressed byte, which "
+                "no text does; unpack it yourself if it is sound."
+            )
 
     def lines(self, stream: BinaryIO) -> Iterator[str]:
         """Iterate over decoded lines; only a line feed ends a line."""
@@ -312,7 +328,8 @@ class Reader:
                 yield decoded.removeprefix("\ufeff") if self.line == 1 else decoded
         finally:
             if text is not None:
-                text.detach()  # otherwise it closes standard input
+                with suppress(ValueError):  # the file is closed, because reading was given up
+                    text.detach()  # otherwise it closes standard input
 
     def _marked(self, raw: bytes) -> str | None:
         """Return the encoding that a byte-order mark tells, and count its use."""
@@ -429,19 +446,38 @@ class Reader:
                     yield make_record(row, columns, self._place(self.line), where)
         except DocumentError:
             raise
+        except (NotImplementedError, TypeError, OverflowError) as error:
+            reason = str(error).partition("\n")[0].rstrip(".")
+            raise DocumentError(
+                f"{self.file} has a column of a type that cannot be read: {reason}."
+            ) from error
         except ValueError as error:
             reason = str(error).partition("\n")[0]
             raise DocumentError(f"{self.file} is not a complete Parquet file: {reason}") from error
 
+    def _files_below(self, root: str) -> list[str]:
+        """Return the files below a folder; count those that are hidden or behind a linked folder.
+
+        Folders that are links are not followed: they may lead back, or to files already read.
+        """
+        found, folders = [], [root]
+        while folders:
+            with os.scandir(folders.pop()) as entries:
+                for entry in entries:
+                    if entry.name.startswith("."):
+                        self.counts["hidden"] += 1
+                    elif entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+                    elif entry.is_dir():
+                        self.counts["linked folder"] += 1
+                    else:
+                        found.append(entry.path)
+        return found
+
     def _folder(self) -> Iterator[Record]:
         """Iterate over files as documents; they have labels if all are in subfolders."""
-        root, paths = self.name, []
-        for folder, folders, files in os.walk(root, onerror=_raise):
-            hidden = [name for name in (*folders, *files) if name.startswith(".")]
-            if hidden:
-                self.counts["hidden"] += len(hidden)
-            folders[:] = [name for name in folders if name not in hidden]
-            paths += [os.path.join(folder, name) for name in files if name not in hidden]
+        root = self.name
+        paths = self._files_below(root)
         ids = {os.path.relpath(path, root).replace(os.sep, "/"): path for path in paths}
         labelled = all("/" in name for name in ids)
         for name in sorted(ids):
@@ -464,10 +500,29 @@ class Reader:
                 )
 
 
+class _Unpacked(gzip.GzipFile):
+    """A gzip file that reports how many bytes are unpacked."""
+
+    def __init__(self, file: BinaryIO, report: Callable[[int], None]) -> None:
+        super().__init__(fileobj=file)
+        self.report = report
+
+    def read(self, size: int | None = -1) -> bytes:
+        found = super().read(size)
+        self.report(len(found))
+        return found
+
+    def readline(self, size: int | None = -1) -> bytes:
+        found = super().readline(size)
+        self.report(len(found))
+        return found
+
+    def read1(self, size: int = -1) -> bytes:
+        found = super().read1(size)
+        self.report(len(found))
+        return found
+
+
 def _suffix(name: str) -> str:
     suffix = os.path.splitext(name.lower().removesuffix(".gz"))[1].removeprefix(".")
     return "jsonl" if suffix == "ndjson" else suffix
-
-
-def _raise(error: OSError) -> None:
-    raise error

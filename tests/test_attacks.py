@@ -1,0 +1,376 @@
+"""Attacks on what users pass in: nothing is lost without a word, hangs, or ends in a traceback."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from detector_files import answers, small_detector
+from model_files import assemble, take_apart
+from newfound import NoveltyDetector, TsetlinMachineClassifier
+from newfound.cli.console import print_json
+from newfound.detection.calibration import MIN_ALPHA, check_alpha
+from newfound.detection.split import n_held_back
+from newfound.machine.native import MachineParameters, NativeMachine
+from newfound.marks import visible
+from newfound.storage.errors import ModelFileError
+from newfound.table import Table
+from newfound.text import readers
+from newfound.text.documents import DocumentError, read_documents
+
+
+def newfound(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "newfound", *map(str, arguments)]
+    return subprocess.run(
+        command, cwd=cwd, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def refused(path: Path, message: str, **options: Any) -> None:
+    with pytest.raises(DocumentError, match=message) as caught:
+        read_documents(path, **options)
+    assert "\n" not in str(caught.value) and len(str(caught.value)) <= 300 + len(str(path))
+
+
+# rates
+
+
+@pytest.mark.parametrize("alpha", [1e-300, 5e-324, 1e-10])
+def test_a_rate_that_no_collection_can_hold_is_refused_at_once(alpha: float) -> None:
+    with pytest.raises(ValueError, match="needs 1/alpha"):
+        check_alpha(alpha)
+
+
+@pytest.mark.parametrize("alpha", [MIN_ALPHA, 1e-6, 0.001, 0.05, 0.3])
+@pytest.mark.parametrize("share", [0.01, 0.2, 0.5, 0.97])
+def test_how_many_documents_are_enough_is_found_in_constant_time(
+    alpha: float, share: float
+) -> None:
+    start = time.perf_counter()
+    with pytest.raises(ValueError, match="known document") as caught:
+        n_held_back(1, alpha, share)
+    assert time.perf_counter() - start < 0.5
+    advice = str(caught.value).partition("pass at least ")[2].partition(", or")[0]
+    if advice:
+        enough = int(advice.replace(",", ""))
+        n_held_back(enough, alpha, share)
+        with pytest.raises(ValueError, match="known document"):
+            n_held_back(enough - 1, alpha, share)
+
+
+# folders and files
+
+
+def test_linked_folders_are_counted(tmp_path: Path) -> None:
+    folder, other = tmp_path / "folder", tmp_path / "other"
+    for place in (folder, other):
+        place.mkdir()
+        (place / "a.txt").write_text(f"a match in {place.name}")
+    (folder / "link").symlink_to(other, target_is_directory=True)
+    (folder / "loop").symlink_to(folder, target_is_directory=True)
+    documents = read_documents(folder)
+    assert len(documents) == 1 and documents.found["linked folder"] == 2
+    assert "2 linked folder" in documents.summary()
+
+
+def test_folders_may_be_nested_as_deep_as_the_system_lets_them(tmp_path: Path) -> None:
+    deep = tmp_path
+    for _ in range(1200):
+        deep = deep / "d"
+        os.mkdir(deep)
+    (deep / "a.txt").write_text("a match")
+    try:
+        assert read_documents(tmp_path).texts == ("a match",)
+    finally:  # Python cannot remove it: that is recursive, too
+        subprocess.run(["rm", "-r", str(tmp_path / "d")], check=True)
+
+
+def test_a_file_that_becomes_shorter_while_it_is_read_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "many.txt"
+    path.write_text("a match of two sides\n" * 200_000)
+    with pytest.raises(DocumentError, match="became shorter while it was read"):
+        for number, _ in enumerate(
+            readers.Reader(str(path), readers.Columns(None), None).records(None)
+        ):
+            if number == 10:
+                os.truncate(path, 1_000_000)
+
+
+def test_a_file_that_grows_while_it_is_read_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "log.txt"
+    path.write_text("a match\n" * 1000)
+    n = 0
+    for _ in readers.Reader(str(path), readers.Columns(None), None).records(None):
+        if n == 0:
+            with open(path, "a") as stream:
+                stream.write("another match\n")
+        n += 1
+    assert n >= 1000
+
+
+@pytest.mark.parametrize("name", ["bomb.txt.gz", "bomb.csv.gz", "bomb.jsonl.gz"])
+@pytest.mark.parametrize("encoding", [None, "utf-8"])
+def test_a_gzip_bomb_of_short_lines_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, encoding: str | None
+) -> None:
+    monkeypatch.setattr(readers, "MAX_DOCUMENT_BYTES", 100_000)
+    lines = {"bomb.txt.gz": "a b\n", "bomb.csv.gz": "a b\n", "bomb.jsonl.gz": '{"text": "a b"}\n'}
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(b"text\n" + lines[name].encode() * 1_000_000))
+    if "jsonl" in name:
+        path.write_bytes(gzip.compress(lines[name].encode() * 1_000_000))
+    refused(path, "for each compressed byte", encoding=encoding)
+
+
+def test_compressed_text_is_no_bomb(tmp_path: Path) -> None:
+    path = tmp_path / "news.txt.gz"
+    path.write_bytes(gzip.compress(b"the same sentence again and again\n" * 1000))
+    assert len(read_documents(path)) == 1000
+
+
+# tracebacks
+
+
+@pytest.mark.parametrize("encoding", ["", "hex", "undefined", "no-such"])
+def test_a_wrong_encoding_is_refused_in_a_sentence(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("a match")
+    refused(path, "There is no encoding", encoding=encoding)
+
+
+@pytest.mark.parametrize("content", ['text,b\n"a,b\nx', "text,b\n1,2,3\nx,y\n", 'text\n"a"b\nc\n'])
+def test_a_malformed_csv_file_with_an_encoding_leaves_no_exception_behind(
+    tmp_path: Path, content: str
+) -> None:
+    (tmp_path / "bad.csv").write_text(content + "more,rows\n" * 5000)
+    ended = newfound(
+        "describe", "--known", "bad.csv", "--novel", "bad2.csv", "--encoding", "utf-8",
+        cwd=tmp_path,
+    )  # fmt: skip
+    assert ended.returncode == 1 and len(ended.stderr.splitlines()) == 1, ended.stderr
+
+
+def test_a_parquet_column_that_cannot_be_read_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow", reason="the extra 'parquet' is not installed")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    far = pyarrow.array([2**62], pyarrow.timestamp("us"))
+    path = tmp_path / "far.parquet"
+    table = pyarrow.table({"text": ["a match"], "day": far})
+    parquet.write_table(table, path)
+    refused(path, "far.parquet", text_column="text", date_column="day")
+
+
+def test_a_machine_larger_than_the_memory_is_refused_at_once() -> None:
+    start = time.perf_counter()
+    with pytest.raises(MemoryError, match=r"needs [\d.]+ GiB"):
+        NativeMachine(MachineParameters(2**28, 10, 3.0, False, 0), 2, 2**24, seed=1)
+    X = np.eye(3, dtype=bool)
+    with pytest.raises((MemoryError, ValueError)):
+        TsetlinMachineClassifier(n_clauses=2**30 - 2).fit(np.tile(X, (1, 1000)), [0, 1, 2])
+    assert time.perf_counter() - start < 2
+
+
+def test_without_threads_a_fit_uses_one() -> None:
+    # The stack of a thread, 1 GB here, does not fit into the address space that is left.
+    code = """
+import resource, threading
+import numpy as np
+from newfound import TsetlinMachineClassifier
+rng = np.random.default_rng(0)
+X, y = rng.random((200, 300)) < 0.1, np.arange(200) % 2
+settings = dict(n_clauses=1024, T=50, epochs=2, random_state=1)
+alone = TsetlinMachineClassifier(**settings).fit(X, y).states_
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 300_000_000,) * 2)
+try:
+    threading.Thread(target=print).start()
+    print("threads")
+except RuntimeError:
+    print("none")
+print((TsetlinMachineClassifier(**settings, n_jobs=4).fit(X, y).states_ == alone).all())
+"""
+    command = ["sh", "-c", 'ulimit -s 1000000; exec "$@"', "sh", sys.executable, "-c", code]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert ended.stdout.split() == ["none", "True"], ended.stderr[-500:]
+
+
+# one file by two names
+
+
+@pytest.mark.parametrize("link", [os.link, os.symlink])
+def test_two_outputs_that_are_one_file_by_a_link_are_refused(tmp_path: Path, link: Any) -> None:
+    (tmp_path / "a.csv").write_text("old")
+    link(tmp_path / "a.csv", tmp_path / "b.csv")
+    for name in ("known.txt", "novel.txt"):
+        (tmp_path / name).write_text("a match\n" * 5)
+    given = ("describe", "--known", "known.txt", "--novel", "novel.txt", "--force")
+    ended = newfound(*given, "--output", "a.csv", "--report", "b.csv", cwd=tmp_path)
+    assert ended.returncode == 2 and "are the same" in ended.stderr
+    ended = newfound(*given, "--output", "a.csv", "--output", "b.csv", cwd=tmp_path)
+    assert ended.returncode == 2 and "same file twice" in ended.stderr
+    assert (tmp_path / "a.csv").read_text() == "old"
+
+
+def test_an_output_does_not_replace_a_document_of_a_folder(tmp_path: Path) -> None:
+    for name in ("known", "novel"):
+        (tmp_path / name).mkdir()
+        for number in range(4):
+            (tmp_path / name / f"{number}.json").write_text("a match")
+    ended = newfound(
+        "describe", "--known", "known", "--novel", "novel", "--force",
+        "--output", "known/1.json", cwd=tmp_path,
+    )  # fmt: skip
+    assert ended.returncode == 2 and "one of the documents" in " ".join(ended.stderr.split())
+    assert (tmp_path / "known" / "1.json").read_text() == "a match"
+
+
+# threads
+
+
+def test_threads_that_teach_one_detector_lose_no_document() -> None:
+    detector = small_detector()
+    before = sum(detector.n_documents_.values())
+    texts = [f"the match number {number} was won" for number in range(6)]
+
+    def teach(first: int) -> None:
+        for number in range(first, first + 2):
+            detector.partial_fit([texts[number]], [str(detector.classes_[0])])
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        threads = [threading.Thread(target=teach, args=(first,)) for first in (0, 2, 4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert sum(detector.n_documents_.values()) == before + len(texts)
+
+
+def test_threads_that_begin_one_detector_lose_no_document() -> None:
+    texts = [f"a match of {word} players" for word in ["one", "two", "three", "four", "five"]] * 12
+    detector = NoveltyDetector(alpha=0.2, random_state=1, epochs=2, n_clauses=10)
+
+    def teach() -> None:
+        detector.partial_fit(texts)
+
+    threads = [threading.Thread(target=teach) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(detector.n_documents_.values()) == 3 * len(texts)
+
+
+# terminals
+
+CONTROLS = "".join(map(chr, [*range(0x20), *range(0x7F, 0xA0)]))
+
+
+def test_no_control_character_reaches_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert not set(visible(CONTROLS)) & set(CONTROLS) - set("\t\n")
+    print_json({"word": CONTROLS})
+    printed = capsys.readouterr().out
+    assert not set(printed) & set(CONTROLS) - {"\n"}
+    assert json.loads(printed)["word"] == CONTROLS
+    table = Table({"word": np.array([f"{letter}x" for letter in CONTROLS], object)})
+    assert not set(repr(table)) & set(CONTROLS) - {"\n", "\t"}
+
+
+# model files
+
+
+def values_of(state: Any, place: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Return the places of all values of a state; of lists, of the first and the last entry."""
+    found = [place] if place else []
+    if isinstance(state, dict):
+        for name, value in state.items():
+            found += values_of(value, (*place, name))
+    elif isinstance(state, list) and state:
+        for number in sorted({0, len(state) - 1}):
+            found += values_of(state[number], (*place, number))
+    return found
+
+
+HOSTILE: list[Any] = [
+    None, True, -1, 0, 2, 2**32, 2**53, 10**39, 0.5, 1e308, -1e308, 5e-324, "", "5", "\ud800",
+    "a" * 5000, [], [[]], {}, ["a"], [1, 2],
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def detector_file(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
+    path = tmp_path_factory.mktemp("detector") / "model"
+    small_detector().save(path, with_automata=True)
+    return take_apart(path.read_bytes())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_detector_with_a_forged_value_is_refused_in_a_line_or_sound_and_quick(
+    detector_file: tuple[Any, Any], tmp_path: Path, seed: int
+) -> None:
+    document, arrays = detector_file
+    draw = random.Random(seed)
+    places = values_of(document["state"])
+    for _ in range(40):
+        place, value = draw.choice(places), draw.choice(HOSTILE)
+        forged = copy.deepcopy(document)
+        owner = forged["state"]
+        for name in place[:-1]:
+            owner = owner[name]
+        owner[place[-1]] = value
+        check_forged(tmp_path, forged, arrays, f"{place}={value!r:.40}")
+
+
+@pytest.mark.parametrize("value", [1e308, -1e308, 1e61])
+def test_numbers_so_large_that_scores_are_not_finite_are_refused(
+    detector_file: tuple[Any, Any], tmp_path: Path, value: float
+) -> None:
+    document, arrays = detector_file
+    for name, array in arrays.items():
+        if array.dtype == np.float64:
+            forged = array.copy()
+            forged.flat[array.size // 2] = value
+            with pytest.raises(ModelFileError, match="finite numbers"):
+                check_forged(tmp_path, document, {**arrays, name: forged}, name, refused=True)
+    forged = copy.deepcopy(document)
+    forged["state"]["subwords"]["unseen_rarity"] = value
+    with pytest.raises(ModelFileError, match=r"subwords\.unseen_rarity, expected a finite number"):
+        check_forged(tmp_path, forged, arrays, "unseen_rarity", refused=True)
+
+
+def check_forged(
+    folder: Path, document: Any, arrays: Any, what: str, *, refused: bool = False
+) -> None:
+    try:
+        (folder / "model").write_bytes(assemble(document, arrays, folder))
+    except UnicodeEncodeError:
+        return  # JSON of half a surrogate pair cannot be written as UTF-8
+    start = time.perf_counter()
+    try:
+        detector = NoveltyDetector.load(folder / "model")
+    except ModelFileError as error:
+        if refused:
+            raise
+        message = str(error)
+        assert len(message) <= 300 and "\n" not in message, what
+        inner = ("Error(", "object has no", "not supported between", "unhashable", "subscript")
+        assert not any(word in message for word in inner), f"{what}: {message}"
+    else:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = answers(detector)
+        assert np.isfinite(found["novelty"]).all(), what
+    assert time.perf_counter() - start < 20, what
