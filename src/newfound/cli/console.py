@@ -234,10 +234,11 @@ def words_table(
     table = _table(title)
     table.add_column("word", style=STYLES[side], no_wrap=True, min_width=12, max_width=30)
     heads = ("novelty", "times", "90 %", "q", *_document_heads(names))
-    for name in heads if curves else (*heads, "score"):  # there is no room for both
+    for name in heads if curves else (*heads, "score"):
         table.add_column(name, justify="right", no_wrap=True)
     _add_time(table, curves)
-    table.add_column("forms")
+    if not curves:  # there is no room for both, nor for the score
+        table.add_column("forms")
     for row, curve in zip_longest(rows, curves):
         score = float("nan") if row["score"] is None else row["score"]
         table.add_row(
@@ -247,8 +248,14 @@ def words_table(
             f"{number(row['low'])} to {number(row['high'])}",
             share(row["q"]),
             *(f"{row[key]:,}" for key in ("documents_novel", "documents_known")),
-            *(_time(curve) if curves else ["" if math.isnan(score) else number(score)]),
-            _forms(row["word"], list(row["forms"])),
+            *(
+                _time(curve)
+                if curves
+                else (
+                    "" if math.isnan(score) else number(score),
+                    _forms(row["word"], list(row["forms"])),
+                )
+            ),
         )
     return table
 
