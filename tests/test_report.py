@@ -132,6 +132,32 @@ class TestData:
         assert rows[0]["novel"]
         assert not rows[-1]["novel"]
 
+    def test_the_words_of_the_reasons_are_marked(self, tmp_path: Path) -> None:
+        # Words that may be chance are reasons, too; the last document is longer than its excerpt.
+        long = "A try. " + "The ball was wet. " * 60 + "Rugby."
+        describer = newfound.describe(KNOWN, [*NOVEL, long], **SMALL)
+        assert isinstance(describer, newfound.NoveltyDescriber)
+        data = write(tmp_path / "x.html", describer)
+        columns = data["words"]["columns"]
+        unsure, beyond = 0, []
+        for row in data["documents"]["rows"]:
+            marks = {
+                piece[3]: piece
+                for piece in row["pieces"]
+                if isinstance(piece, list) and len(piece) == 4
+            }
+            for place, (word, value) in enumerate(row["why"]):
+                if place not in marks:
+                    beyond.append(word)
+                    assert row["after"]
+                    continue
+                surface, number, weight, _ = marks[place]
+                assert weight == value
+                assert word in columns["forms"][number] or columns["word"][number] == word
+                assert surface.lower()[:2] == word[:2]
+                unsure += columns["side"][number] == "neither"
+        assert unsure and set(beyond) == {"rugby"}
+
     def test_it_says_how_it_was_made(self, described: Any, tmp_path: Path) -> None:
         known = as_documents([*KNOWN, "", None])
         data = write(

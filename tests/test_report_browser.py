@@ -33,6 +33,7 @@ from newfound.report import (
 )
 from newfound.table import guard_formula
 from newfound.text.documents import as_documents
+from report_pages import read, text_of
 
 BROWSER = os.environ.get("NEWFOUND_BROWSER") or next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -416,6 +417,35 @@ class TestReading:
         page.fill("#rules-search", hidden)
         assert rules.count() == 0
 
+    @pytest.mark.parametrize(("width", "novel", "known"), [(1280, 10, 5), (390, 4, 2)])
+    def test_the_strongest_words_have_labels(
+        self, open_page: Open, sample: Path, width: int, novel: int, known: int
+    ) -> None:
+        page = open_page(sample, width=width)
+        page.wait_for_selector("#words .labels text")
+        labels = page.locator("#words .labels text").all_text_contents()
+        columns = read(sample)["words"]["columns"]
+        sure = [
+            word
+            for word, side in zip(columns["word"], columns["side"], strict=True)
+            if side != "neither"
+        ]
+        wanted = [*sure[:novel], *sure[-known:]]
+        assert [word for word in wanted if word not in labels] == []
+
+    def test_a_search_says_how_many_documents_are_not_in_the_page(
+        self, open_page: Open, sample: Path
+    ) -> None:
+        data = read(sample)["documents"]
+        page = open_page(sample)
+        last = data["rows"][-1]
+        page.fill("#documents-search", text_of(last)[:60])
+        assert page.locator("#documents article").count() >= 1
+        said = page.locator("#documents .count").inner_text()
+        assert f"of {len(data['rows'])} in this page match" in said
+        missing = data["total"] - len(data["rows"])
+        assert missing and f"{missing:,} other documents are not in this page" in said
+
     def test_documents_are_searched_and_filtered(self, open_page: Open, report: Path) -> None:
         page = open_page(report)
         page.fill("#documents-search", "umpire")
@@ -426,6 +456,71 @@ class TestReading:
         page.select_option("#documents-side", "known")
         sides = page.locator("#documents header .side").all_inner_texts()
         assert {side.split()[-1] for side in sides} == {"known"}
+
+
+class TestShares:
+    def test_small_shares_can_be_seen(self, open_page: Open, sample: Path) -> None:
+        page = open_page(sample)
+        n = read(sample)["n_documents"]
+        found = page.evaluate(
+            """() => newfound.data.summary.words.map((number, i) => [
+                 newfound.words[number].documents_novel, newfound.words[number].documents_known,
+                 ...[...document.querySelectorAll(".dozen li")[i].querySelectorAll(".part")]
+                   .map((part) => part.getBoundingClientRect().width
+                     / part.parentElement.getBoundingClientRect().width)])"""
+        )
+        assert len(found) > 5
+        shares = np.array([[a / n["novel"], b / n["known"]] for a, b, *_ in found])
+        widths = np.array([row[2:] for row in found])
+        expected = np.sqrt(shares / shares.max())
+        assert widths == pytest.approx(np.where(shares > 0, expected.clip(0.015), 0), abs=0.02)
+        assert (widths.max(axis=1) > 0.2).all()
+        for where in ("#words", "#themes"):
+            assert "square-root scale" in page.locator(f"{where} .legend").first.inner_text()
+
+
+class TestLinks:
+    def at(self, page: Page, report: Path, address: str) -> None:
+        page.goto("about:blank")
+        page.goto(f"{report.as_uri()}{address}")
+        page.wait_for_selector("html[data-ready]")
+
+    def test_a_word_has_an_address(self, open_page: Open, sample: Path) -> None:
+        page = open_page(sample)
+        page.locator("#words-table tbody button").nth(3).click()
+        word = page.locator("#card-word bdi").inner_text()
+        address = page.evaluate("location.hash")
+        assert page.locator("#card .link").get_attribute("href") == address
+        page.keyboard.press("Escape")
+        assert page.evaluate("location.hash") == "#words"
+        self.at(page, sample, address)
+        assert page.locator("#card-word bdi").inner_text() == word
+
+    def test_a_theme_has_an_address(self, open_page: Open, sample: Path) -> None:
+        page = open_page(sample)
+        theme = page.locator("details.theme").nth(1)
+        theme.locator("summary").click()
+        address = theme.get_by_text("Link to this theme").get_attribute("href")
+        assert address
+        self.at(page, sample, address)
+        assert page.locator("details.theme[open]").count() == 1
+        assert page.locator("details.theme").nth(1).get_attribute("open") is not None
+
+    def test_a_document_has_an_address(self, open_page: Open, sample: Path) -> None:
+        page = open_page(sample)
+        page.get_by_role("button", name="Show 16 more").last.click()
+        article = page.locator("#documents article").nth(12)
+        text, address = article.inner_text(), article.locator(".link").get_attribute("href")
+        assert address
+        self.at(page, sample, address)
+        assert page.locator("#documents li:focus article").inner_text() == text
+        page.evaluate("location.hash = '#document=1'")  # a link followed within the page
+        page.wait_for_selector("#document-1:focus")
+
+    def test_an_address_that_leads_nowhere_is_told(self, open_page: Open, sample: Path) -> None:
+        page = open_page(sample)
+        self.at(page, sample, "#word=%3Cimg%20src=x%3E")
+        assert "not in this page" in page.inner_text("#new-body")
 
 
 class TestNames:

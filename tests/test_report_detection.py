@@ -82,8 +82,19 @@ def test_words_are_marked_by_what_they_contribute(data: dict[str, Any], detectio
         assert value == pytest.approx(adds[word], rel=1e-2)
     marked = [piece for piece in row["pieces"] if isinstance(piece, list)]
     assert marked
-    assert all(len(piece) == 3 for piece in marked)
+    assert all(len(piece) in (3, 4) for piece in marked)
     assert max(abs(piece[2]) for piece in marked) <= row["fullest"]
+
+
+def test_the_words_of_the_reasons_are_marked(data: dict[str, Any]) -> None:
+    for row in data["documents"]["rows"]:
+        marks = {
+            piece[3]: piece[2]
+            for piece in row["pieces"]
+            if isinstance(piece, list) and len(piece) == 4
+        }
+        assert row.get("after") or len(marks) == len(row["why"])
+        assert all(row["why"][place][1] == value for place, value in marks.items())
 
 
 def test_the_words_without_which_it_would_be_known(data: dict[str, Any], detection: Any) -> None:

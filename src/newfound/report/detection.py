@@ -109,8 +109,8 @@ def _documents(detection: Detection, numbers: Mapping[str, int], limits: Limits)
             "group": group_of.get(row),
             "why": [
                 [word.word[:100], rounded(word.contribution, 3)]
-                for word in sorted(words, key=lambda word: -abs(word.contribution))
-            ][:_REASONS],
+                for word in _by_strength(words)[:_REASONS]
+            ],
             **_marked(text, words, numbers, limits.document),
         }
         if verdict is not None and found["novel"] and len(made) < _COUNTERFACTUALS:
@@ -137,6 +137,10 @@ def _choose(novel: NDArray[np.bool_], most: int) -> NDArray[np.intp]:
     )
 
 
+def _by_strength(words: Sequence[WordReason]) -> list[WordReason]:
+    return sorted(words, key=lambda word: -abs(word.contribution))
+
+
 def _marked(
     text: str, words: Sequence[WordReason], numbers: Mapping[str, int], most: int
 ) -> dict[str, Any]:
@@ -146,21 +150,22 @@ def _marked(
         space = text.rfind(" ", most // 2, most)
         end = most if space < 0 else space
     fullest = max((abs(word.contribution) for word in words), default=0.0)
-    spans = sorted(
-        (start, stop, word.word, word.contribution)
-        for word in words
-        if abs(word.contribution) > _FAINT * fullest
-        for start, stop in word.spans
-        if stop <= end
-    )
+    # The strongest words are the reasons that the page lists: they are marked in any case, and
+    # first where words overlap.
+    taken: list[tuple[int, int, list[Any]]] = []
+    for place, word in enumerate(_by_strength(words)):
+        if place >= _REASONS and abs(word.contribution) <= _FAINT * fullest:
+            break
+        mark = [numbers.get(word.word, -1), rounded(word.contribution, 3)]
+        for start, stop in word.spans:
+            if stop <= end and all(stop <= a or start >= b for a, b, _ in taken):
+                taken.append((start, stop, [*mark, place] if place < _REASONS else mark))
     pieces: list[str | list[Any]] = []
     position = 0
-    for start, stop, word, contribution in spans:
-        if start < position:
-            continue
+    for start, stop, mark in sorted(taken):
         if start > position:
             pieces.append(text[position:start])
-        pieces.append([text[start:stop], numbers.get(word, -1), rounded(contribution, 3)])
+        pieces.append([text[start:stop], *mark])
         position = stop
     if position < end:
         pieces.append(text[position:end])

@@ -66,18 +66,19 @@ def documents(
         begin, end = corpus.matrix.indptr[row : row + 2]
         columns = corpus.matrix.indices[begin:end]
         strongest = columns[np.argsort(-np.abs(leaning[columns]), kind="stable")][:_REASONS]
+        why = [
+            (vocabulary[column], float(f"{leaning[column]:.3g}"))
+            for column in strongest.tolist()
+            if leaning[column]
+        ]
         made.append(
             {
                 "name": corpus.names[row][:80],
                 "novel": bool(corpus.novel[row]),
                 "rank": int(rank[row]) + 1,
                 "score": rounded(float(scores[row])),
-                "why": [
-                    [vocabulary[column], rounded(float(leaning[column]), 3)]
-                    for column in strongest.tolist()
-                    if leaning[column]
-                ],
-                **excerpts.opening(corpus.texts[row].strip(), limits.document),
+                "why": [list(reason) for reason in why],
+                **excerpts.opening(corpus.texts[row].strip(), limits.document, why),
             }
         )
     return {"rows": made, "total": len(corpus), "held_out": corpus.has_votes}

@@ -70,8 +70,13 @@ class Excerpts:
                 return self._cut(passage, tokens, word, place, most)
         return None
 
-    def opening(self, text: str, most: int) -> dict[str, Any]:
-        """Return the beginning of a text, with its words marked."""
+    def opening(
+        self, text: str, most: int, reasons: Sequence[tuple[str, float]] = ()
+    ) -> dict[str, Any]:
+        """Return the beginning of a text, with its words marked.
+
+        Words of the reasons are always marked, with their weight and the number of the reason.
+        """
         end = len(text)
         if end > most:
             spaces = [space.start() for space in _SPACE.finditer(text, most // 2, most)]
@@ -79,7 +84,7 @@ class Excerpts:
         # Tokenise beyond the cut: half a word would be another word.
         behind = _SPACE.search(text, end)
         tokens = self.finder.tokens(text[: behind.start() if behind else end + LONGEST_SENTENCE])
-        excerpt: dict[str, Any] = {"pieces": self._pieces(text, tokens, None, 0, end)}
+        excerpt: dict[str, Any] = {"pieces": self._pieces(text, tokens, None, 0, end, reasons)}
         if end < len(text.rstrip()):
             excerpt["after"] = True
         return excerpt
@@ -110,29 +115,47 @@ class Excerpts:
         return excerpt
 
     def _pieces(
-        self, text: str, tokens: Sequence[Token], wanted: str | None, start: int, end: int
+        self,
+        text: str,
+        tokens: Sequence[Token],
+        wanted: str | None,
+        start: int,
+        end: int,
+        reasons: Sequence[tuple[str, float]] = (),
     ) -> Pieces:
-        marked: list[tuple[int, int, int]] = []
+        places = {word: place for place, (word, _) in enumerate(reasons)}
+        marked: list[tuple[int, int, list[Any]]] = []
         inside = [
-            (token, self.numbers[token.term])
+            (token, self.numbers.get(token.term, -1))
             for token in tokens
-            if start <= token.start and token.end <= end and token.term in self.numbers
+            if start <= token.start
+            and token.end <= end
+            and (token.term in self.numbers or token.term in places)
         ]
         pairs = self.vectorizer.ngram_range != (
             1,
             1,
         )  # pairs overlap the words that they consist of
         if pairs:
-            inside.sort(key=lambda pair: (pair[0].term != wanted, -abs(self.weight(pair[1]))))
+            last_place = len(places)
+            inside.sort(
+                key=lambda pair: (
+                    pair[0].term != wanted,
+                    places.get(pair[0].term, last_place),
+                    -abs(self.weight(pair[1])),
+                )
+            )
         for token, number in inside:
             if not pairs or all(token.end <= a or token.start >= b for a, b, _ in marked):
-                marked.append((token.start, token.end, number))
+                place = places.get(token.term)
+                more = [] if place is None else [reasons[place][1], place]
+                marked.append((token.start, token.end, [number, *more]))
         pieces: Pieces = []
         position = start
-        for first, last, number in sorted(marked):
+        for first, last, mark in sorted(marked):
             if first > position:
                 pieces.append(text[position:first])
-            pieces.append([text[first:last], number])
+            pieces.append([text[first:last], *mark])
             position = last
         if position < end:
             pieces.append(text[position:end])

@@ -206,7 +206,8 @@
         el(
           "span",
           { class: "rank" },
-          `word ${format.count(number + 1)} of ${format.count(newfound.words.length)} by novelty`,
+          newfound.link(addresses[number], `the word ${row.word}`),
+          ` word ${format.count(number + 1)} of ${format.count(newfound.words.length)} by novelty`,
         ),
         el(
           "button",
@@ -237,10 +238,17 @@
         body(row),
       ),
     );
+    newfound.setAddress(addresses[number]);
     if (!dialog.open) dialog.showModal();
     dialog.scrollTop = 0;
     heading.focus();
   };
+
+  const addresses = newfound.words.map(({ word }, number) =>
+    newfound.target("word", word, () => newfound.openCard(number)),
+  );
+  // The address is that of the word only as long as its card is open.
+  dialog.addEventListener("close", () => newfound.setAddress("#words"));
 
   dialog.addEventListener("click", (event) => {
     if (event.target === dialog) dialog.close();

@@ -30,7 +30,7 @@ newfound.section("documents", "Documents", () => {
     bar.style.width = `${(100 * Math.abs(row.score ?? 0)) / most}%`;
     return el(
       "li",
-      {},
+      { id: `document-${row.rank}`, tabindex: "-1" },
       el(
         "article",
         {},
@@ -42,6 +42,8 @@ newfound.section("documents", "Documents", () => {
           newfound.sideLabel(side),
           " ",
           el("bdi", { class: "name" }, row.name),
+          " ",
+          newfound.link(addresses.get(row), `document ${format.count(row.rank)}`),
           " ",
           el("span", { class: "meter", "aria-hidden": "true" }, bar),
           el("span", { class: "value" }, `novelty ${format.signed(row.score)}`),
@@ -63,7 +65,7 @@ newfound.section("documents", "Documents", () => {
               row.reasons.map((reason) => el("li", {}, reason)),
             )
           : null,
-        newfound.reasons(row.why),
+        newfound.reasons(row),
         row.without
           ? el(
               "p",
@@ -81,7 +83,13 @@ newfound.section("documents", "Documents", () => {
     const left = kept.length - shown;
     more.hidden = left <= 0;
     more.textContent = `Show ${format.count(Math.min(16, left))} more`;
-    count.textContent = `${format.count(Math.min(shown, kept.length))} of ${newfound.plural(kept.length, "document")} shown${rows.length < total ? `; the report has ${detected ? "the most novel of" : "the most novel and the most surprising of"} ${format.count(total)}` : ""}`;
+    const found = kept.length < rows.length ? ` of ${format.count(rows.length)} in this page match` : "";
+    const which = detected ? "the most novel ones" : "the most novel and the most surprising ones";
+    const missing = total - rows.length;
+    const absent = missing
+      ? `; ${newfound.plural(missing, "other document is", "other documents are")} not in this page, which has ${which}, and ${missing === 1 ? "is" : "are"} not searched`
+      : "";
+    count.textContent = `${format.count(Math.min(shown, kept.length))} of ${newfound.plural(kept.length, "document")} shown${found ? ` (${format.count(kept.length)}${found})` : ""}${absent}.`;
   };
   const search = el("input", { type: "search", id: "documents-search", autocomplete: "off" });
   const options = detected
@@ -124,6 +132,18 @@ newfound.section("documents", "Documents", () => {
     draw();
   };
   for (const input of [search, side, group]) input?.addEventListener("input", apply);
+  const show = (row) => {
+    for (const input of [search, side, group]) if (input) input.value = "";
+    kept = rows;
+    shown = Math.max(8, rows.indexOf(row) + 1);
+    draw();
+    const item = list.children[rows.indexOf(row)];
+    item.scrollIntoView();
+    item.focus({ preventScroll: true });
+  };
+  const addresses = new Map(
+    rows.map((row) => [row, newfound.target("document", row.rank, () => show(row))]),
+  );
   draw();
   const records = () =>
     kept.map(({ rank, name, novel, score, p_value, nearest, group: own, why, ...row }) => ({
@@ -168,8 +188,11 @@ newfound.section("documents", "Documents", () => {
 });
 
 // The words that contribute most to the rank of a document, for novel and for known.
-newfound.reasons = (why) => {
+newfound.reasons = ({ why, pieces, after }) => {
   const { el, format } = newfound;
+  // Words of the reasons are marked in the text; a piece says by which reason.
+  const marked = new Set(pieces.filter(Array.isArray).map((piece) => piece[3]));
+  const hidden = (reason) => after && !marked.has(why.indexOf(reason));
   const list = (side, reasons) =>
     reasons.length
       ? el(
@@ -177,11 +200,11 @@ newfound.reasons = (why) => {
           { class: "reason" },
           newfound.mark(side),
           ` for ${newfound.piles[side]}: `,
-          reasons.flatMap(([word, value], i) => [
+          reasons.flatMap((reason, i) => [
             i ? ", " : null,
-            newfound.word(word, { plain: true }),
+            newfound.word(reason[0], { plain: true }),
             " ",
-            el("small", {}, format.signed(value)),
+            el("small", {}, format.signed(reason[1]), hidden(reason) ? " (further on)" : null),
           ]),
         )
       : null;

@@ -41,4 +41,6 @@
   );
   show("system");
   document.documentElement.dataset.ready = "true";
+  newfound.follow();
+  window.addEventListener("hashchange", newfound.follow);
 })();

@@ -130,7 +130,7 @@ newfound.pieces = (excerpt, wanted = null) => {
     const side = own === undefined ? row.side : own > 0 ? "novel" : "known";
     const weight = own ?? row.novelty;
     const share = Math.min(
-      Math.abs(weight) / (own === undefined ? newfound.fullest : excerpt.fullest || 1),
+      Math.abs(weight) / (own === undefined ? newfound.fullest : excerpt.fullest || newfound.fullest),
       1,
     );
     const element = newfound.el(
@@ -147,6 +147,44 @@ newfound.pieces = (excerpt, wanted = null) => {
   return [excerpt.before ? "… " : null, shown, excerpt.after ? " …" : null];
 };
 newfound.fullest = newfound.words.reduce((most, row) => Math.max(most, Math.abs(row.novelty ?? 0)), 1e-9);
+
+// The width of a bar for a share, in per cent of its track. The scale is that of the square root,
+// up to the largest share shown, so that small shares can be seen and compared.
+newfound.barWidth = (share, largest) => (share > 0 ? Math.max(100 * Math.sqrt(share / largest), 1.5) : 0);
+newfound.barScale = (largest) => [
+  newfound.el("span", { class: "track sample", "aria-hidden": "true" }, newfound.el("span", { class: "part novel" })),
+  `full bar: ${newfound.format.percent(largest)}; square-root scale`,
+];
+
+// Addresses within the page: what each shows when it is opened. A name that occurs twice is
+// numbered.
+newfound.targets = new Map();
+newfound.target = (kind, name, show) => {
+  const address = `${kind}=${encodeURIComponent(name)}`;
+  let own = address;
+  for (let i = 2; newfound.targets.has(own); i += 1) own = `${address}~${i}`;
+  newfound.targets.set(own, show);
+  return `#${own}`;
+};
+newfound.setAddress = (hash) => {
+  try {
+    history.replaceState(null, "", hash);
+  } catch {
+    // A frame without an address of its own: the links do not work there, the rest does.
+  }
+};
+newfound.follow = () => {
+  const address = location.hash.slice(1);
+  if (!/^(word|theme|document)=/.test(address)) return;
+  const show = newfound.targets.get(address);
+  if (show) show();
+  else
+    document
+      .getElementById("new-body")
+      .prepend(newfound.notice("The link leads to something that is not in this page."));
+};
+newfound.link = (hash, what) =>
+  newfound.el("a", { class: "link", href: hash, "aria-label": `Link to ${what}`, title: `Link to ${what}` }, "#");
 
 // A passage of the original text, with its language and direction.
 newfound.original = (excerpt, wanted = null) =>

@@ -99,7 +99,7 @@
         `${newfound.plural(period.n_novel, "document")}, compared with ${format.count(period.n_known)} ${rest ? "others" : "before"}. `,
         period.themes.rows.length ? newfound.unexplained(period.themes) : null,
       ),
-      period.themes.rows.length ? newfound.themeList(period.themes) : newfound.notice(newfound.noThemes),
+      period.themes.rows.length ? newfound.themeList(period.themes, "h3", `${period.name}: `) : newfound.notice(newfound.noThemes),
       period.words.length
         ? [el("h3", {}, "Words"), words(period)]
         : el("p", { class: "none" }, `No word is more frequent than ${rest ? "in the others" : "before"}.`),

@@ -12,7 +12,7 @@
   const shares = (novel, known) =>
     by
       ? `${format.percent(novel)} of the documents of the ${by}, ${format.percent(known)} of the ${others} ones`
-      : `${format.percent(novel)} of the ${newfound.piles.novel} documents, ${format.percent(known)} of the ${newfound.piles.known}`;
+      : `${format.percent(novel)} of the ${newfound.piles.novel} documents, ${format.percent(known)} of the ${newfound.piles.known} ones`;
   const counts = (novel, known) =>
     by
       ? `${newfound.plural(novel, "document")} of the ${by}, ${format.count(known)} ${others}`
@@ -107,7 +107,7 @@
         ]
       : null;
 
-  const content = (theme) => [
+  const content = (theme, address) => [
     el("h4", {}, "Words"),
     el(
       "ul",
@@ -117,16 +117,21 @@
     rules(theme),
     documents(theme),
     joined(theme),
+    el("p", { class: "source" }, el("a", { href: address }, "Link to this theme")),
   ];
 
   // One theme as a row that opens. `widest` is the largest share among the themes.
-  const row = (theme, widest, level) => {
+  const row = (theme, widest, level, prefix) => {
     const bar = (side) => {
       const part = el("span", { class: `part ${side}` });
-      part.style.width = `${(100 * theme[`share_${side}`]) / widest}%`;
+      part.style.width = `${newfound.barWidth(theme[`share_${side}`], widest)}%`;
       return el("span", { class: "track", "aria-hidden": "true" }, part);
     };
     const body = el("div", { class: "theme-body" });
+    const address = newfound.target("theme", `${prefix}${theme.name}`, () => {
+      element.open = true;
+      element.scrollIntoView();
+    });
     const when = newfound.when(theme.curve);
     const element = el(
       "details",
@@ -161,17 +166,20 @@
     );
     // Built when it is opened: most themes of a page stay closed.
     element.addEventListener("toggle", () => {
-      if (element.open && !body.childNodes.length) body.replaceChildren(...[content(theme)].flat(Infinity).filter(Boolean));
+      if (element.open && !body.childNodes.length) body.replaceChildren(...[content(theme, address)].flat(Infinity).filter(Boolean));
     });
     return el("li", {}, element);
   };
 
-  newfound.themeList = (themes, level = "h3") => {
-    const widest = Math.max(...themes.rows.map((theme) => Math.max(theme.share_novel, theme.share_known)), 1e-9);
+  const largest = (themes) =>
+    Math.max(...themes.rows.map((theme) => Math.max(theme.share_novel, theme.share_known)), 1e-9);
+
+  newfound.themeList = (themes, level = "h3", prefix = "") => {
+    const widest = largest(themes);
     return el(
       "ol",
       { class: "themes" },
-      themes.rows.map((theme) => row(theme, widest, level)),
+      themes.rows.map((theme) => row(theme, widest, level, prefix)),
     );
   };
 
@@ -204,6 +212,7 @@
       newfound.legend(
         [newfound.mark("novel"), `share of the ${newfound.piles.novel} documents`],
         [newfound.mark("known"), `share of the ${newfound.piles.known} documents`],
+        newfound.barScale(largest(data.themes)),
       ),
       newfound.themeList(data.themes),
     ];

@@ -6,6 +6,12 @@ newfound.dozen = () => {
   const { el, data, format } = newfound;
   if (!data.words || !data.summary.words.length) return null;
   const n = data.n_documents;
+  const share = (row, side) => row[`documents_${side}`] / n[side];
+  const largest = Math.max(
+    ...data.summary.words.flatMap((number) =>
+      ["novel", "known"].map((side) => share(newfound.words[number], side)),
+    ),
+  );
   return [
     el(
       "ol",
@@ -14,7 +20,7 @@ newfound.dozen = () => {
         const row = newfound.words[number];
         const bar = (side) => {
           const element = el("span", { class: `part ${side}`, "aria-hidden": "true" });
-          element.style.width = `${(100 * row[`documents_${side}`]) / n[side]}%`;
+          element.style.width = `${newfound.barWidth(share(row, side), largest)}%`;
           return el("span", { class: "track" }, element);
         };
         const shares = ["novel", "known"].map((side) =>
@@ -39,6 +45,7 @@ newfound.dozen = () => {
     newfound.legend(
       [newfound.mark("novel"), `share of the ${newfound.piles.novel} documents that have the word`],
       [newfound.mark("known"), `share of the ${newfound.piles.known} documents that have it`],
+      newfound.barScale(largest),
     ),
   ];
 };
@@ -339,7 +346,8 @@ newfound.scatter = (words, kept, width, filtered) => {
   );
 };
 
-// Put labels beside points, those farthest from 0 first, where there is room.
+// Put labels beside points, those farthest from 0 first. The strongest words always get one, if
+// need be at a distance and with a line; the others where there is room.
 newfound.labels = (chart, points, all, x, y, { width, height, margin, most }) => {
   const pen = document.createElement("canvas").getContext("2d");
   pen.font = "12px system-ui, sans-serif";
@@ -372,22 +380,45 @@ newfound.labels = (chart, points, all, x, y, { width, height, margin, most }) =>
   const turns = [];
   while (novel.length || known.length) turns.push(...novel.splice(0, 2), ...known.splice(0, 1));
   const layer = d3.select(chart).append("g").attr("class", "labels").attr("aria-hidden", "true");
+  const strongest = new Set(turns.slice(0, width < 560 ? 6 : 15));
+  const near = [
+    ["start", 7, 4],
+    ["end", -7, 4],
+    ["middle", 0, -8],
+    ["middle", 0, 16],
+  ];
+  const far = d3.range(14, 200, 8).flatMap((away) =>
+    d3.range(8).map((turn) => {
+      const dx = Math.round(1.4 * away * Math.cos((turn * Math.PI) / 4));
+      const dy = Math.round(away * Math.sin((turn * Math.PI) / 4));
+      return [dx > 4 ? "start" : dx < -4 ? "end" : "middle", dx, dy + 4];
+    }),
+  );
   let placed = 0;
-  for (const { row, x: at, y: value } of turns) {
+  for (const point of turns) {
+    const { row, x: at, y: value } = point;
     if (placed >= most) break;
     const name = row.word.length > 24 ? `${row.word.slice(0, 23)}…` : row.word;
     const long = pen.measureText(name).width + 3;
     const px = x(at);
     const py = y(value);
-    for (const [anchor, dx, dy] of [
-      ["start", 7, 4],
-      ["end", -7, 4],
-      ["middle", 0, -8],
-      ["middle", 0, 16],
-    ]) {
+    const places = near.map((place) => [...place, false]);
+    if (strongest.has(point)) {
+      places.push(...far.map((place) => [...place, false]));
+      places.push(...[...near, ...far].map((place) => [...place, true])); // on other marks
+    }
+    for (const [anchor, dx, dy, onMarks] of places) {
       const left = px + dx - (anchor === "end" ? long : anchor === "middle" ? long / 2 : 0);
       const box = { left, right: left + long, top: py + dy - 11, bottom: py + dy + 3 };
-      if (!free(box) || covers(box, px, py)) continue;
+      if (!free(box) || (!onMarks && covers(box, px, py))) continue;
+      if (Math.hypot(dx, dy - 4) > 13)
+        layer
+          .append("line")
+          .attr("class", row.side)
+          .attr("x1", px)
+          .attr("y1", py)
+          .attr("x2", px + dx - Math.sign(dx) * (anchor === "middle" ? 0 : 2))
+          .attr("y2", dy > 4 && anchor === "middle" ? py + dy - 10 : py + dy - 4 + (anchor === "middle" ? 6 : 0));
       boxes.push(box, { left: px - 3, right: px + 3, top: py - 3, bottom: py + 3 });
       layer
         .append("text")
