@@ -458,6 +458,33 @@ class TestReading:
         assert {side.split()[-1] for side in sides} == {"known"}
 
 
+class TestLeftOut:
+    def test_a_section_left_out_says_why(self, open_page: Open, sample: Path) -> None:
+        page = open_page(sample)
+        assert page.locator("#time").is_hidden()
+        assert "Time: the documents have no dates" in page.inner_text("#made .left-out")
+
+    @pytest.mark.parametrize("together", [0, 9])
+    def test_a_matrix_of_dots_is_not_shown(
+        self, open_page: Open, tmp_path: Path, described: Any, together: int
+    ) -> None:
+        data = collect(described, gather(described, KNOWN, NOVEL), Limits())
+        words = data["words"]["columns"]["word"][:8]
+        counts = [[together] * 8 for _ in words]
+        side = {"F_i": [9] * 8, "F_ij": counts, "lift": [[2.0] * 8 for _ in words]}
+        empty = {**side, "F_ij": [[0] * 8 for _ in words]}
+        data["context"] = {"words": words, "novel": side, "known": empty, "both": side}
+        path = tmp_path / "dots.html"
+        made = {**data["made"], "seconds": {}, "at": ""}
+        path.write_text(render({**data, "title": "Dots", "made": made}), encoding="utf-8")
+        page = open_page(path)
+        assert page.locator("#context table.matrix").count() == (1 if together else 0)
+        said = "The context matrix is left out" in page.inner_text("#context")
+        assert said == (not together)
+        if together:  # the rules for known are all dots
+            assert page.locator("#context-side option").count() == 2
+
+
 class TestShares:
     def test_small_shares_can_be_seen(self, open_page: Open, sample: Path) -> None:
         page = open_page(sample)

@@ -4,7 +4,20 @@
 newfound.section("context", "Context", () => {
   const { el, data, format } = newfound;
   const shown = [];
-  if (data.context) {
+  // Rules of a side are offered if at least a tenth of the pairs are in them: else all is dots.
+  const filled = (side) => {
+    const { F_ij } = data.context[side];
+    const pairs = F_ij.flatMap((row, i) => row.slice(i + 1));
+    return pairs.filter(Boolean).length >= 0.1 * pairs.length;
+  };
+  const sides = data.context ? ["novel", "known", "both"].filter(filled) : [];
+  if (data.words && !sides.length)
+    shown.push(
+      newfound.notice(
+        "The context matrix is left out: fewer than a tenth of the pairs of new words are in the same rule.",
+      ),
+    );
+  if (sides.length) {
     const holder = el("div", {
       class: "scroll",
       tabindex: "0",
@@ -18,7 +31,9 @@ newfound.section("context", "Context", () => {
         ["novel", `for ${newfound.piles.novel}`],
         ["known", `for ${newfound.piles.known}`],
         ["both", "for either"],
-      ].map(([value, label]) => el("option", { value }, label)),
+      ]
+        .filter(([value]) => sides.includes(value))
+        .map(([value, label]) => el("option", { value }, label)),
     );
     const draw = () => holder.replaceChildren(newfound.matrix(data.context, choose.value));
     choose.addEventListener("input", draw);

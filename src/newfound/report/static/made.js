@@ -34,6 +34,24 @@ newfound.section("made", "How it was made", () => {
     Object.entries(made.seconds ?? {}).map(([name, value]) => [name, `${value} s`]),
   );
   const n = data.n_documents;
+  // Why a section is not there.
+  const undescribed = "what is new was not described, because too few documents are novel or by request";
+  const reasons = {
+    time: data.words || data.periods ? "the documents have no dates; give --date-column, or dates in Python" : undescribed,
+    rules: data.words ? "no rule is better than the base rate" : undescribed,
+    senses: !data.words
+      ? undescribed
+      : data.senses
+        ? "no word is used by both sides in a different context"
+        : "it needs the texts, which a saved model does not hold",
+    words: data.words ? "no word could be scored" : undescribed,
+    themes: undescribed,
+    context: undescribed,
+    documents: "there are no texts",
+    certainty: undescribed,
+  };
+  // A page of periods does not have all sections.
+  const leftOut = newfound.leftOut.filter((id) => reasons[id] && document.getElementById(`${id}-title`));
   return [
     data.detection
       ? el(
@@ -81,6 +99,18 @@ newfound.section("made", "How it was made", () => {
       ),
       el("div", {}, list("Versions", made.versions), list("Times", { ...seconds, written: made.at })),
     ),
+    leftOut.length
+      ? [
+          el("h3", {}, "Sections left out"),
+          el(
+            "ul",
+            { class: "left-out" },
+            leftOut.map((id) =>
+              el("li", {}, `${document.getElementById(`${id}-title`).textContent}: ${reasons[id]}.`),
+            ),
+          ),
+        ]
+      : null,
     el(
       "p",
       { class: "source" },

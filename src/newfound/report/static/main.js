@@ -7,7 +7,10 @@
   const links = [];
   for (const { id, label, build } of newfound.sections) {
     const content = [build()].flat(Infinity).filter(Boolean);
-    if (!content.length) continue;
+    if (!content.length) {
+      newfound.leftOut.push(id);
+      continue;
+    }
     document.getElementById(id).hidden = false;
     document.getElementById(`${id}-body`).replaceChildren(...content);
     if (label) links.push(el("a", { href: `#${id}` }, label));

@@ -21,6 +21,8 @@ newfound.el = (tag, attributes = {}, ...children) => {
 };
 
 // A section of the page; it is shown only if `build` returns content.
+// The sections without content are in `leftOut`; "How it was made" says why.
+newfound.leftOut = [];
 newfound.section = (id, label, build) => newfound.sections.push({ id, label, build });
 
 newfound.format = {
