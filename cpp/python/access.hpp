@@ -1,4 +1,5 @@
-// Who may use a machine: one fit at a time, and readers between fits or in the callback of an epoch.
+// Who may use a machine: one fit at a time, and readers between fits or in the callback of an
+// epoch.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -32,7 +32,8 @@ nb::object to_numpy(std::vector<T>&& values, std::initializer_list<std::size_t> 
   return nb::cast(nb::ndarray<nb::numpy, T>(owner->data(), shape, free));
 }
 
-// Documents, checked. They are copied first, because other threads may change the arrays at any time.
+// Documents, checked. They are copied first, because other threads may change the arrays at any
+// time.
 class Csr {
  public:
   Csr(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
@@ -111,24 +112,22 @@ class PyMachine {
     if (!callback.is_none())
       hooks.epoch = [&](std::int64_t epoch, const EpochCounts& counts,
                         const std::function<Machine()>& finished_copy) {
-        return access_.pause(
-            [&] { finished_copy_ = &finished_copy; },
-            [&] {
-              nb::gil_scoped_acquire gil;
-              return asked([&] { return callback(epoch, rows({counts})); });
-            },
-            [&] {
-              finished_copy_ = nullptr;
-              copy_.reset();
-              index_.reset();
-            });
+        return access_.pause([&] { finished_copy_ = &finished_copy; },
+                             [&] {
+                               nb::gil_scoped_acquire gil;
+                               return asked([&] { return callback(epoch, rows({counts})); });
+                             },
+                             [&] {
+                               finished_copy_ = nullptr;
+                               copy_.reset();
+                               index_.reset();
+                             });
       };
     FitResult result;
     {
       nb::gil_scoped_release release;
       const Access::Fit fit(access_, [&] { index_.reset(); });
-      result =
-          newfound::fit(machine_, documents.view(), labels.data(), epochs, n_threads, hooks);
+      result = newfound::fit(machine_, documents.view(), labels.data(), epochs, n_threads, hooks);
     }
     return nb::make_tuple(rows(result.history), name_of(result.reason), result.partial_epoch,
                           raised);
@@ -165,7 +164,8 @@ class PyMachine {
     std::vector<std::int64_t> matches(machine_.total_clauses()), own(machine_.total_clauses());
     {
       nb::gil_scoped_release release;
-      index(n_threads)->support(documents.view(), labels.data(), n_threads, matches.data(), own.data());
+      index(n_threads)->support(documents.view(), labels.data(), n_threads, matches.data(),
+                                own.data());
     }
     const std::size_t n = matches.size();
     return nb::make_tuple(to_numpy(std::move(matches), {n}), to_numpy(std::move(own), {n}));
