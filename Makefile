@@ -11,7 +11,7 @@ PYTEST = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(PARA
 TESTS = --doctest-modules --pyargs tests newfound
 CPPFLAGS_TEST = -S . -DCMAKE_BUILD_TYPE=RelWithDebInfo -DNEWFOUND_CORE_TEST=ON
 
-.PHONY: demo test test-all lint format stubtest core-test sanitize peers reproduce vendor picture clean
+.PHONY: demo test test-all coverage lint format stubtest core-test sanitize peers reproduce vendor picture clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -32,8 +32,10 @@ test: $(BIN)/python  ## install, check the code, run all tests but the long ones
 test-all: $(BIN)/python  ## everything: the long statistical suites, the browser, the core by itself
 	$(INSTALL_TEST)
 	$(MAKE) lint stubtest core-test sanitize
+	$(PYTEST) --durations=30 $(TESTS)
+
+coverage: $(BIN)/ruff  ## which lines the tests run, the long ones left out
 	$(PYTEST) -m "not slow" --cov=newfound --cov-report=term:skip-covered $(TESTS)
-	$(PYTEST) -m slow $(TESTS)
 
 lint: $(BIN)/ruff
 	$(BIN)/ruff check .

@@ -178,6 +178,7 @@ def made_up(describer: NoveltyDescriber, lengths: Array, words: int) -> dict[str
         "matches": matches,
         "agrees": rng.integers(0, matches + 1),
     }
+    state["calibration"] |= {"weights": rng.normal(size=words), "idf": 1 + rng.random(words)}
     return state
 
 
