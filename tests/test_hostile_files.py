@@ -839,6 +839,7 @@ class TestMemory:
                 name: np.zeros(n) for name in ("novelty", "times", "low", "high", "q")
             }
             state["words"]["documents"] = np.ones((2, n), np.uint8)
+            state["calibration"] |= {"weights": np.zeros(n), "idf": np.ones(n)}
             return saved(state, tmp_path)
 
         self.check(near_the_limit(content, n), tmp_path, sound=True)
@@ -913,6 +914,7 @@ class TestMemory:
         }
         state["words"] = {name: np.zeros(n) for name in ("novelty", "times", "low", "high", "q")}
         state["words"]["documents"] = np.ones((2, n), np.uint8)
+        state["calibration"] |= {"weights": np.zeros(n), "idf": np.ones(n)}
         saved(state, tmp_path)
         done = subprocess.run(
             [sys.executable, "-c", PEAK, str(tmp_path / "saved")],

@@ -168,9 +168,9 @@ def choose_groups(
     --------
     >>> from scipy import sparse
     >>> bags = sparse.csr_matrix(np.array([[1, 1, 0, 0], [0, 0, 1, 1]] * 9) > 0)
-    >>> choose_groups(bags, np.ones(4), seed=0).max() + 1
+    >>> len(set(choose_groups(bags, np.ones(4), seed=0)))
     2
-    >>> choose_groups(bags[::2], np.ones(4), seed=0).max() + 1
+    >>> len(set(choose_groups(bags[::2], np.ones(4), seed=0)))
     1
     """
     n = matrix.shape[0]
