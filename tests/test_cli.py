@@ -106,6 +106,18 @@ def cpu_seconds() -> float:
 
 
 class TestDescribe:
+    def test_headings_say_where_chance_explains_the_words(self, piles: Piles) -> None:
+        shown = call(*piles.arguments)
+        assert "Words that are new" in shown.stdout and "beyond chance" not in shown.stdout
+        words = ["rain", "sun", "wind", "snow", "hail", "cloud", "storm", "frost"]
+        mixed = [f"{a} {b} {c}" for a in words for b in words for c in words]
+        np.random.default_rng(1).shuffle(mixed)
+        shown = call(*piles.write(mixed[:90], mixed[90:180]).arguments)
+        assert "Nothing stands out" in shown.stdout
+        assert "Words that are new" not in shown.stdout
+        assert "Most novel words, none beyond chance" in shown.stdout
+        assert "Words typical of the known documents, none beyond chance" in shown.stdout
+
     def test_the_table_is_worth_reading(self, piles: Piles) -> None:
         result = call(*piles.arguments)
         assert result.exit_code == 0, result.stderr

@@ -118,6 +118,8 @@ def test_more_than_two_piles(tmp_path: Path) -> None:
     assert "wicket" in words["cricket"] and "ace" in words["tennis"]
     shown = call(*options)
     assert "cricket: 8 documents, compared with 16 others." in shown.stdout
+    assert "the 8 cricket documents" in shown.stdout and "the 16 other ones" in shown.stdout
+    assert "novel documents" not in shown.stdout and "known ones" not in shown.stdout
 
 
 def test_one_report_and_one_table_of_all_values(table: Path, tmp_path: Path) -> None:

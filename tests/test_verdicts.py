@@ -86,3 +86,29 @@ def test_the_command_knows_the_suites(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     (rows,) = [suite["rows"] for suite in json.loads(result.stdout)["suites"].values()]
     assert [row["scorer"] for row in rows] == ["newfound: explain", "logistic_regression"]
+
+
+def test_where_nothing_is_new_every_text_is_undecided() -> None:
+    known, _ = load_sample()
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(len(known.texts))[:600]
+        texts = [known.texts[i] for i in order]
+        labels = ["known", "novel"] * 300
+        describer = NoveltyDescriber(random_state=seed, n_machines=4).fit(texts, labels)
+        found = [describer.explain(text) for text in known.texts[:200]]
+        assert {explanation.verdict for explanation in found} == {"undecided"}
+        assert {explanation.probability for explanation in found} == {0.5}
+        assert "cannot be told apart" in found[0].summary()
+        assert list(found[0].lines()) == []
+
+
+def test_sides_that_differ_only_by_chance_get_no_calibration() -> None:
+    rng = np.random.default_rng(1)
+    novel = np.arange(300) >= 150
+    given = [
+        VerdictCalibration.of(
+            rng.normal(size=300), novel, sparse.csr_array(rng.random((300, 40)) < 0.2)
+        )
+        for _ in range(40)
+    ]
+    assert sum(not calibration.is_empty for calibration in given if calibration is not None) <= 3

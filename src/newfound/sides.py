@@ -39,6 +39,24 @@ class Names:
                 f"Both sides are called {self['known']!r}; known_name and novel_name must differ."
             )
 
+    @classmethod
+    def of_part(cls, novel: str, known: str) -> Names:
+        """Return names for a part of documents, such as a month, and for what it is compared with.
+
+        The part may be called anything: its name is cut, and left out if it cannot be used.
+
+        Examples
+        --------
+        >>> Names.of_part("athletics", "other")
+        Names(known='other', novel='athletics')
+        >>> Names.of_part("a  b", "other"), Names.of_part("other", "other")
+        (Names(known='other', novel='a b'), Names(known=None, novel=None))
+        """
+        name = " ".join("".join(c if c.isprintable() else " " for c in novel).split())
+        if len(name) > _MAX_NAME:
+            name = name[: _MAX_NAME - 1].rstrip() + "…"
+        return cls(known, name) if name and name != known else cls()
+
     def __getitem__(self, side: str) -> str:
         """Return the name of a side."""
         return {"known": self.known, "novel": self.novel}[side] or side

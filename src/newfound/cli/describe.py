@@ -21,7 +21,7 @@ from newfound.cli.console import (
     training,
     words_table,
 )
-from newfound.cli.described import described_data, themes_of, top_words, word_curves
+from newfound.cli.described import described_data, themes_of, top_words, word_curves, words_title
 from newfound.cli.inputs import choose_inputs, join, options_of
 from newfound.cli.options import (
     PATH_HELP,
@@ -366,13 +366,11 @@ def _print(
     show(
         headline(description_sentence(describer, names), names),
         *themes_of(describer, names),
-        words_table(new, "novel", "Words that are new", word_curves(describer, new), names),
-        words_table(
-            old,
-            "known",
-            f"Words typical of the {names.quoted('known')} documents",
-            word_curves(describer, old),
-            names,
+        *(
+            words_table(
+                rows, side, words_title(describer, side, names), word_curves(describer, rows), names
+            )
+            for rows, side in ((new, "novel"), (old, "known"))
         ),
         *([phrases_table(phrases, "Words that occur together", names)] if phrases else []),
         *([rules_table(rules, "Rules that separate the two best", names)] if rules else []),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
     from newfound.description.timeline import Curve
 
-__all__ = ["described_data", "themes_of", "top_words", "word_curves"]
+__all__ = ["described_data", "themes_of", "top_words", "word_curves", "words_title"]
 
 _NEUTRAL = {"novelty": 0, "times": 1, "score": 1}  # of a word that says nothing
 
@@ -26,6 +26,17 @@ def top_words(
     sign, neutral = (-1 if ascending else 1), _NEUTRAL[by]
     rows = describer.words_.top(top, by, ascending=ascending)
     return [row for row in rows if sign * (row[by] - neutral) > 0]
+
+
+def words_title(describer: NoveltyDescriber, side: str, names: Names | None = None) -> str:
+    """Return the heading of the words of a side, which says so if chance can explain them all."""
+    from newfound.report.measures import Measures
+
+    beyond_chance = (Measures.of(describer).sides == side).any()
+    if side == "novel":
+        return "Words that are new" if beyond_chance else "Most novel words, none beyond chance"
+    pile = f"the {(names or Names()).quoted('known')} documents"
+    return f"Words typical of {pile}" + ("" if beyond_chance else ", none beyond chance")
 
 
 def word_curves(describer: NoveltyDescriber, rows: list[dict[str, Any]]) -> list[Curve]:

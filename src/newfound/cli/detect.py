@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from newfound.cli.console import epochs_of, outcome, print_json, say, show, words_table, working
-from newfound.cli.described import top_words
+from newfound.cli.described import top_words, words_title
 from newfound.cli.options import (
     PATH_HELP,
     Encoding,
@@ -371,7 +371,8 @@ def _show(detection: Detection, incoming: Documents, top: int) -> None:
         shown.append(Text(f"Group {number}, {_documents(group.size)}: {visible(words)}"))
     if detection.description is not None:
         rows = top_words(detection.description, top)
-        shown += [Text(), words_table(rows, "novel", "Words that are new")]
+        title = words_title(detection.description, "novel")
+        shown += [Text(), words_table(rows, "novel", title)]
     show(*shown)
 
 

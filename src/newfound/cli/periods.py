@@ -11,9 +11,16 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from newfound.cli.console import print_json, say, show, words_table, working
-from newfound.cli.described import described_data, themes_of, top_words, word_curves
+from newfound.cli.described import (
+    described_data,
+    themes_of,
+    top_words,
+    word_curves,
+    words_title,
+)
 from newfound.cli.outputs import table_of, which_table, write
 from newfound.marks import visible
+from newfound.sides import Names
 
 if TYPE_CHECKING:
     from newfound.description.periods import Period
@@ -21,6 +28,8 @@ if TYPE_CHECKING:
     from newfound.text.documents import Documents
 
 __all__ = ["describe_each"]
+
+_COMPARED = {"other": "others", "earlier": "before"}  # each is compared with so many ...
 
 
 def describe_each(
@@ -64,6 +73,7 @@ def describe_each(
         write_page(report, report_page_of_periods(found, title=title, seconds=seconds), force=force)
         if not quiet:
             say(f"wrote the report to {report}; open it in any browser.")
+    against = "other" if labels else "earlier"
     if json:
         print_json(
             {
@@ -71,11 +81,12 @@ def describe_each(
                 "by": found.by,
                 "against": "rest" if labels else "before",
                 "timeline": None if found.timeline is None else found.timeline.to_dict(),
-                "periods": [_period_data(period, top, rank_by) for period in found.periods],
+                "periods": [
+                    _period_data(period, top, rank_by, against) for period in found.periods
+                ],
             }
         )
         return
-    against = "others" if labels else "before"
     parts = (_period_parts(period, top, rank_by, against) for period in found.periods)
     show(*(part for some in parts for part in some))
 
@@ -94,14 +105,14 @@ def _all_rows(periods: tuple[Period, ...], name: str) -> Table:
     )
 
 
-def _period_data(period: Period, top: int, by: str) -> dict[str, Any]:
+def _period_data(period: Period, top: int, by: str, against: str) -> dict[str, Any]:
     from newfound.report.summary import description_sentence
 
     return {
         "period": period.name,
         "known": len(period.known),
         "novel": len(period.novel),
-        "summary": description_sentence(period.describer),
+        "summary": description_sentence(period.describer, Names.of_part(period.name, against)),
         **described_data(period.describer, top, by),
     }
 
@@ -110,14 +121,17 @@ def _period_parts(period: Period, top: int, by: str, against: str) -> list[Rende
     """Return what the terminal shows of a period."""
     from newfound.report.summary import description_sentence
 
-    describer = period.describer
+    describer, names = period.describer, Names.of_part(period.name, against)
     new = top_words(describer, top, by)
     return [
         Text.assemble(
             (visible(period.name), "bold"),
-            f": {len(period.novel):,} documents, compared with {len(period.known):,} {against}.\n",
-            visible(description_sentence(describer)),
+            f": {len(period.novel):,} documents, compared with {len(period.known):,} "
+            f"{_COMPARED[against]}.\n",
+            visible(description_sentence(describer, names)),
         ),
-        *themes_of(describer),
-        words_table(new, "novel", "Words that are new", word_curves(describer, new)),
+        *themes_of(describer, names),
+        words_table(
+            new, "novel", words_title(describer, "novel"), word_curves(describer, new), names
+        ),
     ]

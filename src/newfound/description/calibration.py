@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse  # type: ignore[import-untyped,unused-ignore]
+from scipy import sparse, stats  # type: ignore[import-untyped,unused-ignore]
 from sklearn.feature_extraction.text import (  # type: ignore[import-untyped,unused-ignore]
     TfidfTransformer,
 )
@@ -33,6 +33,7 @@ __all__ = ["VerdictCalibration"]
 _MIN_DOCUMENTS = 5  # of each side
 _MOST_DOCUMENTS = 20_000
 _FOLDS = 5
+_CHANCE = 0.01  # the probability of as clear a difference between sides that do not differ
 _REGULARISATION = 10.0  # scikit-learn's C, for the words
 
 
@@ -89,8 +90,8 @@ class VerdictCalibration:
         Returns
         -------
         VerdictCalibration or None
-            None if a side has fewer than five documents with votes, or neither words nor votes
-            tell the sides apart.
+            None if a side has fewer than five documents with votes. Where words and votes do not
+            tell held-out documents apart by more than chance, all its numbers are 0.
         """
         bags = sparse.csr_array(matrix, dtype=np.float64)
         rows = _some(np.flatnonzero(np.diff(bags.indptr) > 0))
@@ -103,17 +104,23 @@ class VerdictCalibration:
         judge = LogisticRegression(C=_REGULARISATION, class_weight="balanced", max_iter=1000)
         folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=0)
         sums = cross_val_predict(judge, scaled, novel, cv=folds, method="decision_function")
-        of_words, of_votes, intercept = _shares(np.stack((sums, leads))[:, there], novel[there])
-        if of_words == of_votes == 0:
-            return None
-        judge.fit(scaled, novel)
         idf = np.asarray(transformer.idf_, np.float64)
+        evidence = np.stack((sums, leads))[:, there]
+        of_words, of_votes, intercept = _shares(evidence, novel[there])
+        if not _told_apart(of_words * evidence[0] + of_votes * evidence[1], novel[there]):
+            return cls(0.0, 0.0, np.zeros(len(idf)), idf)
+        judge.fit(scaled, novel)
         return cls(
             slope=of_votes,
             intercept=intercept + of_words * float(judge.intercept_[0]),
             weights=of_words * judge.coef_[0] * idf,
             idf=idf,
         )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether held-out documents could not be told apart: every text has even odds."""
+        return not (self.slope or self.intercept or self.weights.any())
 
     def contributions(self, columns: ArrayLike) -> NDArray[np.float64]:
         """Return the log-odds that each word of a text adds.
@@ -166,6 +173,12 @@ def _shares(evidence: NDArray[np.float64], novel: NDArray[np.bool_]) -> tuple[fl
             return float(slopes[0]), float(slopes[1]), constant
         used &= slopes > 0  # what speaks against itself is chance, and does not count
     return 0.0, 0.0, 0.0
+
+
+def _told_apart(evidence: NDArray[np.float64], novel: NDArray[np.bool_]) -> bool:
+    """Return whether novel documents have more evidence than known ones, beyond chance."""
+    test = stats.mannwhitneyu(evidence[novel], evidence[~novel], alternative="greater")
+    return bool(test.pvalue < _CHANCE)
 
 
 def _some(rows: NDArray[np.intp]) -> NDArray[np.intp]:

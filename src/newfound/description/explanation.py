@@ -61,7 +61,8 @@ class Explanation(MarkedText):
     probability : float
         The probability of novel, if both sides were equally frequent; learned from documents that
         were held out. nan if it cannot be told: the text has no word of the vocabulary, or no
-        documents were held out. Its log-odds are the sum of the next three.
+        documents were held out. 0.5 for every text if documents that were held out could not be
+        told apart. Its log-odds are the sum of the next three.
     contributions : dict of str to float
         What each word adds to the log-odds of novel, the strongest first.
     rules_evidence : float
@@ -120,6 +121,8 @@ class Explanation(MarkedText):
         )
         if math.isnan(self.probability):
             return f"{self.verdict}: {votes}"
+        if self.verdict == "undecided":
+            return f"undecided: held-out documents of the two sides cannot be told apart; {votes}"
         words = sum(self.contributions.values())
         parts = (
             f"words {words:+.2f}, rules {self.rules_evidence:+.2f}, baseline {self.baseline:+.2f}"
@@ -132,7 +135,9 @@ class Explanation(MarkedText):
         if self.contributions:
             strongest = list(self.contributions.items())[:_WORDS_SHOWN]
             yield "words: " + ", ".join(f"{word} {value:+.2f}" for word, value in strongest)
-        side = "known" if self.verdict == "known" else "novel"
+        side = self.verdict
+        if side == "undecided":
+            return
         own = self.rules[self.rules.side == side]
         best = readable_rules(own, _RULES_SHOWN)
         for found in best or readable_rules(own, _RULES_SHOWN, negated_only=True):
@@ -200,6 +205,8 @@ def explain(
     made = Explanation(text, tuple(found), tuple(unknown), rules, votes)
     if calibration is None or not found:
         return made
+    if calibration.is_empty:
+        return replace(made, probability=0.5)
     lead, present = (votes["novel"] - votes["known"]) / n_machines, sorted(columns)
     added = dict(
         zip(
