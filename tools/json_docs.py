@@ -10,15 +10,18 @@ ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = ROOT / "src/newfound/data/schema/output.json"
 PAGE = ROOT / "docs/json.md"
 
-OUTPUTS = ("describe", "describe_by", "detect", "document", "explanation", "verdict")
+OUTPUTS = (
+    "describe", "describe_by", "detect", "document", "explanation", "verdict", "alert", "topic",
+    "topic_shown",
+)  # fmt: skip
 INTRODUCTION = """# JSON output
 
-`newfound describe`, `demo`, `detect` and `explain` print JSON with `--json`. `explain` prints a
-line for each text, and `detect --json-lines` a line for each document. Numbers that are not defined
-are `null`. The same is in the package as a JSON Schema (draft 2020-12),
-`newfound/data/schema/output.json`, with one definition for each table here. To validate an output,
-refer to its definition, such as `#/$defs/describe`. The schema is that of this version; a later one
-may have more fields.
+`newfound describe`, `demo`, `detect`, `explain` and `monitor` print JSON with `--json`. `explain`
+prints a line for each text, `detect --json-lines` a line for each document, and `monitor` a line
+for each alert. Numbers that are not defined are `null`. The same is in the package as a JSON Schema
+(draft 2020-12), `newfound/data/schema/output.json`, with one definition for each table here. To
+validate an output, refer to its definition, such as `#/$defs/describe`. The schema is that of this
+version; a later one may have more fields.
 
 This page is made by `python tools/json_docs.py`.
 """

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from newfound.machine.classifier import TsetlinMachineClassifier
     from newfound.machine.clauses import Clauses, EpochInfo
     from newfound.models import ModelFileError, load, save
+    from newfound.monitor.monitor import Monitor
     from newfound.report.plots import plot_context, plot_curves, plot_words
     from newfound.rules import Clause, ClauseTable
     from newfound.rules.classifier import RuleClassifier, WeightedRule
@@ -64,6 +65,7 @@ _HOMES = {
     "Explanation": "description.explanation",
     "LabelledDocuments": "lab.datasets",
     "ModelFileError": "storage.errors",
+    "Monitor": "monitor.monitor",
     "NoveltyDescriber": "description.describer",
     "NoveltyDetector": "detection.detector",
     "Period": "description.periods",
@@ -110,6 +112,7 @@ __all__ = [
     "Explanation",
     "LabelledDocuments",
     "ModelFileError",
+    "Monitor",
     "NoveltyDescriber",
     "NoveltyDetector",
     "Period",

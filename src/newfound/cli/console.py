@@ -36,6 +36,7 @@ __all__ = [
     "outcome",
     "phrases_table",
     "print_json",
+    "print_line",
     "rules_table",
     "say",
     "show",
@@ -157,6 +158,12 @@ def print_json(data: object, *, indent: int | None = 2) -> None:
         text = json.dumps(data, ensure_ascii=not utf8, allow_nan=False, indent=indent)
         # JSON allows these control characters as they are, and terminals obey some of them.
         print(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+
+
+def print_line(text: str) -> None:
+    """Print one line on standard output as it is, however long, for other programs to read."""
+    with _standard_output():
+        print(visible(text))
 
 
 @contextmanager

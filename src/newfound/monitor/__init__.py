@@ -1,0 +1,1 @@
+"""The stream: windows of documents, their new topics, and alerts at a stated rate."""

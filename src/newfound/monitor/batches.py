@@ -1,0 +1,77 @@
+"""Batches of documents, and how a line becomes a document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from newfound.text.readers import DocumentError
+
+__all__ = ["SIZE", "Batch", "Columns", "Problem", "parse_line"]
+
+SIZE = 500  # documents of a batch, at most
+_TIMES = ("time", "timestamp", "date")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The names of the fields with the text and the time; None for the usual ones."""
+
+    text: str | None = None
+    time: str | None = None
+
+
+@dataclass
+class Batch:
+    """Some documents, and where the source is after them; `texts` has None where none is."""
+
+    texts: list[str | None] = field(default_factory=list)
+    times: list[Any] = field(default_factory=list)
+    ids: list[str | None] = field(default_factory=list)
+    position: Any = None
+
+    def add(self, text: str | None, time: Any = None, id: str | None = None) -> None:
+        """Add a document."""
+        self.texts.append(text)
+        self.times.append(time)
+        self.ids.append(id)
+
+
+Problem = Callable[[str], None]
+
+
+def parse_line(line: bytes, columns: Columns, where: str) -> tuple[str | None, Any, str | None]:
+    """Return text, time and id of a line: a JSON object, or plain text.
+
+    Examples
+    --------
+    >>> parse_line(b'{"text": "rain", "date": "2003-03-20", "id": 7}', Columns(), "line 1")
+    ('rain', '2003-03-20', '7')
+    >>> parse_line(b"just words", Columns(), "line 1")
+    ('just words', None, None)
+    """
+    text = line.decode("utf-8", "replace").strip().removeprefix("\ufeff")
+    if not text.startswith("{"):
+        if columns != Columns():
+            raise DocumentError(f"{where} is not a JSON object, so it has no fields.")
+        return text, None, None
+    try:
+        row = json.loads(text)
+    except ValueError as error:
+        raise DocumentError(f"{where} is not JSON: {error}.") from error
+    name = columns.text or "text"
+    if name not in row:
+        raise DocumentError(
+            f"{where} has no field {name!r}; it has: {', '.join(map(str, row))}. Name the field "
+            "with --text-column."
+        )
+    if columns.time is not None and columns.time not in row:
+        raise DocumentError(f"{where} has no field {columns.time!r}.")
+    value, id = row[name], row.get("id")
+    if value is not None and not isinstance(value, str):
+        raise DocumentError(f"{where} has a text that is {type(value).__name__}, not a string.")
+    times = (columns.time,) if columns.time is not None else _TIMES
+    time = next((row[field] for field in times if row.get(field) is not None), None)
+    return value, time, None if id is None else str(id)

@@ -1,0 +1,496 @@
+"""Windows are filled, closed and tested; what is found becomes topics and alerts."""
+
+from __future__ import annotations
+
+import time as clock
+from collections import Counter, deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from newfound.description.themes import theme_name
+from newfound.detection.groups import characteristic
+from newfound.monitor.clock import Length
+from newfound.monitor.laws import n_discoveries, rate_p_value
+from newfound.monitor.records import Alert, Document, Settings, Topic, Window
+from newfound.monitor.search import Bag, Draft, RisenWord, group_words, risen_words
+from newfound.monitor.store import Store
+
+__all__ = ["SPANS", "Engine", "Incoming", "Known"]
+
+SPANS = (1, 4, 16)  # numbers of windows that are tested together
+N_TESTS = 3 * len(SPANS)  # the rate, the words of all documents, those of novel ones
+MAX_RECENT = 20_000  # documents whose texts are at hand to form topics
+_JOIN = 0.5  # share of the documents of risen words that an older topic has
+_IMPURE = 0.1  # share of all documents of a word of novel ones that the reference may explain
+_CALM = 0.05  # p-value above which a risen rate is over
+_AHEAD = 86400.0  # seconds that a time may be in the future
+_TYPICAL = 5
+_WORDS = 12
+
+_Family = tuple[Counter[str], int, list[Counter[str]]]
+"""Words of the reference, its size, and words of windows."""
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """A scored document of the stream."""
+
+    id: str
+    text: str
+    time: float | None
+    p_value: float
+    novel: bool
+    bag: Bag
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the detector knows, as a reference.
+
+    Attributes
+    ----------
+    words, size : Counter, int
+        The number of known documents that have each word, and of all.
+    novel_words, held_back : Counter, int
+        The number of held-back documents called novel that have each word, and of all held-back
+        documents.
+    let_through : int
+        The rank of the threshold among the held-back scores.
+    """
+
+    words: Counter[str]
+    size: int
+    novel_words: Counter[str]
+    held_back: int
+    let_through: int
+
+
+class Engine:
+    """The windows, topics and reference of a monitor, in memory and in its store.
+
+    Every method that changes something must be called in a transaction of the store; if it fails,
+    `load` returns to what the store has.
+    """
+
+    def __init__(self, store: Store, settings: Settings, every: Length, level: float) -> None:
+        self.store, self.settings, self.every = store, settings, every
+        self.level = level / N_TESTS
+        self.known = Known(Counter(), 0, Counter(), 0, 0)
+        self.epoch = 0
+
+    def load(self, known: Known, epoch: int, bags: Iterable[Bag] | None = None) -> None:
+        """Return to what the store has.
+
+        Parameters
+        ----------
+        known : Known
+            What the detector knows.
+        epoch : int
+            The version of the detector.
+        bags : iterable of frozenset of str, optional
+            The words of the recent documents of the store, in their order.
+        """
+        self.known, self.epoch = known, epoch
+        self.topics = {topic.number: topic for topic in self.store.topics()}
+        self.n_documents = int(self.store.get("n_documents", 0))
+        self.n_alerts = int(self.store.get("n_alerts", 0))
+        self.latest: float | None = self.store.get("latest")
+        self.risen = bool(self.store.get("risen", False))
+        newest = int(self.store.get("window", 1))
+        settings = self.settings
+        windows = list(
+            self.store.windows(after=newest - settings.delay - settings.reference - 1, words=True)
+        )
+        if not windows or windows[-1].closed:
+            windows.append(Window(newest if not windows else windows[-1].number + 1, epoch=epoch))
+        self.window = windows.pop()
+        self.recent = deque(windows[-settings.delay :])
+        self.words, self.novel_words = Counter(known.words), Counter(known.novel_words)
+        self.reference: deque[Window] = deque()
+        for window in windows[: -settings.delay]:
+            self._refer(window)
+        documents = self.store.documents(after=self.window.number - SPANS[-1], last=MAX_RECENT)
+        for document, bag in zip(documents, bags or (), strict=False):
+            document.bag = bag
+        self.documents: deque[Document] = deque(documents, MAX_RECENT)
+        here = [document for document in documents if document.window == self.window.number]
+        self.p_values = [document.p_value for document in here if document.novel]
+        self.texts = {_key(document.text) for document in here}
+        self._set_rules()
+        self.unsaved: list[Document] = []
+        self.counted: Counter[tuple[int, int]] = Counter()  # documents by topic and window
+
+    def _set_rules(self) -> None:
+        """Note which topic each rule belongs to; topics that were not seen for long have none."""
+        self.rules: dict[str, int] = {}
+        self.novel_rules: dict[str, int] = {}
+        for topic in self.topics.values():
+            if topic.last_window > self.window.number - self.settings.keep:
+                self._note_rules(topic)
+
+    def _note_rules(self, topic: Topic) -> None:
+        for word in topic.rules:
+            self.rules.setdefault(word, topic.number)
+        for word in topic.novel_rules:
+            self.novel_rules.setdefault(word, topic.number)
+
+    # Documents come
+
+    def add(self, incoming: Incoming) -> list[Alert]:
+        """Add a document; return the alerts of the windows that it closes."""
+        alerts: list[Alert] = []
+        time, key = incoming.time, None
+        timeless = time is None or time > clock.time() + _AHEAD
+        if self.every.timed:
+            if timeless:
+                time = clock.time() if self.latest is None else self.latest
+            assert time is not None
+            key = int(time // self.every.size)
+            if self.window.key is not None and key > self.window.key:
+                alerts += self.close()
+            elif self.window.key is not None and key < self.window.key:
+                self.window.late += 1
+                return alerts
+        self._put(replace(incoming, time=time), key, timeless)
+        if not self.every.timed and self.window.size >= self.every.size:
+            alerts += self.close()
+        return alerts
+
+    def _put(self, incoming: Incoming, key: int | None, timeless: bool) -> None:
+        window, time = self.window, incoming.time
+        window.key, window.epoch = key, self.epoch
+        window.size += 1
+        window.novel += incoming.novel
+        window.timeless += timeless
+        if time is not None:
+            window.first = time if window.first is None else min(window.first, time)
+            window.last = time if window.last is None else max(window.last, time)
+            self.latest = time if self.latest is None else max(time, self.latest)
+        self.n_documents += 1
+        document = Document(
+            self.n_documents, incoming.id, incoming.text, time, window.number,
+            incoming.p_value, incoming.novel, incoming.bag,
+        )  # fmt: skip
+        document.topic = self.topic_of(document)
+        if incoming.novel:
+            self.p_values.append(incoming.p_value)
+        if document.topic:
+            self._count(document)
+        elif (text := _key(incoming.text)) not in self.texts:
+            # Words of a copy count once in a window, here as in the reference.
+            self.texts.add(text)
+            window.words.update(incoming.bag)
+            if incoming.novel:
+                window.novel_words.update(incoming.bag)
+        self.documents.append(document)
+        self.unsaved.append(document)
+
+    def topic_of(self, document: Document) -> int:
+        """Return the topic whose rules a document matches, 0 for none."""
+        found = [self.rules[word] for word in document.bag if word in self.rules]
+        if document.novel:
+            rules = self.novel_rules
+            found += [rules[word] for word in document.bag if word in rules]
+        return min(found, default=0)
+
+    def _count(self, document: Document) -> None:
+        """Count a document of a topic."""
+        topic = self.topics[document.topic]
+        topic.documents += 1
+        topic.last_window = max(topic.last_window, document.window)
+        times = [time for time in (topic.last_seen, document.time) if time is not None]
+        topic.last_seen = max(times, default=None)
+        self.counted[topic.number, document.window] += 1
+        window = self._window(document.window)
+        if window is not None:
+            window.in_topics += 1
+            window.novel_in_topics += document.novel
+
+    def _window(self, number: int) -> Window | None:
+        if number == self.window.number:
+            return self.window
+        return next((window for window in self.recent if window.number == number), None)
+
+    def save(self) -> None:
+        """Write what has changed since the last window was closed."""
+        self.store.put_documents(self.unsaved)
+        self.unsaved = []
+        self.store.put_window(self.window)
+        for (number, window), n in self.counted.items():
+            self.store.count_topic(number, window, n)
+        for number in {number for number, _ in self.counted}:
+            self.store.put_topic(self.topics[number])
+        self.counted.clear()
+        values = ("n_documents", "n_alerts", "latest", "risen")
+        for name in values:
+            self.store.put(name, getattr(self, name))
+        self.store.put("window", self.window.number)
+
+    # Windows end
+
+    def close(self) -> list[Alert]:
+        """Test the open window and begin another one; return the alerts."""
+        window = self.window
+        window.closed = True
+        window.discoveries = n_discoveries(self.p_values, window.size, self.settings.fdr)
+        self.save()
+        self.recent.append(window)
+        found = [alert for span in SPANS for alert in self._new_topics(span)]
+        alerts = [*self._rate(explained=bool(found)), *found]
+        for alert in alerts:
+            self.store.put_alert(alert)
+        self.save()
+        for changed in self.recent:
+            self.store.put_window(changed)
+        if len(self.recent) > self.settings.delay:
+            self._refer(self.recent.popleft())
+        if window.number % SPANS[-1] == 0:
+            self._expire(window.number)
+        self.window = Window(window.number + 1, epoch=self.epoch)
+        self.p_values, self.texts = [], set()
+        return alerts
+
+    def _refer(self, window: Window) -> None:
+        """Make a window part of the reference; the oldest one leaves it."""
+        self.words.update(window.words)
+        self.novel_words.update(window.novel_words)
+        self.reference.append(_without_words(window))
+        if len(self.reference) > self.settings.reference:
+            gone = self.reference.popleft().number
+            for words, novel in self.store.words_of(gone, gone):
+                _subtract(self.words, words)
+                _subtract(self.novel_words, novel)
+
+    def _expire(self, number: int) -> None:
+        settings = self.settings
+        self.store.expire(
+            recent=number - SPANS[-1],
+            words=number - settings.delay - settings.reference - 1,
+            keep=number - settings.keep,
+        )
+        self._set_rules()
+
+    def _span(self, length: int) -> list[Window]:
+        """Return the last closed windows, or none if there are not as many."""
+        return list(self.recent)[-length:] if len(self.recent) >= length else []
+
+    def _rate(self, *, explained: bool) -> list[Alert]:
+        """Test whether documents outside of topics are called novel more often than before."""
+        referred = [window for window in self.reference if window.epoch == self.epoch]
+        before = self.known.let_through + sum(w.novel - w.novel_in_topics for w in referred)
+        total = self.known.held_back + sum(w.size - w.in_topics for w in referred)
+        tests = []
+        for length in SPANS:
+            span = [window for window in self._span(length) if window.epoch == self.epoch]
+            count = sum(w.novel - w.novel_in_topics for w in span)
+            size = sum(w.size - w.in_topics for w in span)
+            if len(span) == length:
+                p = rate_p_value(count, size, before, total)
+                tests.append((p, length, count, size * before / max(total, 1), size))
+        if not tests:
+            return []
+        p, length, count, expected, size = min(tests)
+        self.window.rate_p = min(1.0, p * len(SPANS))
+        if self.risen or p > self.level:
+            self.risen = self.risen and min(test[0] for test in tests[:2]) <= _CALM
+            return []
+        self.risen = True
+        why = (
+            "New topics explain a part of them."
+            if explained
+            else "No new topic explains them: the style of the documents may have changed."
+        )
+        summary = (
+            f"Novel documents have become more frequent: {count:,} of {size:,}, where "
+            f"{expected:.1f} were expected. {why}"
+        )
+        return [self._alert("rate", summary, length, count, expected, p, None)]
+
+    def _alert(
+        self, kind: str, summary: str, windows: int, documents: int, expected: float, p: float,
+        topic: Topic | None,
+    ) -> Alert:  # fmt: skip
+        self.n_alerts += 1
+        return Alert(
+            self.n_alerts, kind, self.window.number, self.window.last, summary, windows,
+            documents, expected, p, self.level, None if topic is None else topic.to_dict(),
+        )  # fmt: skip
+
+    # Topics are found
+
+    def _new_topics(self, length: int) -> list[Alert]:
+        """Find words that have become more frequent in the last windows, and form topics."""
+        span = self._span(length)
+        if not span:
+            return []
+        size = sum(window.size for window in span)
+        referred = sum(window.size for window in self.reference)
+        families = (
+            (self.words, self.known.size + referred, [w.words for w in span]),
+            (self.novel_words, self.known.held_back + referred, [w.novel_words for w in span]),
+        )
+        risen: dict[str, RisenWord] = {}
+        for family, (before, total, counters) in enumerate(families):
+            counts = sum(counters[1:], Counter(counters[0]))
+            for word in risen_words(counts, size, before, total, self.level):
+                if word.word in risen or self._as_frequent_before(word, span, family):
+                    continue
+                if family:
+                    word = replace(word, novel=True, pure=self._pure(word.word, span, families[0]))
+                risen[word.word] = word
+        if not risen:
+            return []
+        words = sorted(risen.values(), key=lambda word: word.p_value)
+        first = span[0].number
+        documents = [document for document in self.documents if document.window >= first]
+        drafts = group_words(
+            words,
+            [document.bag for document in documents],
+            [document.novel for document in documents],
+        )
+        found = [self._form(draft, documents, length) for draft in drafts]
+        return [alert for alert in found if alert is not None]
+
+    @staticmethod
+    def _pure(word: str, span: Sequence[Window], family: _Family) -> bool:
+        """Return whether the reference explains few of all documents that have a word."""
+        before, total, counters = family
+        size = sum(window.size for window in span)
+        count = sum(counter[word] for counter in counters)
+        return before[word] * size <= _IMPURE * total * count
+
+    def _as_frequent_before(self, word: RisenWord, span: Sequence[Window], family: int) -> bool:
+        """Return whether as many windows of the reference once had the word as often."""
+        if len(self.reference) < len(span):
+            return False
+        first, last = self.reference[0].number, self.reference[-1].number
+        sizes = [window.size for window in self.reference]
+        counts = [words[family][word.word] for words in self.store.words_of(first, last)]
+        share = word.documents / sum(window.size for window in span)
+        n = len(span)
+        return any(
+            sum(counts[i : i + n]) >= share * sum(sizes[i : i + n])
+            for i in range(len(counts) - n + 1)
+        )
+
+    def _form(self, draft: Draft, documents: Sequence[Document], length: int) -> Alert | None:
+        """Make a topic and its alert, or add the words to an older topic."""
+        rows = [documents[row] for row in draft.rows]
+        if not rows:
+            return None
+        topic = self._older(draft, rows)
+        if topic is not None:
+            topic.rules += [word for word in draft.rules if word not in topic.rules]
+            topic.novel_rules += [w for w in draft.novel_rules if w not in topic.novel_rules]
+            self._claim(topic)
+            return None
+        strongest = draft.words[0]
+        topic = self._topic(draft, rows)
+        self._claim(topic)
+        first = "" if topic.typical == [] else f' "{topic.typical[0][:200]}"'
+        summary = (
+            f"New topic {topic.number}, {topic.name}: {strongest.documents:,} documents with "
+            f"{strongest.word}, where {strongest.expected:.1f} were expected.{first}"
+        )
+        return self._alert(
+            "topic", summary, length, strongest.documents, strongest.expected, strongest.p_value,
+            topic,
+        )  # fmt: skip
+
+    def _older(self, draft: Draft, rows: Sequence[Document]) -> Topic | None:
+        """Return the topic that has most of the documents, or another form of a word."""
+        for word in draft.rules:
+            for rule, number in self.rules.items():
+                if _same_word(word, rule):
+                    return self.topics[number]
+        older = Counter(document.topic for document in rows if document.topic)
+        for number, n in older.most_common(1):
+            if n >= _JOIN * len(rows):
+                return self.topics[number]
+        return None
+
+    def _topic(self, draft: Draft, rows: Sequence[Document]) -> Topic:
+        """Return a new topic, named by the words that are characteristic of its documents."""
+        counts = Counter(word for document in rows for word in document.bag)
+        risen = {word.word: word for word in draft.words}
+        names = [word for word, n in counts.items() if n > 1 or word in risen]
+        total = self.known.size + sum(window.size for window in self.reference)
+        own = np.array([counts[word] for word in names])
+        frequencies = own + np.array([self.words[word] for word in names])
+        scores = characteristic(own, len(rows), frequencies, total + len(rows))
+        order = sorted(range(len(names)), key=lambda i: (-scores[i], names[i]))[:_WORDS]
+        strong = [(names[i], float(scores[i])) for i in order]
+        weights = dict(strong)
+        typical = sorted(
+            {document.text: document for document in reversed(rows)}.values(),
+            key=lambda d: (-sum(weights.get(w, 0.0) for w in d.bag) / (len(d.bag) + 3), d.number),
+        )
+        times = [document.time for document in rows if document.time is not None]
+        topic = Topic(
+            max(self.topics, default=0) + 1,
+            theme_name(strong),
+            [
+                {
+                    "word": word,
+                    "documents": counts[word],
+                    "expected": risen[word].expected if word in risen else None,
+                }
+                for word, _ in strong
+            ],
+            list(draft.rules),
+            min(times, default=None),
+            self.window.number,
+            list(draft.novel_rules),
+            last_window=self.window.number,
+            typical=[document.text for document in typical[:_TYPICAL]],
+        )
+        self.topics[topic.number] = topic
+        return topic
+
+    def _claim(self, topic: Topic) -> None:
+        """Move recent documents that match the rules into a topic, and forget their words."""
+        self._note_rules(topic)
+        moved = []
+        for document in self.documents:
+            if document.topic or topic.number != self.topic_of(document):
+                continue
+            document.topic = topic.number
+            self._count(document)
+            moved.append(document)
+            window = self._window(document.window)
+            if window is not None:
+                _subtract(window.words, document.bag)
+                if document.novel:
+                    _subtract(window.novel_words, document.bag)
+        times = [document.time for document in moved if document.time is not None]
+        if topic.first_seen is not None:
+            topic.first_seen = min([topic.first_seen, *times])
+        self.store.set_topics(moved)
+        self.store.put_topic(topic)
+
+
+def _key(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _same_word(one: str, other: str) -> bool:
+    """Return whether two words are probably forms of one, such as iraq and iraqi."""
+    short, long = sorted((one, other), key=len)
+    return len(short) >= 4 and len(long) - len(short) <= 2 and long.startswith(short)
+
+
+def _without_words(window: Window) -> Window:
+    return replace(window, words=Counter(), novel_words=Counter())
+
+
+def _subtract(counts: Counter[str], words: Iterable[str]) -> None:
+    """Take words out of a count; those that reach 0 are removed."""
+    taken = words.items() if isinstance(words, Counter) else ((word, 1) for word in words)
+    for word, n in taken:
+        left = counts[word] - n
+        if left > 0:
+            counts[word] = left
+        else:
+            counts.pop(word, None)

@@ -1,0 +1,153 @@
+"""Exact laws of counts in a window, if its documents are like those of the reference.
+
+*Rate.* A known document is called novel with a probability u that depends on the held-back
+documents: if the threshold is the k-th highest of n scores, u has the law Beta(k, n + 1 - k). When
+f of N reference documents were called novel since then, the law is Beta(k + f, n + 1 - k + N - f),
+and the number in a window of m documents is Beta-binomial. The same unknown u acts in all windows,
+which is why a test that takes alpha for u raises too many alarms. Here the past is part of the law:
+the p-value of each window is valid given all windows before it.
+
+*Words.* If a window and the reference are alike, the documents that have a word are a random draw
+from both (Fisher's exact test). Words are tested together with Tarone's correction: a word that is
+too rare to be significant does not count.
+
+*Documents.* Conformal p-values with common held-back documents are positively dependent, and the
+procedure of Benjamini and Hochberg controls the false discovery rate among those of a window.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special, stats
+
+__all__ = ["fewest_discoveries", "n_discoveries", "rate_p_value", "tarone", "word_p_values"]
+
+
+def rate_p_value(count: int, size: int, before: int, total: int) -> float:
+    """Return how probable so many novel documents are in a window, given the reference.
+
+    Parameters
+    ----------
+    count, size : int
+        The number of novel documents in the window, and of all its documents.
+    before, total : int
+        The number of novel documents in the reference, where the held-back documents count as the
+        k that a threshold lets through, and of all reference documents.
+
+    Examples
+    --------
+    >>> round(rate_p_value(5, 100, 50, 1000), 2), rate_p_value(20, 100, 50, 1000) < 1e-6
+    (0.56, True)
+    """
+    if count <= 0 or size <= 0:
+        return 1.0
+    return float(stats.betabinom.sf(count - 1, size, max(before, 1), max(total + 1 - before, 1)))
+
+
+def word_p_values(
+    counts: ArrayLike, size: int, before: ArrayLike, total: int
+) -> NDArray[np.float64]:
+    """Return how probable so many documents with each word are in a window.
+
+    Parameters
+    ----------
+    counts, before : array of int
+        The number of documents that have the word, in the window and in the reference.
+    size, total : int
+        The number of all documents, in the window and in the reference.
+
+    Examples
+    --------
+    >>> (word_p_values([5, 2], 100, [0, 20], 1000) < 0.001).tolist()
+    [True, False]
+    """
+    x, f = np.asarray(counts), np.asarray(before)
+    p: NDArray[np.float64] = np.asarray(
+        stats.hypergeom.sf(x - 1, size + total, x + f, size), dtype=np.float64
+    )
+    return p
+
+
+def tarone(sums: ArrayLike, size: int, total: int, level: float) -> float:
+    """Return the level of each word, so that one of all is below it with probability `level`.
+
+    Parameters
+    ----------
+    sums : array of int
+        The number of documents that have each word, in the window and in the reference together.
+    size, total : int
+        The number of all documents, in the window and in the reference.
+    level : float
+        The probability of any false alarm.
+
+    Examples
+    --------
+    >>> sums = [1] * 1000 + [5] * 10  # 1,000 words are too rare to be significant
+    >>> round(0.01 / tarone(sums, 100, 1000, 0.01))
+    10
+    """
+    values, numbers = np.unique(np.asarray(sums, dtype=np.int64), return_counts=True)
+    least = _log_choose(size, values) - _log_choose(size + total, values)
+    least[values > size] = -np.inf
+    order = np.argsort(-least, kind="stable")
+    testable = int(numbers.sum())
+    for place in order.tolist():  # the rarest words first
+        without = testable - int(numbers[place])
+        # With this kind of word among them, would the level be out of its reach?
+        if testable and least[place] <= math.log(level / testable):
+            break
+        testable = without
+    return level / max(testable, 1)
+
+
+def _log_choose(n: int, k: NDArray[np.int64]) -> NDArray[np.float64]:
+    k = np.minimum(k, n)
+    result: NDArray[np.float64] = (
+        special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
+    )
+    return result
+
+
+def n_discoveries(p_values: ArrayLike, size: int, fdr: float) -> int:
+    """Return how many documents of a window are new (Benjamini and Hochberg).
+
+    Parameters
+    ----------
+    p_values : array of float
+        The p-values of the documents called novel; the others need not be there.
+    size : int
+        The number of all documents of the window.
+    fdr : float
+        The expected share of false discoveries.
+
+    Examples
+    --------
+    >>> n_discoveries([0.001, 0.002, 0.04], 20, 0.1)
+    2
+    """
+    p = np.sort(np.asarray(p_values, dtype=np.float64))
+    below = np.flatnonzero(p <= fdr * np.arange(1, len(p) + 1) / max(size, 1) * (1 + 1e-12))
+    return int(below[-1]) + 1 if len(below) else 0
+
+
+def fewest_discoveries(size: int, fdr: float, smallest: float) -> int:
+    """Return the smallest number of new documents that can be found in a window.
+
+    Parameters
+    ----------
+    size : int
+        The number of documents of the window.
+    fdr : float
+        The expected share of false discoveries.
+    smallest : float
+        The smallest p-value that the held-back documents allow: 1/(n + 1) for n of them.
+
+    Examples
+    --------
+    >>> fewest_discoveries(500, 0.1, 1 / 601)
+    9
+    """
+    return max(1, math.ceil(size * smallest / fdr - 1e-9))

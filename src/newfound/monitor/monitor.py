@@ -1,0 +1,530 @@
+"""The monitor: a stream of documents, its new topics and its alerts."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import time as clock
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from newfound.detection.detector import NoveltyDetector
+from newfound.machine.validation import check_whole_number
+from newfound.monitor.clock import Length, parse_length, parse_time
+from newfound.monitor.engine import SPANS, Engine
+from newfound.monitor.laws import fewest_discoveries
+from newfound.monitor.reading import Reader, fingerprint
+from newfound.monitor.records import Alert, Document, Settings, Topic, Window
+from newfound.monitor.store import StateError, Store
+from newfound.monitor.topics import joined_topic, open_topic, topic_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Monitor"]
+
+_FALSE_ALARMS = 100  # windows to one false alarm, by default
+_UNDOABLE = 5  # models that are kept, for undo
+_NOISE = "noise"  # the class of what was dismissed
+
+
+class Monitor:
+    """Watch a stream: tell when something new begins, and what it is.
+
+    Documents are collected in windows. After each window it is tested whether words, or novel
+    documents, have become more frequent than in the reference: the known documents and earlier
+    windows. Words that have are grouped into topics; a topic keeps its number and its name. All
+    tests together raise one false alarm in `false_alarm_every`, on average, as long as nothing
+    changes.
+
+    Parameters
+    ----------
+    detector : NoveltyDetector
+        Fitted on known documents. It is not changed.
+    every : int or str, default=500
+        The length of a window: a number of documents, or a span of time such as "1h" or "1d".
+    false_alarm_every : int or str, optional
+        How far apart false alarms may be on average, in the unit of `every`, such as 50000 or
+        "30d". By default 100 windows.
+    state : path, optional
+        The file that keeps everything. If it is there, the monitor goes on where it was. Without
+        it the state is in memory.
+    fdr : float, default=0.1
+        The expected share of false discoveries among the documents of a window that are counted
+        as new.
+    reference : int, default=200
+        The number of earlier windows that the reference has.
+    delay : int, default=16
+        The number of windows before one becomes part of the reference, so that a topic that grows
+        slowly is not taken for normal.
+    keep : int, default=1000
+        The number of windows for which texts of topics, counts and alerts are kept.
+
+    Attributes
+    ----------
+    detector : NoveltyDetector
+        The detector in use. It changes with `promote` and `dismiss`.
+    alerts : list of Alert
+        All alerts, in order.
+    topics_ : list of Topic
+        All topics that were not merged into others, in order.
+
+    Examples
+    --------
+    >>> known = [f"{verb} my {kind} {thing}" for verb in ("pay", "check", "close", "open", "show")
+    ...          for kind in ("new", "old", "other", "joint", "first")
+    ...          for thing in ("bill", "account", "card", "loan", "deposit", "mortgage")]
+    >>> detector = NoveltyDetector(alpha=0.2, random_state=1).fit(known)
+    >>> monitor = Monitor(detector, every=20)
+    >>> monitor.update(known[::7][:20])
+    []
+    >>> new = [f"the printer {what}" for what in ("jams", "smokes", "beeps", "is broken", "died")]
+    >>> for alert in monitor.update(new + known[3::7][:15]):
+    ...     print(alert.kind, alert.topic["rules"], alert.topic["documents"])
+    topic ['printer'] 5
+    """
+
+    detector: NoveltyDetector
+
+    def __init__(
+        self,
+        detector: NoveltyDetector,
+        *,
+        every: int | str = 500,
+        false_alarm_every: int | str | None = None,
+        state: str | os.PathLike[str] | None = None,
+        fdr: float = 0.1,
+        reference: int = 200,
+        delay: int = 16,
+        keep: int = 1000,
+    ) -> None:
+        length = parse_length(every)
+        apart = (
+            Length(length.size * _FALSE_ALARMS, length.timed)
+            if false_alarm_every is None
+            else parse_length(false_alarm_every, "false_alarm_every")
+        )
+        check_whole_number("reference", reference, 1)
+        check_whole_number("delay", delay, SPANS[-1])
+        check_whole_number("keep", keep, reference + delay + 1)
+        if not 0 < fdr < 1:
+            raise ValueError(f"fdr={fdr!r}: expected a share between 0 and 1, such as 0.1.")
+        settings = Settings(_plain(length), _plain(apart), float(fdr), reference, delay, keep)
+        level = _level(length, apart)
+        self._store = Store(state)
+        try:
+            self._begin(detector, settings)
+            self._engine = Engine(self._store, settings, length, level)
+            self._load()
+        except BaseException:
+            self._store.close()
+            raise
+
+    @classmethod
+    def open(cls, state: str | os.PathLike[str]) -> Self:
+        """Go on with a state: its detector and its settings are used.
+
+        Parameters
+        ----------
+        state : path
+            The file that an earlier monitor has written.
+        """
+        if not Path(state).exists():
+            raise StateError(f"There is no state {state}; make it with a detector.")
+        store = Store(state)
+        try:
+            settings = store.get("settings")
+            if settings is None:
+                raise StateError(f"{state} has no detector; begin again with another file.")
+            detector = _loaded(store.model(store.get("version")))
+        finally:
+            store.close()
+        return cls(detector, state=state, **settings)
+
+    def _begin(self, detector: NoveltyDetector, settings: Settings) -> None:
+        """Check that the state is of this detector and has these settings, or write them."""
+        store, mark = self._store, fingerprint(detector)
+        before = store.get("settings")
+        if before is None:
+            with store.transaction():
+                # A state in memory is not loaded again, so that it can wait for the first step.
+                version = store.put_model(_saved(detector) if store.path else None)
+                store.put("settings", asdict(settings))
+                store.put("version", version)
+                store.put("begun_with", mark)
+                store.put("fingerprint", mark)
+            self.detector = detector
+            return
+        changed = [name for name, value in asdict(settings).items() if before[name] != value]
+        if changed:
+            name = changed[0]
+            raise StateError(
+                f"{store.path} was begun with {name}={before[name]}, not "
+                f"{getattr(settings, name)}; keep it, or name another file."
+            )
+        self.check_begun_with(detector)
+        if mark != store.get("fingerprint"):
+            detector = _loaded(store.model(store.get("version")))
+        self.detector = detector
+
+    def check_begun_with(self, detector: NoveltyDetector) -> None:
+        """Raise a `StateError` unless the state was begun with this detector."""
+        if fingerprint(detector) not in map(self._store.get, ("begun_with", "fingerprint")):
+            raise StateError(
+                f"{self._store.path} was begun with another detector; name that one or another "
+                "file."
+            )
+
+    def _load(self) -> None:
+        self._reader = Reader(self.detector)
+        engine, store = self._engine, self._store
+        epoch = int(store.get("version", 0))
+        engine.load(self._reader.known(), epoch)
+        for document in engine.documents:
+            document.bag = self._reader.bag(document.text)
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Keep all changes, in memory and in the file, or none."""
+        try:
+            with self._store.transaction():
+                yield
+        except BaseException:
+            self._load()
+            raise
+
+    def update(
+        self,
+        texts: Iterable[str | None],
+        times: Iterable[Any] | None = None,
+        ids: Iterable[Any] | None = None,
+        *,
+        position: Any = None,
+    ) -> list[Alert]:
+        """Take in documents; return the alerts of the windows that they close.
+
+        All of them are kept in the state, or none if it fails or the process is killed.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            The documents, in the order in which they came. Those without text are counted.
+        times : iterable, optional
+            The time of each: ISO text, seconds since 1970, or `datetime`. A document without one
+            gets the time of the one before.
+        ids : iterable, optional
+            The id of each. A document whose id was seen before is counted as a duplicate.
+        position : object, optional
+            Where the source is after these documents, as plain data; see `position`.
+
+        Returns
+        -------
+        list of Alert
+        """
+        given = list(texts)
+        seconds = _as_many("times", times, len(given))
+        names = _as_many("ids", ids, len(given))
+        when = [parse_time(time, f"Document {row}") for row, time in enumerate(seconds)]
+        alerts: list[Alert] = []
+        with self._changing():
+            rows = self._fresh(given, names)
+            incoming = self._reader.read(
+                [str(given[row]) for row in rows],
+                [when[row] for row in rows],
+                ["" if names[row] is None else str(names[row]) for row in rows],
+            )
+            for document in incoming:
+                alerts += self._engine.add(document)
+            self._engine.save()
+            if position is not None:
+                self._store.put("position", position)
+        return alerts
+
+    def _fresh(self, texts: Sequence[Any], ids: Sequence[Any]) -> list[int]:
+        """Return the rows of documents with text that did not come before; count the others."""
+        rows, window = [], self._engine.window
+        for row, (text, name) in enumerate(zip(texts, ids, strict=True)):
+            if text is not None and not isinstance(text, str):
+                raise ValueError(f"Document {row} is {type(text).__name__}, not a str.")
+            if text is None or not text.strip():
+                window.empty += 1
+                continue
+            if name is not None:
+                digest = hashlib.blake2b(str(name).encode("utf-8", "replace"), digest_size=12)
+                if not self._store.add_seen(digest.digest(), window.number):
+                    window.duplicates += 1
+                    continue
+            rows.append(row)
+        return rows
+
+    def close_window(self) -> list[Alert]:
+        """Close the open window now, as at the end of a stream; return its alerts."""
+        if not self._engine.window.size:
+            return []
+        with self._changing():
+            alerts = self._engine.close()
+            self._engine.save()
+        return alerts
+
+    def close_if_over(self, now: float | None = None) -> list[Alert]:
+        """Close the open window if it is one of time and its time is over."""
+        engine, now = self._engine, clock.time() if now is None else now
+        key = engine.window.key
+        if key is None or now < (key + 1) * engine.every.size:
+            return []
+        return self.close_window()
+
+    @property
+    def position(self) -> Any:
+        """Where the source was when the last documents were taken in; None at the beginning."""
+        return self._store.get("position")
+
+    @property
+    def alerts(self) -> list[Alert]:
+        """All alerts, in order."""
+        return self._store.alerts()
+
+    def unsent_alerts(self) -> list[Alert]:
+        """Return the alerts that were not marked as sent."""
+        return self._store.alerts(unsent=True)
+
+    def mark_sent(self, alert: Alert) -> None:
+        """Remember that an alert was sent."""
+        self._store.mark_sent(alert.number)
+
+    @property
+    def topics_(self) -> list[Topic]:
+        """All topics that were not merged into others, in order."""
+        topics = self._engine.topics.values()
+        return [self.topic(topic.number) for topic in topics if topic.merged_into is None]
+
+    def topic(self, number: int) -> Topic:
+        """Return a topic with those that were merged into it."""
+        return joined_topic(self._engine.topics, number)
+
+    @property
+    def windows_(self) -> list[Window]:
+        """All windows that are closed, in order, without their words."""
+        return [window for window in self._store.windows() if window.closed]
+
+    def summary(self) -> str:
+        """Return what was seen so far, in a sentence."""
+        engine = self._engine
+        apart = parse_length(engine.settings.false_alarm_every)
+        seen = f"{engine.n_documents:,} documents in {engine.window.number - 1:,} closed windows"
+        return (
+            f"{seen} of {engine.every}, {engine.n_alerts:,} alerts, {len(self.topics_):,} topics; "
+            f"at most one false alarm in {apart}, on average."
+        )
+
+    @property
+    def fewest_discoveries(self) -> int | None:
+        """The smallest number of new documents that can be found in a window of documents.
+
+        None for windows of time, whose number of documents is not known.
+        """
+        if self._engine.every.timed:
+            return None
+        return fewest_discoveries(
+            self._engine.every.size,
+            self._engine.settings.fdr,
+            self._reader.smallest_p_value(),
+        )
+
+    def documents(self, number: int) -> list[Document]:
+        """Return the documents of a topic, in order, as far as they are kept.
+
+        Parameters
+        ----------
+        number : int
+            The number of the topic. Topics that were merged into it are part of it.
+        """
+        return self._store.documents(topics=topic_parts(self._engine.topics, number))
+
+    def counts(self, number: int) -> dict[int, int]:
+        """Return the number of documents of a topic in each window that has some."""
+        found: Counter[int] = Counter()
+        by_topic = self._store.topic_counts()
+        for part in topic_parts(self._engine.topics, number):
+            found.update(by_topic.get(part, {}))
+        return dict(sorted(found.items()))
+
+    def promote(self, number: int, name: str) -> Topic:
+        """Make a topic a known class: the detector learns its documents.
+
+        A share of them is held back, so that p-values stay valid. The rate is compared from now on
+        with the held-back documents, until there are windows that the new detector has scored.
+
+        Parameters
+        ----------
+        number : int
+            The number of the topic.
+        name : str
+            The name of the class, new or known.
+
+        Returns
+        -------
+        Topic
+        """
+        if not isinstance(name, str) or not name.strip():
+            raise ValueError("A class needs a name; pass one that is not empty.")
+        return self._learn(number, name.strip(), "promote", "promoted")
+
+    def dismiss(self, number: int) -> Topic:
+        """Teach that a topic is noise: the detector learns its documents as the class "noise".
+
+        Parameters
+        ----------
+        number : int
+            The number of the topic.
+        """
+        return self._learn(number, _NOISE, "dismiss", "dismissed")
+
+    def _learn(self, number: int, name: str, action: str, status: str) -> Topic:
+        topic = open_topic(self._engine.topics, number)
+        texts = [document.text for document in self.documents(number)]
+        if not texts:
+            raise ValueError(
+                f"The documents of topic {number} have expired; pass a larger keep next time."
+            )
+        store, before = self._store, int(self._store.get("version"))
+        content = _saved(self.detector)
+        learned = _loaded(content)
+        learned.n_jobs = self.detector.n_jobs
+        learned.partial_fit(texts, [name] * len(texts))
+        with self._changing():
+            store.fill_model(before, content)
+            version = store.put_model(_saved(learned))
+            topic.status, topic.known_as = status, name
+            store.put_topic(topic)
+            details = {"topic": number, "name": topic.name, "before": before, "after": version}
+            store.add_log(clock.time(), action, {**details, "known_as": name})
+            self._use(version, learned)
+        self.detector = learned
+        self._load()
+        return self._engine.topics[number]
+
+    def _use(self, version: int, detector: NoveltyDetector) -> None:
+        """Note which version of the detector is in use, and drop those that no undo needs."""
+        self._store.put("version", version)
+        self._store.put("fingerprint", fingerprint(detector))
+        steps = [step["before"] for step in self._store.log() if "before" in step]
+        undoable = [step for step in steps if step != version][-_UNDOABLE:]
+        self._store.drop_models([version, *undoable])
+
+    def merge(self, number: int, other: int) -> Topic:
+        """Make one topic part of another; return the latter.
+
+        Parameters
+        ----------
+        number : int
+            The topic that stays.
+        other : int
+            The topic that becomes part of it.
+        """
+        topics = self._engine.topics
+        topic, part = open_topic(topics, number), open_topic(topics, other)
+        if number == other:
+            raise ValueError(f"Topic {number} cannot be merged into itself.")
+        with self._changing():
+            part.merged_into = number
+            self._store.put_topic(part)
+            details = {"topic": number, "name": topic.name, "part": other}
+            self._store.add_log(clock.time(), "merge", details)
+        return self.topic(number)
+
+    def undo(self) -> dict[str, Any]:
+        """Take back the last step (promote, dismiss or merge) that was not taken back.
+
+        Returns
+        -------
+        dict
+            The step, as in `log`.
+        """
+        steps = [step for step in self._store.log() if not step["undone"]]
+        if not steps:
+            raise ValueError("There is no step to undo.")
+        step = steps[-1]
+        detector = self.detector
+        with self._changing():
+            topics = self._engine.topics
+            if step["action"] == "merge":
+                part = topics[step["part"]]
+                part.merged_into = None
+                self._store.put_topic(part)
+            else:
+                topic = topics[step["topic"]]
+                topic.status, topic.known_as = "open", None
+                self._store.put_topic(topic)
+                detector = _loaded(self._store.model(step["before"]))
+                detector.n_jobs = self.detector.n_jobs
+                self._use(step["before"], detector)
+            self._store.mark_undone(step["number"])
+        self.detector = detector
+        self._load()
+        return step
+
+    @property
+    def log(self) -> list[dict[str, Any]]:
+        """What was promoted, dismissed and merged, and when; in order."""
+        return self._store.log()
+
+    def close(self) -> None:
+        """Close the state file. Everything is already in it."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _as_many(name: str, values: Iterable[Any] | None, n: int) -> list[Any]:
+    found = [None] * n if values is None else list(values)
+    if len(found) != n:
+        raise ValueError(f"There are {len(found):,} {name} for {n:,} texts; pass one for each.")
+    return found
+
+
+def _plain(length: Length) -> str:
+    return f"{length.size}s" if length.timed else str(length.size)
+
+
+def _level(every: Length, apart: Length) -> float:
+    """Return the probability of a false alarm in a window."""
+    if every.timed != apart.timed:
+        raise ValueError(
+            f"A window is {every}, but false alarms are counted in {apart}; give both as numbers "
+            "of documents, or both as spans of time."
+        )
+    if apart.size < 2 * every.size:
+        raise ValueError(
+            f"false_alarm_every is {apart}: expected at least two windows, and a window is {every}."
+        )
+    return every.size / apart.size
+
+
+def _saved(detector: NoveltyDetector) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "detector.nf")
+        detector.save(path)
+        return path.read_bytes()
+
+
+def _loaded(content: bytes) -> NoveltyDetector:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "detector.nf")
+        path.write_bytes(content)
+        return NoveltyDetector.load(path)

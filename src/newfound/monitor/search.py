@@ -1,0 +1,191 @@
+"""Words that have become more frequent than in the reference, and the topics that they form."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from newfound.monitor.laws import tarone, word_p_values
+
+__all__ = ["Draft", "RisenWord", "group_words", "risen_words"]
+
+MIN_DOCUMENTS = 3  # that a topic begins with
+_LINK = 0.3  # share of the documents of the rarer word that have the other one, too
+PURE = 0.7  # share of the documents of a word that the reference must not explain
+
+Bag = frozenset[str]
+
+
+@dataclass(frozen=True)
+class RisenWord:
+    """A word that is more frequent in some windows than in the reference.
+
+    Attributes
+    ----------
+    word : str
+        The word.
+    documents : int
+        The number of documents of the windows that have it.
+    expected : float
+        The number that the reference leads one to expect.
+    p_value : float
+        How probable so many are by chance, adjusted for the number of words.
+    novel : bool
+        Whether only documents called novel were counted.
+    pure : bool
+        Whether the word alone tells that a document belongs to its topic, because the reference
+        explains few of all documents that have it.
+    """
+
+    word: str
+    documents: int
+    expected: float
+    p_value: float
+    novel: bool = False
+    pure: bool = True
+
+
+@dataclass(frozen=True)
+class Draft:
+    """Risen words that occur together, the strongest first, and their documents.
+
+    Attributes
+    ----------
+    words : tuple of RisenWord
+        The words.
+    rules : tuple of str
+        Those of which a single one tells that a document belongs to the topic.
+    novel_rules : tuple of str
+        Those that tell it of documents called novel only.
+    rows : tuple of int
+        The documents that match a rule.
+    """
+
+    words: tuple[RisenWord, ...]
+    rules: tuple[str, ...]
+    novel_rules: tuple[str, ...]
+    rows: tuple[int, ...]
+
+
+def risen_words(
+    counts: Mapping[str, int],
+    size: int,
+    before: Mapping[str, int],
+    total: int,
+    level: float,
+) -> list[RisenWord]:
+    """Return the words that have become more frequent, the most significant first.
+
+    Parameters
+    ----------
+    counts, before : mapping of str to int
+        The number of documents that have each word, in the windows and in the reference.
+    size, total : int
+        The number of all documents, in the windows and in the reference.
+    level : float
+        The probability that any word is returned although nothing has changed.
+
+    Examples
+    --------
+    >>> counts, before = {"sars": 6, "rain": 3}, {"rain": 40, "cup": 9}
+    >>> [word.word for word in risen_words(counts, 100, before, 1000, 0.01)]
+    ['sars']
+    """
+    if not counts or not size or not total:
+        return []
+    names = list(counts)
+    x = np.fromiter((counts[name] for name in names), np.int64, len(names))
+    f = np.fromiter((before.get(name, 0) for name in names), np.int64, len(names))
+    # A word that only the reference has is tested, too: the number of tests must not depend on
+    # which of the documents are those of the windows.
+    absent = np.fromiter(
+        (n for name, n in before.items() if name not in counts and n >= MIN_DOCUMENTS), np.int64
+    )
+    sums = x + f
+    tested = np.concatenate((sums[sums >= MIN_DOCUMENTS], absent))
+    if not len(tested):
+        return []
+    bound = tarone(tested, size, total, level)
+    rows = np.flatnonzero(x >= MIN_DOCUMENTS)
+    p = word_p_values(x[rows], size, f[rows], total)
+    found = [
+        RisenWord(
+            names[row],
+            int(x[row]),
+            float(f[row] * size / total),
+            value * level / bound,
+            pure=bool(f[row] * size <= (1 - PURE) * total * x[row]),
+        )
+        for row, value in zip(rows.tolist(), p.tolist(), strict=True)
+        if value <= bound
+    ]
+    return sorted(found, key=lambda word: (word.p_value, -word.documents, word.word))
+
+
+def group_words(
+    words: Sequence[RisenWord], bags: Sequence[Bag], novel: Sequence[bool]
+) -> list[Draft]:
+    """Return the topics that risen words form: those that documents have together.
+
+    Parameters
+    ----------
+    words : sequence of RisenWord
+        The risen words, the most significant first.
+    bags : sequence of frozenset of str
+        The words of each document of the windows.
+    novel : sequence of bool
+        Which of the documents are called novel.
+
+    Examples
+    --------
+    >>> words = [RisenWord(word, 4, 0.0, 1e-6) for word in ("sars", "virus", "cyclone")]
+    >>> bags = [frozenset({"sars", "virus"})] * 4 + [frozenset({"cyclone"})] * 4
+    >>> [draft.rules for draft in group_words(words, bags, [True] * 8)]
+    [('sars', 'virus'), ('cyclone',)]
+    """
+    by_name = {word.word: word for word in words}
+    rows: dict[str, set[int]] = defaultdict(set)
+    together: Counter[tuple[str, str]] = Counter()
+    for row, bag in enumerate(bags):
+        own = [
+            name
+            for name, word in by_name.items()
+            if name in bag and (novel[row] or not word.novel or word.pure)
+        ]
+        for name in own:
+            rows[name].add(row)
+        together.update((one, other) for one in own for other in own if one < other)
+    group_of = {name: name for name in by_name}
+
+    def root(name: str) -> str:
+        while group_of[name] != name:
+            name = group_of[name]
+        return name
+
+    order = {name: place for place, name in enumerate(by_name)}
+    for (one, other), n in together.items():
+        if n >= 2 and n >= _LINK * min(len(rows[one]), len(rows[other])):
+            first, second = sorted((root(one), root(other)), key=order.__getitem__)
+            group_of[second] = first
+    groups: dict[str, list[RisenWord]] = defaultdict(list)
+    for name, word in by_name.items():
+        groups[root(name)].append(word)
+    return [_draft(group, rows) for group in groups.values()]
+
+
+def _draft(words: Sequence[RisenWord], rows: Mapping[str, set[int]]) -> Draft:
+    """Return a topic; its rules are pure words, or words of novel documents, or its best word."""
+    rules = [word for word in words if word.pure]
+    of_novel = [word for word in words if word.novel and not word.pure]
+    if not rules and not of_novel:
+        rules = [min(words, key=lambda word: word.expected / word.documents)]
+    found = set().union(*(rows[word.word] for word in (*rules, *of_novel)))
+    return Draft(
+        tuple(words),
+        tuple(word.word for word in rules),
+        tuple(word.word for word in of_novel),
+        tuple(sorted(found)),
+    )

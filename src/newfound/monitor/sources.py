@@ -1,0 +1,220 @@
+"""Where documents come from: standard input, a file or a folder that grows, a Kafka topic.
+
+A source yields batches. Each says where the source is after it; the monitor keeps that position
+together with the documents, in one transaction, and hands it back after a restart.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import select
+import sys
+import time as clock
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from newfound.monitor.batches import SIZE, Batch, Columns, Problem, parse_line
+from newfound.monitor.kafka import kafka_batches
+from newfound.text.readers import MAX_DOCUMENT_BYTES, DocumentError
+
+__all__ = ["open_source"]
+
+_PATIENCE = 1.0  # seconds to wait for more
+_SETTLED = 1.0  # seconds without a change after which a file of a folder is complete
+
+
+def open_source(
+    path: str, columns: Columns, position: Any, *, once: bool, problem: Problem
+) -> Iterator[Batch]:
+    """Iterate over batches of a source, from a position on.
+
+    Parameters
+    ----------
+    path : str
+        ``-``, a file of JSON lines or plain lines (also .gz), a folder, or
+        ``kafka://HOST:PORT/TOPIC``.
+    columns : Columns
+        The fields of JSON lines.
+    position : object
+        Where an earlier run was; None at the beginning.
+    once : bool
+        Whether to end with what is there now, instead of waiting for more.
+    problem : callable
+        Called with a sentence for each document that cannot be read.
+
+    Returns
+    -------
+    iterator of Batch
+        An empty batch means that nothing came for a second.
+    """
+    if path.startswith("kafka://"):
+        return kafka_batches(path, columns, position, once=once, problem=problem)
+    if path == "-":
+        return _lines(_Pipe(sys.stdin.buffer), columns, None, problem, "standard input")
+    place = Path(path)
+    if not place.exists():
+        raise DocumentError(f"There is no file or folder {path}.")
+    if position is not None and position.get("source") != os.path.abspath(path):
+        raise DocumentError(
+            f"The state belongs to {position.get('source')}, not to {path}; name that one, or "
+            "another state."
+        )
+    if place.is_dir():
+        return _folder(place, columns, position, once=once, problem=problem)
+    return _file(place, columns, position, once=once, problem=problem)
+
+
+class _Pipe:
+    """Lines of a pipe as they come; None if none came for a while, b"" at the end."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._number = stream.fileno()
+        self._rest = b""
+        self._ready: list[bytes] = []
+        self._ended = False
+
+    def readline(self) -> bytes | None:
+        while not self._ready and not self._ended:
+            if not self._readable():
+                return None
+            found = os.read(self._number, 1 << 16)
+            self._ended = not found
+            *self._ready, self._rest = (self._rest + found).split(b"\n")
+            if self._ended and self._rest:
+                self._ready, self._rest = [self._rest], b""
+            if len(self._rest) > MAX_DOCUMENT_BYTES:
+                raise DocumentError(f"A line is longer than {MAX_DOCUMENT_BYTES:,} bytes.")
+            self._ready = [line + b"\n" for line in reversed(self._ready)]
+        return self._ready.pop() if self._ready else b""
+
+    def _readable(self) -> bool:
+        if sys.platform == "win32":
+            return True
+        return bool(select.select([self._number], [], [], _PATIENCE)[0])
+
+    def waiting(self) -> bool:
+        """Return whether a line is there without waiting."""
+        return bool(self._ready)
+
+
+def _lines(
+    pipe: _Pipe, columns: Columns, position: Any, problem: Problem, name: str
+) -> Iterator[Batch]:
+    batch, number = Batch(position=position), 0
+    while True:
+        line = pipe.readline()
+        if line:
+            number += 1
+            _add(batch, line, columns, f"{name}, line {number},", problem, first=number == 1)
+        if batch.texts and (not line or len(batch.texts) >= SIZE or not pipe.waiting()):
+            yield batch
+            batch = Batch(position=position)
+        elif line is None:
+            yield batch
+        if line == b"":
+            return
+
+
+def _add(
+    batch: Batch, line: bytes, columns: Columns, where: str, problem: Problem, *, first: bool
+) -> None:
+    """Add a line; one that cannot be read is an error at the beginning, and counted later."""
+    if not line.strip():
+        batch.add(None)
+        return
+    try:
+        batch.add(*parse_line(line, columns, where))
+    except DocumentError as error:
+        if first:
+            raise
+        problem(str(error))
+        batch.add(None)
+
+
+def _file(
+    path: Path, columns: Columns, position: Any, *, once: bool, problem: Problem
+) -> Iterator[Batch]:
+    """Read the lines of a file that grows; a line without its end is left for later."""
+    source = os.path.abspath(path)
+    offset, number = (0, 0) if position is None else (position["offset"], position["line"])
+    packed = path.name.endswith(".gz")
+    with gzip.open(path, "rb") if packed else open(path, "rb") as file:
+        if not packed and os.fstat(file.fileno()).st_size < offset:
+            raise DocumentError(
+                f"{path} is shorter than it was; if it was begun anew, name another state."
+            )
+        file.seek(offset)
+        while True:
+            batch = Batch()
+            while len(batch.texts) < SIZE:
+                line = file.readline()
+                if not line or (not line.endswith(b"\n") and not once and not packed):
+                    file.seek(offset)
+                    break
+                offset, number = offset + len(line), number + 1
+                where = f"{path}, line {number},"
+                _add(batch, line, columns, where, problem, first=number == 1)
+            if batch.texts:
+                batch.position = {"source": source, "offset": offset, "line": number}
+            yield batch
+            if not batch.texts:
+                if once or packed:
+                    return
+                clock.sleep(_PATIENCE)
+
+
+def _folder(
+    path: Path, columns: Columns, position: Any, *, once: bool, problem: Problem
+) -> Iterator[Batch]:
+    """Read the files of a folder in the order of their last change, each as one document."""
+    if columns != Columns():
+        raise DocumentError(f"{path} is a folder and has no fields; do not name any.")
+    source = os.path.abspath(path)
+    since, done = (0, set()) if position is None else (position["since"], set(position["done"]))
+    while True:
+        found = list(_changed(path, since, done, clock.time_ns()))
+        for some in _parts(found, SIZE):
+            batch = Batch()
+            for changed, name in some:
+                done = done | {name} if changed == since else {name}
+                since = changed
+                batch.add(_file_text(path / name, problem), changed / 1e9, f"{name}:{changed}")
+            batch.position = {"source": source, "since": since, "done": sorted(done)}
+            yield batch
+        if not found:
+            yield Batch()
+            if once:
+                return
+            clock.sleep(_PATIENCE)
+
+
+def _changed(path: Path, since: int, done: set[str], now: int) -> Iterable[tuple[int, str]]:
+    """Return the last change and the name of files that are new and complete, in order."""
+    found = []
+    for file in path.rglob("*"):
+        name = str(file.relative_to(path))
+        if file.is_file() and not file.name.startswith("."):
+            changed = file.stat().st_mtime_ns
+            new = changed > since or (changed == since and name not in done)
+            if new and changed <= now - _SETTLED * 1e9:
+                found.append((changed, name))
+    return sorted(found)
+
+
+def _parts(items: list[Any], size: int) -> Iterator[list[Any]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+def _file_text(path: Path, problem: Problem) -> str | None:
+    try:
+        text = path.read_bytes().decode("utf-8", "replace")
+    except OSError as error:
+        problem(f"Cannot read {path}: {error.strerror}.")
+        return None
+    if "\0" in text:
+        problem(f"{path} is not text.")
+        return None
+    return text

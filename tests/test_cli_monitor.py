@@ -1,0 +1,282 @@
+"""The command ``newfound monitor``: real processes, killed and started again."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+import jsonschema
+import pytest
+from typer.testing import CliRunner
+
+import newfound
+from newfound import Monitor, NoveltyDetector
+from newfound.cli import app
+
+MAIN = [sys.executable, "-c", "from newfound.cli import main; main()", "monitor"]
+
+
+def validate(data: object, definition: str) -> None:
+    schema = json.loads((files("newfound") / "data" / "schema" / "output.json").read_text("utf-8"))
+    jsonschema.Draft202012Validator({**schema, "$ref": f"#/$defs/{definition}"}).validate(data)
+
+
+def known_texts() -> list[str]:
+    texts = list(newfound.load_sample()[0].texts)
+    random.Random(0).shuffle(texts)
+    return texts
+
+
+def documents(n: int, seed: int = 0) -> list[dict[str, object]]:
+    """Return known documents, and from the middle on a new topic."""
+    texts = known_texts()[900:]
+    draw = random.Random(seed)
+    found: list[dict[str, object]] = []
+    for i in range(n):
+        text = draw.choice(texts)
+        if i > n // 2 and i % 9 == 0:
+            text = f"a zeppelin {draw.choice(['over', 'under', 'near'])} street {i}"
+        found.append({"id": f"d{i}", "text": text, "time": 1e9 + 60 * i})
+    return found
+
+
+def lines(rows: list[dict[str, object]]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("monitor") / "d.nf"
+    NoveltyDetector(random_state=0).fit(known_texts()[:900]).save(path)
+    return path
+
+
+def run(*arguments: object, input: str | None = None) -> str:
+    result = CliRunner().invoke(app, ["monitor", *map(str, arguments)], input=input)
+    assert result.exit_code == 0, result.output
+    return str(result.stdout)
+
+
+def failed(*arguments: object) -> str:
+    result = CliRunner().invoke(app, ["monitor", *map(str, arguments)])
+    assert result.exit_code in (1, 2), result.output
+    return " ".join(result.output.replace("│", " ").split())
+
+
+def test_standard_input_alerts_a_command_and_the_steps_of_people(
+    model: Path, tmp_path: Path
+) -> None:
+    took = tmp_path / "took; touch evil"
+    script = tmp_path / "take.py"
+    script.write_text("import sys; open(sys.argv[1], 'ab').write(sys.stdin.buffer.read())")
+    done = subprocess.run(
+        [
+            *MAIN, "--model", model, "--incoming", "-", "--state", "w.db", "--every", "100",
+            "--json", "--on-alert", f"'{sys.executable}' take.py '{took.name}'",
+        ],
+        input=lines(documents(1000)), capture_output=True, text=True, cwd=tmp_path, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "a window needs" in done.stderr
+    alerts = [json.loads(line) for line in done.stdout.splitlines()]
+    for alert in alerts:
+        validate(alert, "alert")
+    assert alerts and alerts == [json.loads(line) for line in took.read_text().splitlines()]
+    assert not (tmp_path / "evil").exists()
+    (alert,) = [alert for alert in alerts if alert["topic"] and "zeppelin" in alert["summary"]]
+    number, state = alert["topic"]["number"], tmp_path / "w.db"
+    listed = json.loads(run("topics", "--state", state, "--json"))
+    assert [topic["name"] for topic in listed if topic["number"] == number] == [
+        alert["topic"]["name"]
+    ]
+    shown = json.loads(run("show", number, "--state", state, "--json"))
+    validate(shown, "topic_shown")
+    assert shown["documents"] == sum(row["documents"] for row in shown["by_window"]) > 30
+    assert "zeppelin" in run("show", number, "--state", state)
+    assert "one of 2" in run("promote", number, "--as", "airships", "--state", state)
+    (topic,) = [
+        topic
+        for topic in json.loads(run("topics", "--state", state, "--json"))
+        if topic["number"] == number
+    ]
+    assert (topic["status"], topic["known_as"]) == ("promoted", "airships")
+    assert "Undone: promote" in run("undo", "--state", state)
+    assert "known as noise" in run("dismiss", number, "--state", state)
+    assert [step["undone"] for step in json.loads(run("log", "--state", state, "--json"))] == [
+        True,
+        False,
+    ]
+
+
+def test_a_command_that_fails_gets_the_alert_again(model: Path, tmp_path: Path) -> None:
+    file, state = tmp_path / "in.jsonl", tmp_path / "w.db"
+    file.write_text(lines(documents(1000)))
+    given = ("--incoming", file, "--state", state, "--once", "--json", "-q")
+    printed = run(*given, "--model", model, "--every", 100, "--on-alert", "false")
+    assert printed and printed == run(*given, "--on-alert", "true") and not run(*given)
+
+
+def seen(state: Path) -> tuple[int, list[str]]:
+    """Return the number of documents of all windows, and the ids of the documents of topics."""
+    with Monitor.open(state) as monitor:
+        monitor.close_window()
+        ids = [d.id for topic in monitor.topics_ for d in monitor.documents(topic.number)]
+        return sum(window.size for window in monitor.windows_), ids
+
+
+def expected(model: Path, rows: list[dict[str, object]]) -> tuple[int, list[str]]:
+    """Return the same for a monitor that was never interrupted."""
+    with Monitor(NoveltyDetector.load(model), every=20, false_alarm_every=20_000) as whole:
+        texts, times, ids = ([row[name] for row in rows] for name in ("text", "time", "id"))
+        whole.update([str(text) for text in texts], times, ids)
+        found = [d.id for topic in whole.topics_ for d in whole.documents(topic.number)]
+    return len(rows), found
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no signals")
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGKILL, -9), (signal.SIGINT, 130)])
+def test_a_monitor_that_follows_a_file_is_stopped_and_goes_on(
+    model: Path, tmp_path: Path, number: int, status: int
+) -> None:
+    rows = documents(1200)
+    file, state = tmp_path / "in.jsonl", tmp_path / "w.db"
+    file.write_text(lines(rows[:1000]) + '{"id": "half')
+    given = ["--incoming", str(file), "--state", str(state)]
+    begin = ["--model", str(model), "--every", "20", "--false-alarm-every", "20000"]
+    process = subprocess.Popen(
+        [*MAIN, *given, *begin], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert "zeppelin" in process.stdout.readline()
+    second = failed("--incoming", file, "--state", state)
+    assert "Another monitor uses the state" in second
+    assert "zeppelin" in run("topics", "--state", state)  # to look is allowed
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == status and "Traceback" not in errors
+    file.write_text(lines(rows))
+    run(*given, "--once")
+    assert seen(state) == expected(model, rows)
+
+
+KILLING = """
+import os, random, signal, sys, time
+import newfound.monitor.sources as sources
+from newfound import Monitor, NoveltyDetector
+from newfound.monitor.batches import Columns
+
+model, file, state, kills = *sys.argv[1:4], int(sys.argv[4])
+sources.SIZE = 7  # many transactions
+detector = NoveltyDetector.load(model)
+detector.p_values(["warm"])
+draw = random.Random(kills)
+killed = 0
+
+def watch(pause):
+    monitor = Monitor(detector, every=20, false_alarm_every=20_000, state=state)
+    for batch in sources.open_source(file, Columns(), monitor.position, once=True, problem=print):
+        if batch.texts:
+            monitor.update(batch.texts, batch.times, batch.ids, position=batch.position)
+        time.sleep(pause)
+    monitor.close()
+
+for _ in range(kills):
+    child = os.fork()
+    if not child:
+        watch(0.002)
+        os._exit(0)
+    time.sleep(draw.uniform(0, 0.12))
+    os.kill(child, signal.SIGKILL)
+    killed += os.waitpid(child, 0)[1] == signal.SIGKILL
+watch(0)
+print(killed)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no fork")
+@pytest.mark.parametrize("kills", [15, pytest.param(200, marks=pytest.mark.slow)])
+def test_killed_at_any_moment_no_document_is_lost_or_counted_twice(
+    model: Path, tmp_path: Path, kills: int
+) -> None:
+    rows = documents(60 * kills)
+    file, state = tmp_path / "in.jsonl", tmp_path / "w.db"
+    file.write_text(lines(rows))
+    done = subprocess.run(
+        [sys.executable, "-c", KILLING, model, file, state, str(kills)],
+        capture_output=True, text=True, timeout=300, check=False,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > kills // 2
+    assert seen(state) == expected(model, rows)
+    assert sqlite3.connect(state).execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_a_folder_that_grows(model: Path, tmp_path: Path) -> None:
+    folder, state = tmp_path / "mails", tmp_path / "w.db"
+    folder.mkdir()
+    for number in range(3):
+        (folder / f"{number}.txt").write_text("please pay my bill")
+        os.utime(folder / f"{number}.txt", (1e9 + number // 2, 1e9 + number // 2))
+    (folder / "half.txt").write_text("still being writ")  # changed a moment ago
+    given = ("--incoming", folder, "--state", state, "--once", "-q")
+    run(*given, "--model", model)
+    (folder / "half.txt").unlink()
+    (folder / "3.txt").write_text("close my account")
+    os.utime(folder / "3.txt", (1e9 + 1, 1e9 + 1))  # as old as the last one of before
+    run(*given)
+    run(*given)
+    assert seen(state)[0] == 4
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ((), "--incoming is missing"),
+        (("--incoming", "-"), "--state is missing"),
+        (("--incoming", "no.jsonl", "--state", "{}/w.db"), "There is no state"),
+        (("--incoming", "no.jsonl", "--state", "{}/w.db", "--model", "{m}"), "There is no file"),
+        (("--incoming", "-", "--state", "{}/w.db", "--model", "{m}", "--every", "x"), "every='x'"),
+        (("--incoming", "-", "--state", "{m}"), "is not the state of a monitor"),
+        (
+            ("--incoming", "-", "--state", "{}/w.db", "--model", "{m}", "--on-alert", "'"),
+            "cannot be split into words",
+        ),
+        (("--incoming", "kafka://here", "--state", "{}/w.db", "--model", "{m}"), "HOST:PORT/TOPIC"),
+        (("topics", "--state", "{}/w.db"), "There is no state"),
+        (
+            ("--incoming", "{m}.jsonl", "--state", "{}/w.db", "--model", "{m}"),
+            "has no field 'text'",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_sentence(
+    model: Path, tmp_path: Path, given: tuple[str, ...], message: str
+) -> None:
+    Path(f"{model}.jsonl").write_text('{"body": "rain"}\n')
+    arguments = [part.replace("{}", str(tmp_path)).replace("{m}", str(model)) for part in given]
+    said = failed(*arguments)
+    assert message in said and "Traceback" not in said
+
+
+def test_lines_that_cannot_be_read_are_counted(model: Path, tmp_path: Path) -> None:
+    file, state = tmp_path / "in.jsonl", tmp_path / "w.db"
+    file.write_text('{"text": "pay my bill"}\n{"text": 3}\n{"te\n\n{"text": "rain", "time": "x"}\n')
+    given = ["monitor", "--incoming", file, "--state", state, "--once", "--model", model]
+    result = CliRunner().invoke(app, list(map(str, given)))
+    assert result.exit_code == 0, result.output
+    assert "line 2, has a text that is int" in result.output
+    assert "line 3, is not JSON" in result.output
+    assert "time that cannot be read" in result.output
+    with Monitor.open(state) as monitor:
+        monitor.close_window()
+        (window,) = monitor.windows_
+    assert (window.size, window.empty, window.timeless) == (2, 3, 2)
