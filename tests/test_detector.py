@@ -491,3 +491,16 @@ def test_groups_are_as_many_as_the_kinds_of_documents():
         found = find_groups(sparse.csr_array(dense), words, {}, 100, seed=0)
         assert len(found) == kinds
         assert all(np.bincount(kind[rows]).max() > 0.8 * len(rows) for rows, _ in found)
+
+
+def test_stories_within_a_kind_of_long_documents_are_no_groups():
+    rng = np.random.default_rng(3)
+    kind, story = np.repeat([0, 1], 60), np.repeat(np.arange(24), 5)
+    common = rng.random((120, 200)) < 0.2
+    of_kind = rng.random((120, 2, 40)) < np.where(np.eye(2)[kind] > 0, 0.4, 0.02)[:, :, None]
+    of_story = rng.random((120, 24, 20)) < np.where(np.eye(24)[story] > 0, 0.8, 0.0)[:, :, None]
+    dense = np.column_stack((common, of_kind.reshape(120, -1), of_story.reshape(120, -1)))
+    words = [f"w{i}" for i in range(dense.shape[1])]
+    found = find_groups(sparse.csr_array(dense), words, {}, 100, seed=0)
+    assert len(found) == 2
+    assert all(len(set(kind[rows].tolist())) == 1 for rows, _ in found)

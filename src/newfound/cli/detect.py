@@ -368,7 +368,10 @@ def _show(detection: Detection, incoming: Documents, top: int) -> None:
     shown: list[Any] = [lines, table] if detection.n_novel else [lines]
     for number, group in enumerate(detection.groups, 1):
         words = ", ".join(group.words["word"][:10].tolist())
-        shown.append(Text(f"Group {number}, {_documents(group.size)}: {visible(words)}"))
+        what = f"Group {number}, {_documents(group.size)}: "
+        if len(detection.groups) == 1:
+            what = "They do not divide into groups; their most characteristic words: "
+        shown.append(Text(what + visible(words)))
     if detection.description is not None:
         rows = top_words(detection.description, top)
         title = words_title(detection.description, "novel")
