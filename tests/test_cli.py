@@ -24,6 +24,7 @@ from typer.testing import CliRunner
 from newfound.cli import app
 from newfound.description.presets import PRESETS
 from newfound.models import load
+from newfound.text.validation import MAX_EXPLAINED
 
 COMMAND = str(Path(sysconfig.get_path("scripts"), "newfound"))
 KNOWN = ["the batsman hit six", "a cricket match in England", "six wickets in the match"] * 8
@@ -491,11 +492,20 @@ class TestExplain:
     def test_a_text_of_7_mb_is_refused_at_once(self, model: Path) -> None:
         describer = load(model)
         began = time.process_time()
-        with pytest.raises(ValueError, match=r"7,000,000 characters, and up to 1,000,000 are"):
+        with pytest.raises(ValueError, match=r"7,000,000 characters, and up to 250,000 are"):
             describer.explain("a scrum" * 1_000_000)
         assert time.process_time() - began < 1
         result = call("explain", model, "-", input="a scrum" * 1_000_000)
         refused(result, "explain a part of it")
+
+    def test_the_longest_text_is_explained_within_a_second(self, model: Path) -> None:
+        describer = load(model)
+        words = [*" ".join([*KNOWN, *NOVEL]).split(), *(f"word{n}" for n in range(3000))]
+        text = " ".join(words * 10)[:MAX_EXPLAINED]
+        assert len(text) == MAX_EXPLAINED
+        began = time.process_time()
+        describer.explain(text)
+        assert time.process_time() - began < 1
 
     def test_an_empty_pipe(self, model: Path) -> None:
         done = run("explain", model, "-", input="")

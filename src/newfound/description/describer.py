@@ -469,7 +469,7 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
         Raises
         ------
         ValueError
-            If the text has more than a million characters.
+            If the text has more than 250,000 characters.
         """
         check_is_fitted(self, "clauses_")
         check_explainable(text)

@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 
-MAX_EXPLAINED = 1_000_000  # characters
+MAX_EXPLAINED = 250_000  # characters; more would take longer than a second
 
 
 class NothingToLearnError(ValueError):

@@ -223,9 +223,12 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
         """
         first, last = self.ngram_range
         found: list[Token] = []
+        terms: dict[str, str | None] = {"": None}
         previous: Token | None = None
         for start, end, form in words:
-            term = self.term(form) if form else None
+            if form not in terms:
+                terms[form] = self.term(form)
+            term = terms[form]
             if not form:
                 previous = None
             if term is None:
