@@ -82,7 +82,8 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
         threshold; the others share one.
     n_groups : int, default=1
         Without labels: the number of groups of similar documents to form, each used as a class. 1
-        puts all documents into one class, "known". A single class has no rules.
+        puts all documents into one class, "known"; explanations then have rules of groups that the
+        detector finds itself, which do not change the score.
     n_clauses, T, s, epochs, max_literals : default=40, 20, 5.0, 10, 8
         Parameters of `TsetlinMachineClassifier`, which learns the rules of the classes.
     language, lemmatize : default="en", True

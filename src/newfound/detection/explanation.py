@@ -63,7 +63,14 @@ class JudgedTexts:
         terms = _Terms(scorer, text, self.texts.words(i))
         novelty, nearest = float(self.scores.novelty[i]), int(self.scores.nearest[i])
         adds = _contributions(scorer, terms, nearest)
-        fired, nearly = _rules(scorer, nearest, terms, adds)
+        group = None
+        if scorer.groups is None:
+            fired, nearly = _rules(scorer.rules(nearest), terms)
+            _add_votes(scorer, fired, adds)
+        else:
+            number = int(scorer.groups.nearest(self.scores.bags.matrix[i])[0])
+            group = scorer.groups.names[number]
+            fired, nearly = _rules(scorer.groups.rules(number, scorer.terms), terms)
         statistics = scorer.statistics
         words = tuple(
             WordReason(
@@ -89,6 +96,7 @@ class JudgedTexts:
             parts=dict(zip(PARTS, self.scores.parts[i].tolist(), strict=True)),
             new_pairs=terms.new_pairs(),
             read_as=terms.read_as,
+            nearest_group=group if terms.words else None,
             fired=fired,
             nearly=nearly,
             scorer=scorer,
@@ -199,17 +207,20 @@ def _contributions(scorer: Scorer, terms: _Terms, nearest: int) -> dict[str, flo
     return adds
 
 
-def _rules(
-    scorer: Scorer, nearest: int, terms: _Terms, adds: dict[str, float]
-) -> tuple[tuple[Rule, ...], tuple[NearMiss, ...]]:
-    """Find the rules that match or lack one word; add their votes to the words they require."""
+def _add_votes(scorer: Scorer, fired: Iterable[Rule], adds: dict[str, float]) -> None:
+    """Add the votes of rules to the words that they require."""
+    for rule in fired:
+        for word in rule.plain:
+            adds[word] -= scorer.rule_weight * rule.polarity * rule.count / len(rule.plain)
+
+
+def _rules(rules: Iterable[Rule], terms: _Terms) -> tuple[tuple[Rule, ...], tuple[NearMiss, ...]]:
+    """Return the rules that match and those that lack one word, the strongest first."""
     present = terms.words.keys()
     fired, nearly = [], []
-    for rule in scorer.rules(nearest):
+    for rule in rules:
         if rule.matches(present):
             fired.append(rule)
-            for word in rule.plain:
-                adds[word] -= scorer.rule_weight * rule.polarity * rule.count / len(rule.plain)
         elif rule.polarity > 0 and len(rule.plain) > 1:
             missing = rule.missing(present)
             if missing is not None:

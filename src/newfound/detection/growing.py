@@ -95,6 +95,7 @@ def grow(
         banks,
         scorer.scales,
         correct_typos=scorer.spelling is not None,
+        groups=scorer.groups if len(classes) == 1 else None,
     )
 
 

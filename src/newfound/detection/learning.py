@@ -55,7 +55,7 @@ def learn_scorer(
     sample = sample_for_scales(codes, seed)
     others = np.setdiff1d(np.arange(len(texts)), sample)
 
-    def learn(rows: NDArray[np.int64], scales: Scales | None) -> Scorer:
+    def learn(rows: NDArray[np.int64], scales: Scales | None = None) -> Scorer:
         some = [texts[i] for i in rows.tolist()]
         return Scorer.learn(
             some,
@@ -66,11 +66,12 @@ def learn_scorer(
             seed=seed,
             scales=scales,
             correct_typos=parameters["correct_typos"],
+            find_groups=scales is not None,
             callback=callback,
         )
 
     # The first scorer is forgotten before the second one needs its memory.
-    scales = learn(others, None).measure_scales([texts[i] for i in sample.tolist()])
+    scales = learn(others).measure_scales([texts[i] for i in sample.tolist()])
     return learn(np.arange(len(texts)), scales)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.detection.class_statistics import ClassStatistics
+from newfound.detection.known_groups import KnownGroups, find_known_groups
 from newfound.detection.memory import check_memory
 from newfound.detection.rulebank import RuleBank, learn_rules
 from newfound.machine.classifier import TsetlinMachineClassifier
@@ -200,10 +201,12 @@ class Scorer:
     correct_typos : bool, default=True
         Whether a word that looks like a typing error is read as the known word; see
         `newfound.text.spelling`.
+    groups : KnownGroups, optional
+        Groups of the known documents, if there is one class; their rules explain texts.
 
     Attributes
     ----------
-    classes, vectorizer, statistics, banks, scales
+    classes, vectorizer, statistics, banks, scales, groups
         As given.
     terms : list of str
         The name of each column.
@@ -218,10 +221,12 @@ class Scorer:
         scales: Scales | None = None,
         *,
         correct_typos: bool = True,
+        groups: KnownGroups | None = None,
     ) -> None:
         self.classes, self.vectorizer, self.statistics = classes, vectorizer, statistics
         self.banks = tuple(banks)
         self.scales = scales or Scales.none()
+        self.groups = groups
         self.terms = list(vectorizer.vocabulary_)
         self.spelling = Spelling.of(vectorizer) if correct_typos else None
         self._rules: dict[int, tuple[Rule, ...]] = {}
@@ -238,6 +243,7 @@ class Scorer:
         seed: int,
         scales: Scales | None = None,
         correct_typos: bool = True,
+        find_groups: bool = False,
         callback: Callable[[EpochInfo], bool | None] | None = None,
     ) -> Scorer:
         """Learn words, statistics and rules from known documents.
@@ -260,6 +266,8 @@ class Scorer:
             How the parts are scaled.
         correct_typos : bool, default=True
             Whether typing errors are corrected in the texts to score.
+        find_groups : bool, default=False
+            Whether to find groups of the documents if there is one class.
         callback : callable, optional
             Called with an `EpochInfo` after each epoch of the machine.
 
@@ -271,9 +279,22 @@ class Scorer:
         check_memory(vectorizer, len(classes), machine.n_clauses)
         terms = list(vectorizer.vocabulary_)
         statistics = ClassStatistics(matrix, codes, len(classes), terms, seed=seed)
-        bank = learn_rules(machine, matrix, codes, usable_terms(statistics), callback=callback)
+        usable, groups = usable_terms(statistics), None
+        bank = learn_rules(machine, matrix, codes, usable, callback=callback)
+        if find_groups and len(classes) == 1:
+            groups = find_known_groups(
+                matrix, terms, usable, statistics.rarity, machine=machine, seed=seed
+            )
         banks = () if bank is None else (bank,)
-        return cls(classes, vectorizer, statistics, banks, scales, correct_typos=correct_typos)
+        return cls(
+            classes,
+            vectorizer,
+            statistics,
+            banks,
+            scales,
+            correct_typos=correct_typos,
+            groups=groups,
+        )
 
     @cached_property
     def _reader(self) -> BagReader:

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from newfound.detection.calibration import Calibration, check_alpha
 from newfound.detection.class_statistics import ClassStatistics
+from newfound.detection.known_groups import KnownGroups
 from newfound.detection.rulebank import RuleBank, new_machine
 from newfound.detection.scoring import PARTS, Scales, Scorer
 from newfound.detection.split import check_share
@@ -93,6 +94,9 @@ def detector_state(parts: DetectorParts, *, with_automata: bool = False) -> dict
             "nearest": calibration.nearest,
         },
     }
+    if scorer.groups is not None:
+        bank = _bank_state(scorer.groups.bank, with_automata=with_automata)
+        state["groups"] = {"names": list(scorer.groups.names), **bank}
     if statistics.subwords is not None:
         state["subwords"] = _subwords_state(statistics.subwords)
     return state
@@ -138,6 +142,7 @@ def detector_from_state(fields: Fields, names: Iterable[str]) -> DetectorParts:
         [_bank(bank, parameters, seed, vectorizer, classes) for bank in fields.items("rules")],
         _scales(fields.fields("scales")),
         correct_typos=parameters["correct_typos"],
+        groups=_groups(fields, parameters, seed, vectorizer, len(classes)),
     )
     return DetectorParts(parameters, seed, scorer, calibration, texts)
 
@@ -199,6 +204,23 @@ def _scales(fields: Fields) -> Scales:
     low, high = fields.floats("lengths", (2,)).tolist()
     fields.require(0 <= low <= high, "lengths", "two ascending numbers from 0")
     return Scales(fields.floats("centre", (rows, n_parts)), scale, low, high)
+
+
+def _groups(
+    fields: Fields,
+    parameters: Mapping[str, Any],
+    seed: int,
+    vectorizer: TextVectorizer,
+    n_classes: int,
+) -> KnownGroups | None:
+    if "groups" not in fields or n_classes > 1:
+        return None
+    groups = fields.fields("groups")
+    names = groups.texts("names")
+    bank = _bank(groups, parameters, seed, vectorizer, np.arange(len(names)))
+    sound = np.array_equal(bank.classes, np.arange(len(names)))
+    groups.require(sound, "classes", "a number for each name")
+    return KnownGroups(tuple(names), bank)
 
 
 def _subwords_state(subwords: Subwords) -> dict[str, Any]:

@@ -95,8 +95,11 @@ class Verdict(MarkedText):
         Pairs of known words that were never neighbours before.
     read_as : dict of str to str
         Words that look like typing errors, and the known spelling that each was read as.
+    nearest_group : str or None
+        Without labels: the group of known documents that most rules vote for, by its words.
     fired : tuple of Rule
-        The rules of the nearest class that the text matches.
+        The rules of the nearest class, or of the nearest group, that the text matches. Those of a
+        group do not change the novelty.
     nearly : tuple of NearMiss
         The rules that it would match if it had one more word, and the word.
     scorer : Scorer
@@ -120,6 +123,7 @@ class Verdict(MarkedText):
     parts: dict[str, float]
     new_pairs: tuple[str, ...]
     read_as: dict[str, str]
+    nearest_group: str | None
     fired: tuple[Rule, ...]
     nearly: tuple[NearMiss, ...]
     scorer: Scorer = field(repr=False, compare=False)
@@ -219,6 +223,7 @@ class Verdict(MarkedText):
                 "unseen": self.unseen,
                 "new_pairs": self.new_pairs,
                 "read_as": self.read_as,
+                "nearest_group": self.nearest_group,
                 "counterfactual": self.counterfactual,
                 "rules": [_rule_data(rule) for rule in self.fired[:max_rules]],
                 "nearly": [_rule_data(near.rule, near.missing) for near in nearly],
@@ -276,11 +281,12 @@ class Verdict(MarkedText):
             side = "for" if rule.polarity > 0 else "against"
             count = f"{number} rules" if number > 1 else "a rule"
             right = f"{rule.support:,} of {rule.n_matches:,} right"
-            yield f"{count} {side} {self.nearest}: {rule.conditions(_NEGATED)} ({right})"
+            yield f"{count} {side} {rule.class_name}: {rule.conditions(_NEGATED)} ({right})"
         nearly = _distinct(self.nearly, lambda near: (near.rule.plain, near.missing))
         for near, _ in nearly[:_SHOWN]:
             conditions = near.rule.conditions(_NEGATED)
-            yield f"nearly a rule for {self.nearest}: {conditions}; {near.missing} is missing"
+            name = near.rule.class_name
+            yield f"nearly a rule for {name}: {conditions}; {near.missing} is missing"
 
     def _counterfactual_line(self) -> str:
         removed, tried = self.counterfactual, self._tried

@@ -289,8 +289,8 @@ def unseen_intents(setting: Setting) -> Table:
 
     Known intents are learned from their training requests; their validation requests set the
     threshold. The test has all test requests; those of other intents and the out-of-scope ones are
-    "open". "F1 known" is the mean over known intents. Columns "alpha" and "± sd" are ours. The
-    published figures, for 75 %, are those of TEXTOIR and of Adaptive-Boundary; the draws differ.
+    "open". "F1 known" is the mean over known intents. The published figures, for 75 %, are those of
+    TEXTOIR and of Adaptive-Boundary; the draws differ.
     """
     clinc, rows = _clinc(setting), []
     for share in SHARES:
