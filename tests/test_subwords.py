@@ -226,6 +226,13 @@ class TestLengths:
         ends = scales.centres(np.array([1, 2, 3, 22, 23, 10_000]))[:, 0]
         assert ends[0] == ends[1] == ends[2] < ends[3] == ends[4] == ends[5]
 
+    def test_a_part_may_have_the_same_centre_for_all_lengths(self):
+        n_words = np.arange(1, 401) % 20 + 3
+        parts = np.column_stack([np.log(n_words)] * 5)
+        centres = Scales.of(parts, n_words, constant=("pairs",)).centres(np.array([3, 10, 22]))
+        assert np.allclose(centres[:, PARTS.index("pairs")], parts.mean())
+        assert centres[0, 0] < centres[1, 0] < centres[2, 0]
+
     def test_few_documents_have_one_centre(self):
         n_words = np.arange(1, 101)
         parts = np.column_stack([np.log(n_words)] * 5)

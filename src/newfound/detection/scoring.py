@@ -82,6 +82,8 @@ class Scales:
         parts: NDArray[np.float64],
         n_words: NDArray[np.int64],
         weights: Mapping[str, float] = WEIGHTS,
+        *,
+        constant: Sequence[str] = (),
     ) -> Scales:
         """Return the scales that give the parts of some texts mean 0 and their weights as spread.
 
@@ -93,6 +95,8 @@ class Scales:
             The number of different words of each.
         weights : mapping of str to float
             The weight of each part.
+        constant : sequence of str
+            Parts that have the same centre for documents of all lengths.
 
         Examples
         --------
@@ -106,6 +110,8 @@ class Scales:
         lengths = np.clip(lengths, low, high)
         degree = 2 if len(parts) >= _MIN_FOR_LENGTH and len(np.unique(lengths)) > 2 else 0
         centre = np.polynomial.polynomial.polyfit(lengths, parts, degree)[::-1]
+        fixed = [PARTS.index(name) for name in constant]
+        centre[:, fixed], centre[-1, fixed] = 0.0, parts[:, fixed].mean(axis=0)
         scales = cls(np.ascontiguousarray(centre), np.ones(parts.shape[1]), low, high)
         spread = (parts - scales.centres(n_words)).std(axis=0)
         wanted = np.array([weights[name] for name in PARTS])
@@ -405,8 +411,12 @@ class Scorer:
     def measure_scales(self, texts: Iterable[str]) -> Scales:
         """Return the scales of the parts over texts that this scorer has not learned from."""
         bags = self.read(texts)
-        weights = WEIGHTS if self.statistics.n_classes > 1 else WEIGHTS_OF_ONE_CLASS
-        return Scales.of(self._parts(bags)[0], bags.n_words, weights)
+        parts = self._parts(bags)[0]
+        if self.statistics.n_classes == 1:
+            return Scales.of(parts, bags.n_words, WEIGHTS_OF_ONE_CLASS)
+        # Similarities are those of texts of length 1. A known class has documents of many lengths,
+        # and a text shorter than they are is new.
+        return Scales.of(parts, bags.n_words, constant=("neighbours",))
 
 
 def usable_terms(statistics: ClassStatistics) -> NDArray[np.bool_]:
