@@ -165,16 +165,19 @@ class ClassStatistics:
 
     def class_scores(self, texts: WeightedBags) -> NDArray[np.float32]:
         """Return the decision value of the linear classifier for each class."""
-        scores = np.asarray(texts.values @ self._by_term)
+        scores: NDArray[np.float32] = np.asarray(texts.values @ self._by_term)
         if texts.unseen is not None:
             bags = texts.bags
-            ones = np.full(len(bags.unseen_rows), self.unseen_rarity, np.float32)
-            shape = (len(bags), len(texts.unseen))
-            words = sparse.csr_matrix((ones, (bags.unseen_rows, bags.unseen_places)), shape)
+            places, indptr = (
+                bags.unseen_places,
+                np.searchsorted(bags.unseen_rows, np.arange(len(bags) + 1)),
+            )
+            data = np.full(len(places), self.unseen_rarity, np.float32)
+            words = sparse.csr_matrix((data, places, indptr), (len(bags), len(texts.unseen)))
             scores += np.asarray(words @ texts.unseen)
         scores /= texts.norms.astype(np.float32)[:, None]
-        found: NDArray[np.float32] = scores + self.weights[:, -1]
-        return found
+        scores += self.weights[:, -1]
+        return scores
 
     def parts(self, texts: WeightedBags, nearest: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the four parts of each text, compared with its nearest class."""

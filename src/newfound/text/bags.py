@@ -169,7 +169,11 @@ def _distinct_words(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the same as `_distinct` for numbers so small that a row and a number are one key."""
     size = int(words.max(initial=0)) + 1
-    found_rows, found = np.divmod(np.unique(rows * size + words), size)
+    keys = rows * size + words
+    keys.sort()  # and no np.unique, which takes three times as long here
+    first = np.ones(len(keys), dtype=bool)
+    first[1:] = keys[1:] != keys[:-1]
+    found_rows, found = np.divmod(keys[first], size)
     return found_rows, found
 
 
