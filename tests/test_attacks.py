@@ -313,7 +313,7 @@ HOSTILE: list[Any] = [
 @pytest.fixture(scope="module")
 def detector_file(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
     path = tmp_path_factory.mktemp("detector") / "model"
-    small_detector().save(path, with_automata=True)
+    small_detector().save(path)
     return take_apart(path.read_bytes())
 
 

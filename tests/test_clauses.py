@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state  # type: ignore[import-untyped,unused-ignore]
@@ -20,7 +20,6 @@ from newfound.rules import (
     ClauseTable,
     Rule,
     bags,
-    class_sums,
     matching,
     read_rule,
     roles,
@@ -326,32 +325,3 @@ class TestSpeed:
             start = time.perf_counter()
             task()
             assert time.perf_counter() - start < limit
-
-
-@given(data=st.data())
-@settings(max_examples=60, deadline=None)
-def test_votes_from_clauses_alone_are_those_of_their_matches(data: st.DataObject) -> None:
-    """Count the matches of one document after the other; contradictions and empty clauses too."""
-    n_features, n_classes = data.draw(st.integers(1, 5)), data.draw(st.integers(1, 3))
-    literal = st.integers(0, 2 * n_features - 1)
-    rows = data.draw(st.lists(st.sets(literal).map(sorted), max_size=12))
-    n = len(rows)
-    drawn = data.draw(st.lists(st.tuples(st.integers(0, n_classes - 1), st.sampled_from([1, -1])),
-                               min_size=n, max_size=n))  # fmt: skip
-    clauses = Clauses(
-        class_index=np.array([one[0] for one in drawn], np.int32),
-        polarity=np.array([one[1] for one in drawn], np.int8),
-        indptr=np.cumsum([0, *map(len, rows)]).astype(np.int64),
-        literals=np.array([literal for row in rows for literal in row], np.int32),
-        matches=np.zeros(n, np.int64),
-        agrees=np.zeros(n, np.int64),
-        n_features=n_features,
-    )
-    documents = data.draw(st.lists(st.sets(st.integers(0, n_features - 1)).map(sorted), max_size=9))
-    indptr = np.cumsum([0, *map(len, documents)]).astype(np.int64)
-    indices = np.array([j for document in documents for j in document], np.int32)
-    expected = np.zeros((len(documents), n_classes), np.int64)
-    for i, document in enumerate(documents):
-        matched = matching(clauses, document)
-        np.add.at(expected[i], clauses.class_index[matched], clauses.polarity[matched])
-    assert class_sums(clauses, indptr, indices, n_classes).tolist() == expected.tolist()

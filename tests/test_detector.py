@@ -202,7 +202,7 @@ def test_new_documents_and_new_classes_are_taken_in(sample):
     assert np.median(detector.p_values(fresh)) > np.median(before) + 0.2
     assert detector.n_documents_["learned"] > n["learned"]
     assert detector.n_documents_["held_back"] > n["held_back"]
-    assert len(detector.scorer_.banks) == 2
+    assert (detector.rule_votes(fresh)[:, -2:] > 0).any(axis=1).mean() > 0.8
     verdict = detector.explain(fresh[0])
     assert verdict.novelty == pytest.approx(detector.novelty(fresh[:1])[0], abs=1e-4)
     detector.partial_fit(["what is the zyxw of my account"], [late[0]])
@@ -222,10 +222,8 @@ def test_a_saved_detector_says_the_same_and_goes_on(tmp_path, sample):
     assert np.array_equal(loaded.p_values(texts), detector.p_values(texts))
     assert loaded.explain(novel[0]).to_dict() == detector.explain(novel[0]).to_dict()
     loaded.partial_fit(novel[60:80], ["travel"] * 20)
-    detector.save(path, force=True, with_automata=True)
-    whole = NoveltyDetector.load(path)
-    states = [found.scorer_.banks[0].machine.states_ for found in (whole, detector)]
-    assert np.array_equal(*states)
+    detector.partial_fit(novel[60:80], ["travel"] * 20)
+    assert np.array_equal(loaded.novelty(novel), detector.novelty(novel))
     with pytest.raises(ValueError, match="holds a detector, not a describer"):
         newfound.NoveltyDescriber.load(path)
 

@@ -9,8 +9,7 @@ import pytest
 import newfound
 from newfound import NoveltyDetector
 from newfound.detection.calibration import Calibration, share_of_new
-from newfound.detection.rulebank import learn_rules, new_machine
-from newfound.detection.scoring import Scorer, usable_terms
+from newfound.detection.scoring import Scorer
 from newfound.lab.evaluation.deletion import needs_at_most_as_many
 
 
@@ -35,13 +34,12 @@ def test_learning_that_is_refused_or_broken_off_leaves_the_detector_as_it_was(
 ):
     texts, labels, novel = sample
     before = detector.novelty(novel[:20])
-    states = [bank.machine.states_ for bank in detector.scorer_.banks]
+    votes = detector.rule_votes(novel[:20])
 
     def unharmed():
         assert set(detector.classes_) == set(labels)
         assert np.array_equal(detector.novelty(novel[:20]), before)
-        now = [bank.machine.states_ for bank in detector.scorer_.banks]
-        assert all(map(np.array_equal, now, states))
+        assert np.array_equal(detector.rule_votes(novel[:20]), votes)
         assert len(detector.calibration_) == len(detector.held_back_texts_)
 
     with pytest.raises(ValueError, match="Nothing is left after cleaning"):
@@ -89,19 +87,18 @@ def test_an_explanation_never_disagrees_with_the_prediction_even_at_ties(detecto
         assert (verdict.verdict == "novel") == (labels[i] == "novel")
 
 
-def test_what_no_word_adds_is_the_intercept_the_centring_and_rules_without_words(detector, sample):
+def test_what_no_word_adds_is_the_intercept_and_the_centring(detector, sample):
     for text in [*sample[0][:20], *sample[2][:20], "pay pay bill zyxw bill"]:
         verdict = detector.explain(text)
         k = detector.classes_.tolist().index(verdict.nearest)
-        scorer, present = detector.scorer_, {word.word for word in verdict.words}
-        votes = sum(
-            rule.polarity * rule.count
-            for rule in scorer.rules(k)
-            if rule.matches(present) and not rule.plain
-        )
+        scorer = detector.scorer_
         centre, scale = scorer.scales.centre, scorer.scales.scale
         intercept = scorer.statistics.weights[k, -1] * scale[0]
-        expected = -intercept - centre @ scale - votes * scale[4]
+        said = scorer.rules.rules
+        matches = said.conjunctions.matches(scorer.read([text]).matrix)
+        others = scorer.without_rule(scorer.read([text]))
+        base = said.base[k] * said.unit / said.lengths(matches, others)[0]
+        expected = -intercept - centre @ scale - base * scale[4]
         assert verdict.base == pytest.approx(expected, abs=1e-4)
 
 
@@ -185,25 +182,18 @@ def test_the_first_document_of_a_new_class_is_learned_from(fitted):
         assert detector.nearest(["vuts lamp zyxw"])[0] == "lamp"
 
 
-def test_a_file_without_automata_relearns_rules_and_one_with_them_goes_on(
-    detector, sample, tmp_path
-):
-    texts, labels, _ = sample
+def test_a_detector_from_a_file_goes_on_as_the_one_that_was_saved(detector, sample, tmp_path):
+    texts, labels, novel = sample
     detector.save(tmp_path / "bare.nf")
-    detector.save(tmp_path / "whole.nf", with_automata=True)
-    bare, whole = (newfound.load(tmp_path / f"{name}.nf") for name in ("bare", "whole"))
-    bare.save(tmp_path / "again.nf", with_automata=True)  # it has none to give
-    again = newfound.load(tmp_path / "again.nf")
-    for grown in (detector, bare, whole, again):
-        grown.partial_fit(texts[:30], labels[:30])
-    states = [d.scorer_.banks[0].machine.states_ for d in (detector, whole)]
-    assert np.array_equal(*states)
-    statistics, machine = bare.scorer_.statistics, new_machine(bare.get_params(), bare.seed_)
-    relearned = learn_rules(
-        machine, statistics.matrix, statistics.codes, usable_terms(statistics)
-    ).machine.states_
-    for grown in (bare, again):
-        assert np.array_equal(grown.scorer_.banks[0].machine.states_, relearned)
+    detector.save(tmp_path / "asked.nf", with_automata=True)  # it has none to give
+    grown = [newfound.load(tmp_path / f"{name}.nf") for name in ("bare", "asked")]
+    more, codes = [*texts[:30], *novel[:30]], [*labels[:30], *["travel"] * 30]
+    detector.partial_fit(more, codes)
+    for other in grown:
+        other.partial_fit(more, codes)
+        assert np.array_equal(other.rule_votes(novel), detector.rule_votes(novel))
+        assert np.array_equal(other.novelty(novel), detector.novelty(novel))
+    assert detector.rule_votes(novel[30:60])[:, detector.classes_ == "travel"].any()
 
 
 def test_a_detection_written_from_python_has_no_formulas_either(detector, tmp_path):

@@ -82,11 +82,21 @@ def test_learning_more_is_refused_too_and_the_detector_stays(sample, monkeypatch
 def test_5000_classes_need_what_is_stated():
     """5,000 classes, 20,000 words and 100,000 pairs: words and classes decide."""
     needed = memory_needed(
-        5000, 120_000, n_ngrams=30_000, n_entries=10_000_000, n_automata=2 * 5000 * 40 * 20_000
+        5000,
+        120_000,
+        n_words=20_000,
+        n_ngrams=30_000,
+        n_entries=10_000_000,
+        n_automata=2 * 5000 * 40 * 20_000,
     )
     assert 20e9 < needed < 25e9
     fewer = memory_needed(
-        5000, 10_000, n_ngrams=30_000, n_entries=10_000_000, n_automata=2 * 5000 * 10 * 5000
+        5000,
+        10_000,
+        n_words=5000,
+        n_ngrams=30_000,
+        n_entries=10_000_000,
+        n_automata=2 * 5000 * 10 * 5000,
     )
     assert fewer < 4e9
 

@@ -1,7 +1,5 @@
 """A detector's file: what does not fit together is refused, whatever was altered."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 
@@ -15,7 +13,7 @@ def state():
     known, novel = newfound.load_sample()
     detector = NoveltyDetector(random_state=1, n_clauses=6, epochs=2)
     detector.fit(known.texts[::4], known.labels[::4])
-    return detector, detector.to_state(with_automata=True), list(novel.texts)
+    return detector, detector.to_state(), list(novel.texts)
 
 
 def altered(array, place, value):
@@ -47,13 +45,19 @@ def test_the_state_makes_the_same_detector(state):
         ("scales.centre", lambda a: altered(a, 0, np.inf)),
         ("held_back.scores", lambda a: a[:-1]),
         ("held_back.nearest", lambda a: altered(a, 0, 99)),
-        ("rules.0.columns", lambda a: altered(a, 0, a[1])),
-        ("rules.0.columns", lambda a: altered(a, -1, 10**6)),
-        ("rules.0.classes", lambda a: altered(a, 0, 10**6)),
-        ("rules.0.clauses.literals", lambda a: altered(a, 0, 10**6)),
-        ("rules.0.clauses.lengths", lambda a: altered(a, 0, a[0] + 1)),
-        ("rules.0.clauses.matches", lambda a: altered(a, 0, -1)),
-        ("rules.0.machine.position", lambda a: a[:-1]),
+        ("rules.words", lambda a: altered(a, 0, 10**6)),
+        ("rules.words", lambda a: altered(a, -1, a[-2])),
+        ("rules.words", lambda a: a[:-1]),
+        ("rules.lengths", lambda a: altered(a, 0, a[0] + 1)),
+        ("rules.lengths", lambda a: altered(a, 0, 0)),
+        ("rules.lengths", lambda a: a[:0]),
+        ("rules.rarity", lambda a: altered(a, 0, -1.0)),
+        ("rules.rarity", lambda a: altered(a, 0, np.nan)),
+        ("rules.weights.data", lambda a: altered(a, 0, 101)),
+        ("rules.weights.indices", lambda a: altered(a, 0, 99)),
+        ("rules.weights.indptr", lambda a: altered(a, 1, 10**6)),
+        ("rules.weights.indptr", lambda a: a[:-1]),
+        ("rules.counts.data", lambda a: altered(a, 0, -1)),
         ("vectorizer.document_frequencies", lambda a: a[:-1]),
     ],
 )
@@ -73,6 +77,8 @@ def test_altered_arrays_are_refused(state, name, change):
         ("held_back.texts", [1]),
         ("held_back.texts", "text"),
         ("rules", {}),
+        ("rules.unit", 0.0),
+        ("named_by_rules", 1),
         ("seed", -1),
         ("seed", 1.0),
         ("classes", [float("inf"), 1]),
@@ -89,8 +95,8 @@ def test_altered_arrays_are_refused(state, name, change):
         ("vectorizer.n_documents", 0),
         ("vectorizer.forms", []),
         ("vectorizer.vocabulary", ["a", "a"]),
-        ("rules", [{}]),
-        ("rules", [None]),
+        ("rules", 1),
+        ("rules", "none"),
     ],
 )
 def test_altered_data_is_refused(state, name, value):
@@ -99,44 +105,13 @@ def test_altered_data_is_refused(state, name, value):
         NoveltyDetector.from_state(changed(kept, name, lambda _: value))
 
 
-def test_a_file_can_not_ask_for_more_automata_than_it_has(state):
-    _, kept, _ = state
-    with pytest.raises(ValueError, match=r"in the field rules\.0\.machine\.states"):
-        NoveltyDetector.from_state(changed(kept, "parameters.n_clauses", lambda _: 2**28))
-
-
-def test_without_automata_rules_vote_as_the_machine_does(state):
-    detector, _, novel = state
-    bare = NoveltyDetector.from_state(detector.to_state())
-    assert [bank.machine for bank in bare.scorer_.banks] == [None]
-    assert np.array_equal(bare.rule_votes(novel), detector.rule_votes(novel))
-    assert np.array_equal(bare.novelty(novel), detector.novelty(novel))
-    assert bare.rule_votes(novel).any()
-
-
-def test_without_automata_a_file_takes_memory_by_its_size(state):
-    """Declare many classes, clauses and words: stand-ins for automata would take gigabytes."""
-    _, kept, _ = state
-    n, size = 400, len(kept["rules"][0]["columns"])
-    clauses = {
-        "n_features": size,
-        "class_index": np.repeat(np.arange(2), n // 2 * 1000),
-        "polarity": np.ones(n * 1000, np.int8),
-        "lengths": np.zeros(n * 1000, np.uint8),
-        "literals": np.zeros(0, np.uint8),
-        "matches": np.zeros(n * 1000, np.uint8),
-        "agrees": np.zeros(n * 1000, np.uint8),
-    }
-    bank = {**kept["rules"][0], "classes": np.array([0, 1]), "clauses": clauses}
-    del bank["machine"]
-    tracemalloc.start()
-    try:
-        loaded = NoveltyDetector.from_state({**kept, "rules": [bank]})
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert not loaded.rule_votes(["pay my bill"]).any()
-    assert peak < 100e6  # 400,000 clauses over 500 words have 400 MB of automata
+def test_a_file_says_who_names_the_class(state):
+    detector, kept, novel = state
+    for by_rules in (True, False):
+        made = NoveltyDetector.from_state({**kept, "named_by_rules": by_rules})
+        expected = detector.scorer_.naming(by_rules=by_rules).score_texts(novel)
+        assert np.array_equal(made.novelty(novel), expected.novelty)
+        assert set(expected.by_rules) <= {by_rules, False}
 
 
 def test_threads_are_not_for_a_file_to_say(state):

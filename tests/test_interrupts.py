@@ -88,6 +88,34 @@ def test_any_number_during_the_start(arguments: list[str], after: float) -> None
     assert said in ([SENTENCE], []), errors
 
 
+LOST = """
+import os, signal, sys, time
+from newfound.cli import interrupts
+
+interrupts._PATIENCE, interrupts._LONGEST = 0.2, float(sys.argv[1])
+interrupts.watch()
+try:
+    os.kill(os.getpid(), signal.SIGINT)
+except KeyboardInterrupt:
+    pass  # as some libraries do
+try:
+    for _ in range(400):
+        time.sleep(0.01)
+except KeyboardInterrupt:
+    print("again", flush=True)
+    time.sleep(float(sys.argv[2]))  # the end takes its time
+    interrupts.leave()
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer")
+@pytest.mark.parametrize(("longest", "takes"), [(30.0, 1.0), (0.7, 60.0)])
+def test_one_that_a_library_drops_is_raised_again(longest: float, takes: float) -> None:
+    arguments = [sys.executable, "-c", LOST, str(longest), str(takes)]
+    done = subprocess.run(arguments, capture_output=True, text=True, timeout=50, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "again\n", "")
+
+
 def test_a_process_that_ends_at_once_removes_its_unfinished_files(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="No such file"), replacing(tmp_path / "model") as temporary:
         temporary.write_text("half")

@@ -219,7 +219,7 @@ class TestOtherTools:
             known, _ = newfound.load_sample()
             detector = newfound.NoveltyDetector(random_state=1, n_clauses=6, epochs=1, alpha=0.2)
             detector.fit(known.texts[::16], known.labels[::16])
-            state = detector.to_state(with_automata=True)
+            state = detector.to_state()
         missing = {name for name in field_names(state) if f"`{name}`" not in page}
         assert not missing
 

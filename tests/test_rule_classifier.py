@@ -14,6 +14,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from newfound import RuleClassifier, WeightedRule
 from newfound.lab.evaluation.rules import MAX_WORDS, Setting, Task, compare
+from newfound.rules import classifier
 
 N_WORDS = 40
 
@@ -49,7 +50,7 @@ def test_a_score_is_the_sum_of_the_weights_of_matching_rules(fitted: RuleClassif
     weights = fitted.weights_.toarray()
     for bag, row, found in zip(bags, X.toarray(), scores, strict=True):
         matching = [j for j, words in enumerate(fitted.rule_words_) if bag.issuperset(words)]
-        assert found.tolist() == weights[matching].sum(axis=0).tolist()
+        assert found.tolist() == (weights[matching].sum(axis=0) + fitted.rules_.base).tolist()
         for code, name in enumerate(fitted.classes_):
             told = fitted.explain(row, name, [f"w{i}" for i in range(N_WORDS)])
             assert sum(rule.weight for rule in told) == found[code]
@@ -95,6 +96,14 @@ def test_an_and_that_says_no_more_than_its_words_is_left_out() -> None:
     X = rng.random((400, 12)) < 0.4
     rules = RuleClassifier(n_clauses=60, random_state=0).fit(X, np.where(X[:, 0], "a", "b"))
     assert not any(len(words) > 1 and 0 in words for words in rules.rule_words_)
+
+
+def test_many_coefficients_are_fitted_in_less_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(classifier, "MOST_COEFFICIENTS", 10)
+    X, y = topics(2)
+    frugal = RuleClassifier(n_clauses=40, random_state=3).fit(*topics(1))
+    assert (frugal.predict(X) == y).mean() > 0.9
+    assert frugal.weights_.dtype.kind == "i"
 
 
 def test_it_is_a_classifier_of_scikit_learn(fitted: RuleClassifier) -> None:

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from newfound.monitor.monitor import Monitor
     from newfound.report.plots import plot_context, plot_curves, plot_words
     from newfound.rules import Clause, ClauseTable
-    from newfound.rules.classifier import RuleClassifier, WeightedRule
+    from newfound.rules.classifier import RuleClassifier
+    from newfound.rules.weighted import WeightedRule
     from newfound.text.documents import DocumentError, Documents, as_documents, read_documents
     from newfound.text.sample import load_sample
     from newfound.text.vectorizer import TextVectorizer
@@ -76,7 +77,7 @@ _HOMES = {
     "Timeline": "description.timeline",
     "TsetlinMachineClassifier": "machine.classifier",
     "Verdict": "detection.verdict",
-    "WeightedRule": "rules.classifier",
+    "WeightedRule": "rules.weighted",
     "WordTable": "description.words",
     "as_documents": "text.documents",
     "context_scores": "description.scores",

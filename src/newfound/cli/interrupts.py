@@ -2,7 +2,8 @@
 
 The first one raises KeyboardInterrupt, which removes unfinished files and ends training. More of
 them are ignored for a moment, so that the work of the first is not itself interrupted; after that,
-one ends the process at once. Either way the exit status is 130.
+one ends the process at once. Where a library drops the exception, it is raised again. In every case
+the exit status is 130.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ __all__ = ["INTERRUPTED", "ignore", "leave", "watch"]
 
 INTERRUPTED = 130  # the exit status
 _PATIENCE = 2.0  # seconds
+_LONGEST = 10.0  # seconds that the end may take
 
 _first: float | None = None
 
@@ -28,6 +30,8 @@ def watch() -> None:
     """Handle Control-C from now on, unless it is ignored, as for commands in the background."""
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, _interrupt)
+        if hasattr(signal, "SIGALRM"):
+            signal.signal(signal.SIGALRM, _remind)
         sys.unraisablehook = _unraisable
 
 
@@ -53,10 +57,27 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     now = time.monotonic()
     if _first is None:
         _first = now
+        if hasattr(signal, "setitimer"):
+            signal.setitimer(signal.ITIMER_REAL, _PATIENCE, _PATIENCE)
         raise KeyboardInterrupt
     if now - _first > _PATIENCE:
-        remove_unfinished()
-        os._exit(INTERRUPTED)
+        _end()
+
+
+def _remind(number: int, frame: FrameType | None) -> None:
+    """Raise KeyboardInterrupt again if it is not being handled, and end what takes too long."""
+    if _first is not None and time.monotonic() - _first > _LONGEST:
+        _end()
+    handled = sys.exc_info()[1]
+    while handled is not None and not isinstance(handled, KeyboardInterrupt | SystemExit):
+        handled = handled.__context__
+    if handled is None:
+        raise KeyboardInterrupt
+
+
+def _end() -> NoReturn:
+    remove_unfinished()
+    os._exit(INTERRUPTED)
 
 
 def _unraisable(failed: sys.UnraisableHookArgs) -> None:

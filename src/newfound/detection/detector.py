@@ -16,12 +16,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from newfound.detection.calibration import Calibration, check_alpha
+from newfound.detection.class_rules import new_classifier
 from newfound.detection.detection import Detection, detect
 from newfound.detection.estimator import OpenSetClassifierMixin
 from newfound.detection.explanation import explain
 from newfound.detection.growing import extended_classes, grow
 from newfound.detection.learning import learn_scorer, new_vectorizer
-from newfound.detection.rulebank import new_machine
 from newfound.detection.scoring import Scorer, Scores
 from newfound.detection.split import (
     NOVEL,
@@ -36,9 +36,7 @@ from newfound.detection.split import (
 )
 from newfound.detection.state import DetectorParts, detector_from_state, detector_state
 from newfound.detection.verdict import Verdict
-from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import EpochInfo
-from newfound.machine.validation import check_whole_number
 from newfound.storage.fields import Fields
 from newfound.storage.model_file import load_model, save_model
 from newfound.text.vectorizer import TextVectorizer
@@ -61,8 +59,9 @@ def _growth_lock(detector: NoveltyDetector) -> threading.RLock:
 class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
     """Tell which texts are new, learning from known documents only.
 
-    Each text is compared with its nearest known class. Its novelty is the sum of five parts: how
-    few of the rules of that class vote for it, how far it is from the class according to a linear
+    Each text is compared with its nearest known class, which rules name where they name classes
+    about as well as a linear classifier does. Its novelty is the sum of five parts: how little the
+    rules of that class say for it, how far it is from the class according to a linear
     classifier of words and their character n-grams, how surprising its words are there, how little
     it shares with the nearest documents of the class, and how many of its pairs of neighbouring
     words were never seen. Each part is a sum over words, so novelty splits into contributions of
@@ -84,8 +83,10 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
         Without labels: the number of groups of similar documents to form, each used as a class. 1
         puts all documents into one class, "known"; explanations then have rules of groups that the
         detector finds itself, which do not change the score.
-    n_clauses, T, s, epochs, max_literals : default=40, 20, 5.0, 10, 8
-        Parameters of `TsetlinMachineClassifier`, which learns the rules of the classes.
+    n_clauses, T, s, epochs : default=40, 20, 10.0, 10
+        Parameters of `RuleClassifier`, which learns the rules of the classes.
+    max_literals : int or None, default=4
+        The most words of a rule; None is 16.
     language, lemmatize : default="en", True
         Parameters of `TextVectorizer`.
     stop_words : "auto", "default", None or iterable of str, default="auto"
@@ -142,9 +143,9 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
         n_groups: int = 1,
         n_clauses: int = 40,
         T: int = 20,
-        s: float = 5.0,
+        s: float = 10.0,
         epochs: int = 10,
-        max_literals: int | None = 8,
+        max_literals: int | None = 4,
         language: str = "en",
         stop_words: str | Iterable[str] | None = "auto",
         lemmatize: bool = True,
@@ -212,7 +213,7 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
         callback: Callback | None,
     ) -> None:
         alpha = check_alpha(self.alpha)
-        self._new_machine(0).check_parameters()
+        new_classifier(self.get_params(deep=False), 0).check_parameters()
         self.seed_ = self._draw_seed()
         texts, labels = known_texts(X, y)
         given = None if held_back is None else known_texts(held_back, None)[0]
@@ -242,15 +243,13 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
         X: Iterable[str],
         y: ArrayLike | None = None,
         classes: ArrayLike | None = None,
-        *,
-        epochs: int = 1,
     ) -> Self:
         """Learn more known documents, of known classes or new ones; the first call is a `fit`.
 
-        New words are added, the training of the rules of known classes continues, a new class gets
-        rules of its own, and the linear classifier is trained again. A share of the documents is
-        held back, too, and all held-back documents are scored again. If it fails or is interrupted,
-        the detector stays as it was. Calls of several threads take turns.
+        New words are added, and the rules and the linear classifier are learned again from all
+        known documents. A share of the documents is held back, too, and all held-back documents are
+        scored again. If it fails or is interrupted, the detector stays as it was. Calls of several
+        threads take turns.
 
         Parameters
         ----------
@@ -260,8 +259,6 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
             The class of each; without it each gets its nearest known class.
         classes : array, optional
             Ignored: a class may be new in any call. scikit-learn passes it.
-        epochs : int, default=1
-            Passes of the rules over these documents.
 
         Returns
         -------
@@ -270,15 +267,14 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
         with _growth_lock(self):
             if not self.__sklearn_is_fitted__():
                 return self.fit(X, y)
-            check_whole_number("epochs", epochs, 1)
             texts, labels = known_texts(X, y)
             if not texts:
                 raise ValueError(
                     "There is no known document with text to learn from; pass at least 1."
                 )
-            return self._grow(texts, labels, epochs)
+            return self._grow(texts, labels)
 
-    def _grow(self, texts: list[str], labels: NDArray[Any] | None, epochs: int) -> Self:
+    def _grow(self, texts: list[str], labels: NDArray[Any] | None) -> Self:
         """Learn more known documents; nobody else may do so meanwhile, or one call is lost."""
         if labels is None:
             labels = self.nearest(texts)
@@ -298,8 +294,7 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
             [texts[i] for i in train.tolist()],
             codes[train],
             grown.classes_,
-            machine=self._new_machine(self.seed_),
-            epochs=epochs,
+            classifier=new_classifier(self.get_params(deep=False), self.seed_),
             seed=self.seed_,
         )
         grown._calibrate()
@@ -369,7 +364,7 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
         return labels
 
     def rule_votes(self, texts: Iterable[str]) -> NDArray[np.int64]:
-        """Return the votes of the rules alone, a column for each class."""
+        """Return the weights of the rules that match, added up, a column for each class."""
         check_is_fitted(self)
         return self.scorer_.votes(self.scorer_.read(texts))
 
@@ -405,11 +400,12 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
         with_automata: bool = False,
         force: bool = False,
     ) -> None:
-        """Write the detector to a file; the options are those of `newfound.save`."""
+        """Write the detector to a file; the options are those of `newfound.save`.
+
+        A detector has no automata to keep: it learns its rules again when it learns more.
+        """
         check_is_fitted(self)
-        save_model(
-            path, "detector", lambda: self.to_state(with_automata=with_automata), force=force
-        )
+        save_model(path, "detector", self.to_state, force=force)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -429,10 +425,7 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
             return int(self.random_state) % 2**31
         return int(check_random_state(self.random_state).randint(2**31))
 
-    def _new_machine(self, seed: int) -> TsetlinMachineClassifier:
-        return new_machine(self.get_params(deep=False), seed)
-
-    def to_state(self, *, with_automata: bool = False) -> dict[str, Any]:
+    def to_state(self) -> dict[str, Any]:
         """Return what a model file keeps: nested plain values and arrays."""
         check_is_fitted(self)
         parts = DetectorParts(
@@ -442,7 +435,7 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
             calibration=self.calibration_,
             held_back=self.held_back_texts_,
         )
-        return detector_state(parts, with_automata=with_automata)
+        return detector_state(parts)
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:

@@ -12,6 +12,7 @@ from newfound.detection.calibration import Calibration
 from newfound.detection.scoring import PARTS, Scorer, Scores
 from newfound.detection.verdict import NearMiss, Verdict, WordReason
 from newfound.rules import Rule
+from newfound.text.bags import Bags
 from newfound.text.tokenized import TokenizedTexts
 from newfound.text.tokens import Token
 from newfound.text.validation import MAX_EXPLAINED, check_explainable, check_texts
@@ -63,14 +64,9 @@ class JudgedTexts:
         terms = _Terms(scorer, text, self.texts.words(i))
         novelty, nearest = float(self.scores.novelty[i]), int(self.scores.nearest[i])
         adds = _contributions(scorer, terms, nearest)
-        group = None
-        if scorer.groups is None:
-            fired, nearly = _rules(scorer.rules(nearest), terms)
-            _add_votes(scorer, fired, adds)
-        else:
-            number = int(scorer.groups.nearest(self.scores.bags.matrix[i])[0])
-            group = scorer.groups.names[number]
-            fired, nearly = _rules(scorer.groups.rules(number, scorer.terms), terms)
+        bags = self.scores.bags
+        bag = bags if len(bags) == 1 else bags.part(i, i + 1)
+        group, fired, nearly = _rules(scorer, bag, nearest, adds)
         statistics = scorer.statistics
         words = tuple(
             WordReason(
@@ -96,7 +92,8 @@ class JudgedTexts:
             parts=dict(zip(PARTS, self.scores.parts[i].tolist(), strict=True)),
             new_pairs=terms.new_pairs(),
             read_as=terms.read_as,
-            nearest_group=group if terms.words else None,
+            nearest_group=group,
+            decided_by="rules" if self.scores.by_rules[i] else "linear classifier",
             fired=fired,
             nearly=nearly,
             scorer=scorer,
@@ -207,31 +204,32 @@ def _contributions(scorer: Scorer, terms: _Terms, nearest: int) -> dict[str, flo
     return adds
 
 
-def _add_votes(scorer: Scorer, fired: Iterable[Rule], adds: dict[str, float]) -> None:
-    """Add the votes of rules to the words that they require."""
-    for rule in fired:
-        for word in rule.plain:
-            adds[word] -= scorer.rule_weight * rule.polarity * rule.count / len(rule.plain)
+def _rules(
+    scorer: Scorer, bag: Bags, nearest: int, adds: dict[str, float]
+) -> tuple[str | None, tuple[Rule, ...], tuple[NearMiss, ...]]:
+    """Return the group, if there are groups, and the rules that match and those that lack a word.
 
-
-def _rules(rules: Iterable[Rule], terms: _Terms) -> tuple[tuple[Rule, ...], tuple[NearMiss, ...]]:
-    """Return the rules that match and those that lack one word, the strongest first."""
-    present = terms.words.keys()
-    fired, nearly = [], []
-    for rule in rules:
-        if rule.matches(present):
-            fired.append(rule)
-        elif rule.polarity > 0 and len(rule.plain) > 1:
-            missing = rule.missing(present)
-            if missing is not None:
-                nearly.append(NearMiss(rule, missing))
-
-    def strength(rule: Rule) -> tuple[bool, bool, int]:
-        return rule.polarity < 0, not rule.plain, -rule.support
-
-    fired.sort(key=strength)
-    nearly.sort(key=lambda near: strength(near.rule))
-    return tuple(fired), tuple(nearly)
+    What the rules of a class add to the novelty is added to the words that they require; those of a
+    group add nothing.
+    """
+    columns = bag.matrix.indices
+    if scorer.groups is not None:
+        number = int(scorer.groups.rules.scores(bag.matrix, np.zeros(1)).nearest[0])
+        if number < 0:
+            return None, (), ()
+        group = scorer.groups.names[number]
+        found, lacking = scorer.groups.rules.explain(columns, number, group, scorer.terms)
+    elif scorer.rules is not None:
+        group, others = None, float(scorer.without_rule(bag)[0])
+        name = scorer.classes[nearest]
+        found, lacking = scorer.rules.explain(columns, nearest, name, scorer.terms, others)
+        for rule, strength in found:
+            for word in rule.plain:
+                adds[word] -= scorer.rule_weight * strength / len(rule.plain)
+    else:
+        return None, (), ()
+    nearly = tuple([NearMiss(rule, missing) for rule, missing in lacking])
+    return group, tuple([rule for rule, _ in found]), nearly
 
 
 def _status(text: str, terms: _Terms) -> str:

@@ -1,24 +1,21 @@
-"""Learn more known documents without starting over."""
+"""Learn more known documents without reading the old ones again."""
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from newfound.detection.class_rules import learn_rules
 from newfound.detection.class_statistics import ClassStatistics
 from newfound.detection.memory import check_memory
-from newfound.detection.rulebank import RuleBank, learn_rules
 from newfound.detection.scoring import Scorer, usable_terms
-from newfound.machine.classifier import TsetlinMachineClassifier
+from newfound.rules.classifier import RuleClassifier
 from newfound.text.vectorizer import TextVectorizer
 
 __all__ = ["extended_classes", "grow"]
-
-_MAX_BANKS = 8  # from this number on, one machine learns the rules of all classes again
 
 
 def extended_classes(
@@ -45,8 +42,7 @@ def grow(
     codes: NDArray[np.int64],
     classes: NDArray[Any],
     *,
-    machine: TsetlinMachineClassifier,
-    epochs: int,
+    classifier: RuleClassifier,
     seed: int,
 ) -> Scorer:
     """Return a scorer that has learned more documents; the given one stays as it is.
@@ -61,10 +57,8 @@ def grow(
         The index of the class of each.
     classes : ndarray
         The names of all classes: those of the scorer first, then new ones.
-    machine : TsetlinMachineClassifier
-        Not fitted; learns the rules of new classes.
-    epochs : int
-        Passes over the documents that continue the training of rules.
+    classifier : RuleClassifier
+        Not fitted.
     seed : int
         Seed of the linear classifier.
 
@@ -73,7 +67,7 @@ def grow(
     Scorer
     """
     vectorizer = _extended(scorer.vectorizer, texts)
-    check_memory(vectorizer, len(classes), machine.n_clauses)
+    check_memory(vectorizer, len(classes), classifier.n_clauses)
     before = scorer.statistics.matrix
     widened = sparse.csr_matrix(
         (before.data, before.indices, before.indptr),
@@ -87,53 +81,19 @@ def grow(
         list(vectorizer.vocabulary_),
         seed=seed,
     )
-    banks = _grow_rules(scorer, new, codes, statistics, machine, epochs)
+    usable = usable_terms(statistics)
+    rules = learn_rules(classifier, statistics.matrix, statistics.codes, len(classes), usable)
+    groups = scorer.groups if len(classes) == 1 else None
     return Scorer(
         classes,
         vectorizer,
         statistics,
-        banks,
+        rules,
         scorer.scales,
         correct_typos=scorer.spelling is not None,
-        groups=scorer.groups if len(classes) == 1 else None,
+        by_rules=scorer.by_rules,
+        groups=None if groups is None else groups.with_terms(len(vectorizer.vocabulary_)),
     )
-
-
-def _grow_rules(
-    scorer: Scorer,
-    new: Any,
-    codes: NDArray[np.int64],
-    statistics: ClassStatistics,
-    machine: TsetlinMachineClassifier,
-    epochs: int,
-) -> list[RuleBank]:
-    """Continue the training of rules of known classes, and learn rules for new classes.
-
-    If the detector was loaded without automata, the rules of all classes are learned again from
-    all documents.
-    """
-    again = any(bank.machine is None for bank in scorer.banks)
-    banks = []
-    for bank in scorer.banks:
-        here = np.flatnonzero(np.isin(codes, bank.classes))
-        if len(here) and not again:
-            bank = RuleBank(copy.deepcopy(bank.machine), bank.columns, bank.classes)
-            bank.partial_fit(new[here], codes[here], epochs)
-        banks.append(bank)
-    added = np.unique(codes[codes >= len(scorer.classes)])
-    again = again or not banks or len(banks) >= _MAX_BANKS
-    if not len(added) and not again:
-        return banks
-    learned = learn_rules(
-        machine,
-        statistics.matrix,
-        statistics.codes,
-        usable_terms(statistics),
-        None if again else added,
-    )
-    if learned is None:
-        return banks
-    return [learned] if again else [*banks, learned]
 
 
 def _extended(vectorizer: TextVectorizer, texts: list[str]) -> TextVectorizer:

@@ -1,23 +1,22 @@
 """Groups of known documents without labels, so that explanations have rules without labels, too.
 
 The groups do not change the novelty of a text. They are found by k-means on weighted words; the
-number of groups is the one with most evidence, see `newfound.detection.groups.choose_groups`. A
-Tsetlin Machine learns rules for them, as it does for classes.
+number of groups is the one with most evidence, see `newfound.detection.groups.choose_groups`. Their
+rules are learned as those of classes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.detection.class_rules import ClassRules, learn_rules
 from newfound.detection.groups import characteristic, choose_groups, group_bags
-from newfound.detection.rulebank import RuleBank, learn_rules
-from newfound.machine.classifier import TsetlinMachineClassifier
-from newfound.rules import Rule
+from newfound.rules.classifier import RuleClassifier
 
 __all__ = ["KnownGroups", "find_known_groups"]
 
@@ -35,24 +34,16 @@ class KnownGroups:
     ----------
     names : tuple of str
         Their most characteristic words.
-    bank : RuleBank
+    rules : ClassRules
         Their rules.
     """
 
     names: tuple[str, ...]
-    bank: RuleBank
-    _rules: dict[int, tuple[Rule, ...]] = field(default_factory=dict, repr=False)
+    rules: ClassRules
 
-    def nearest(self, matrix: Any) -> NDArray[np.int64]:
-        """Return the number of the group of each bag: the one that most rules vote for."""
-        found: NDArray[np.int64] = self.bank.class_sums(matrix).argmax(axis=1).astype(np.int64)
-        return found
-
-    def rules(self, number: int, terms: Sequence[str]) -> tuple[Rule, ...]:
-        """Return the rules of a group."""
-        if number not in self._rules:
-            self._rules[number] = tuple(self.bank.rules(number, self.names[number], terms))
-        return self._rules[number]
+    def with_terms(self, n_terms: int) -> KnownGroups:
+        """Return the same groups for texts with more terms."""
+        return KnownGroups(self.names, self.rules.with_terms(n_terms))
 
 
 def find_known_groups(
@@ -61,7 +52,7 @@ def find_known_groups(
     usable: NDArray[np.bool_],
     rarity: NDArray[np.float64],
     *,
-    machine: TsetlinMachineClassifier,
+    classifier: RuleClassifier,
     seed: int,
 ) -> KnownGroups | None:
     """Find groups of known documents, and learn their rules.
@@ -76,7 +67,7 @@ def find_known_groups(
         The columns that groups and rules may use.
     rarity : ndarray of float
         How much each column counts for the similarity of documents.
-    machine : TsetlinMachineClassifier
+    classifier : RuleClassifier
         Not fitted.
     seed : int
         Seed of the sample and of the clustering.
@@ -97,10 +88,9 @@ def find_known_groups(
     codes = choose_groups(words, rarity[columns], seed, _MAX_GROUPS)
     if not codes.any():  # no evidence for groups; two of them still give rules
         codes = group_bags(words, 2, seed)
-    bank = learn_rules(machine, matrix, codes, usable)
-    if bank is None:
-        return None
-    return KnownGroups(tuple(_names(words, [terms[j] for j in columns.tolist()], codes)), bank)
+    names = _names(words, [terms[j] for j in columns.tolist()], codes)
+    rules = learn_rules(classifier, matrix, codes, len(names), usable)
+    return None if rules is None else KnownGroups(tuple(names), rules)
 
 
 def _names(words: Any, terms: Sequence[str], codes: NDArray[np.int64]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.detection.rulebank import new_machine
+from newfound.detection.class_rules import new_classifier
 from newfound.detection.scoring import Scales, Scorer
 from newfound.detection.split import sample_for_scales
 from newfound.machine.clauses import EpochInfo
@@ -16,6 +16,7 @@ from newfound.text.vectorizer import TextVectorizer
 
 __all__ = ["learn_scorer", "new_vectorizer"]
 
+_WORSE = 0.01  # by which rules may name fewer classes right than the linear classifier
 _SHORT = 20  # if documents have a median of fewer words, function words are kept
 
 
@@ -29,9 +30,9 @@ def learn_scorer(
 ) -> Scorer:
     """Learn a scorer from known documents.
 
-    The spread of the parts is measured on a sample, by a scorer that learned from the other
-    documents only. It has to be known before held-back documents are scored, or p-values would not
-    be exact.
+    Whether rules name the class, and the spread of the parts, are measured on a sample, by a scorer
+    that learned from the other documents only. They have to be known before held-back documents
+    are scored, or p-values would not be exact.
 
     Parameters
     ----------
@@ -55,24 +56,55 @@ def learn_scorer(
     sample = sample_for_scales(codes, seed)
     others = np.setdiff1d(np.arange(len(texts)), sample)
 
-    def learn(rows: NDArray[np.int64], scales: Scales | None = None) -> Scorer:
+    def learn(
+        rows: NDArray[np.int64], scales: Scales | None = None, *, by_rules: bool = True
+    ) -> Scorer:
         some = [texts[i] for i in rows.tolist()]
         return Scorer.learn(
             some,
             codes[rows],
             classes,
             vectorizer=new_vectorizer(parameters, some),
-            machine=new_machine(parameters, seed),
+            classifier=new_classifier(parameters, seed),
             seed=seed,
             scales=scales,
+            by_rules=by_rules,
             correct_typos=parameters["correct_typos"],
             find_groups=scales is not None,
             callback=callback,
         )
 
     # The first scorer is forgotten before the second one needs its memory.
-    scales = learn(others).measure_scales([texts[i] for i in sample.tolist()])
-    return learn(np.arange(len(texts)), scales)
+    by_rules, scales = measure(learn(others), [texts[i] for i in sample.tolist()], codes[sample])
+    return learn(np.arange(len(texts)), scales, by_rules=by_rules)
+
+
+def measure(scorer: Scorer, texts: list[str], codes: NDArray[np.int64]) -> tuple[bool, Scales]:
+    """Return whether rules name classes well, and the scales of the parts.
+
+    Parameters
+    ----------
+    scorer : Scorer
+        Has not learned from the texts.
+    texts : list of str
+        Known documents.
+    codes : ndarray of int
+        The index of the class of each.
+
+    Returns
+    -------
+    by_rules : bool
+        Whether rules name the class as often as the linear classifier does, less a point.
+    scales : Scales
+        Of the parts, if the class is named that way.
+    """
+    bags = scorer.read(texts)
+    right = {
+        by_rules: float((scorer.named(bags, by_rules=by_rules) == codes).mean())
+        for by_rules in (True, False)
+    }
+    chosen = scorer.rules is not None and right[True] >= right[False] - _WORSE
+    return chosen, scorer.naming(by_rules=chosen).measure_scales(bags)
 
 
 def new_vectorizer(parameters: Mapping[str, Any], texts: Sequence[str]) -> TextVectorizer:

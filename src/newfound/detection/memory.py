@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.detection.subwords import MAX_NGRAMS, ngrams_of
+from newfound.rules.classifier import MOST_COEFFICIENTS
 from newfound.text.vectorizer import TextVectorizer
 
 __all__ = ["available_memory", "check_memory", "memory_needed"]
 
 _PER_TERM = 20  # bytes by class: counts, weights, neighbours, coefficients in training
+# Bytes by class, for the regression that weighs the rules, and for the one of many coefficients.
+_PER_WORD, _PER_WORD_OF_MANY = 200, 12
 _PER_NGRAM = 12  # bytes by class: coefficients and weights
 _PER_ENTRY = 60  # bytes for each n-gram of each document while the classifier is trained
 _FEWEST = 100  # words and pairs that are worth advising
@@ -21,14 +24,14 @@ _CGROUP = Path("/sys/fs/cgroup")
 
 
 def memory_needed(
-    n_classes: int, n_terms: int, *, n_ngrams: int, n_entries: int, n_automata: int
+    n_classes: int, n_terms: int, *, n_words: int, n_ngrams: int, n_entries: int, n_automata: int
 ) -> int:
     """Return the bytes that learning needs at its peak, about.
 
     Parameters
     ----------
-    n_classes, n_terms, n_ngrams : int
-        The number of classes, of words and pairs, and of character n-grams.
+    n_classes, n_terms, n_words, n_ngrams : int
+        The number of classes, of words and pairs, of words of rules, and of character n-grams.
     n_entries : int
         The number of n-grams of all known documents.
     n_automata : int
@@ -36,11 +39,16 @@ def memory_needed(
 
     Examples
     --------
-    >>> memory_needed(150, 45_000, n_ngrams=18_000, n_entries=1_500_000, n_automata=30_000_000)
-    287400000
+    >>> memory_needed(
+    ...     150, 45_000, n_words=2_400, n_ngrams=18_000, n_entries=1_500_000, n_automata=30_000_000
+    ... )
+    329400000
     """
+    many = n_classes * n_words > MOST_COEFFICIENTS
+    per_word = _PER_WORD_OF_MANY if many else _PER_WORD
     by_class = n_terms * _PER_TERM + n_ngrams * _PER_NGRAM
-    return n_classes * by_class + n_entries * _PER_ENTRY + n_automata
+    rules = max(n_automata, n_classes * n_words * per_word)  # one after the other
+    return n_classes * by_class + n_entries * _PER_ENTRY + rules
 
 
 def available_memory() -> int | None:
@@ -91,17 +99,19 @@ def _needed(
     """Return what is needed for terms and the number of documents that have each."""
     if n_classes < 2:  # no linear classifier, and no rules
         return memory_needed(
-            1, len(terms), n_ngrams=0, n_entries=int(frequencies.sum()), n_automata=0
+            1, len(terms), n_words=0, n_ngrams=0, n_entries=int(frequencies.sum()), n_automata=0
         )
     single = np.array([" " not in term for term in terms.tolist()], bool)
     sizes = np.array([len(ngrams_of(word)) for word in terms[single].tolist()], np.int64)
     documents = frequencies[single]
+    n_words = int((documents >= 2).sum())
     return memory_needed(
         n_classes,
         len(terms),
+        n_words=n_words,
         n_ngrams=min(int(sizes.sum()), MAX_NGRAMS),
         n_entries=int(sizes @ documents + frequencies.sum()),
-        n_automata=2 * n_classes * n_clauses * int((documents >= 2).sum()),
+        n_automata=2 * n_classes * n_clauses * n_words,
     )
 
 

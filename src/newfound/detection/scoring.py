@@ -1,12 +1,15 @@
 """The score of a text: five parts, compared with its nearest known class.
 
-Four parts are those of `newfound.detection.class_statistics`; the fifth is minus the votes of the
-rules of the class. Of each, what is expected of a known document of that length is subtracted; then
-it is divided by its spread over known documents and weighted.
+The nearest class is the one that the rules name, if they name classes about as well as the linear
+classifier does (see `newfound.detection.learning`), and the one of the linear classifier otherwise,
+and where no rule matches. Four parts are those of `newfound.detection.class_statistics`; the fifth
+is minus the strength of the rules of the class. Of each, what is expected of a known document of
+that length is subtracted; then it is divided by its spread over known documents and weighted.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,13 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.detection.class_statistics import ClassStatistics
+from newfound.detection.class_rules import ClassRules, RuleScores, learn_rules
+from newfound.detection.class_statistics import ClassStatistics, WeightedBags
 from newfound.detection.known_groups import KnownGroups, find_known_groups
 from newfound.detection.memory import check_memory
-from newfound.detection.rulebank import RuleBank, learn_rules
-from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import EpochInfo
-from newfound.rules import Rule
+from newfound.rules.classifier import RuleClassifier
 from newfound.text.bags import BagReader, Bags
 from newfound.text.spelling import Spelling
 from newfound.text.vectorizer import TextVectorizer
@@ -41,13 +43,14 @@ PARTS = ("margin", "surprise", "neighbours", "pairs", "rules")
 
 # The weight of each part, in units of its spread over known documents; docs/detect.md says how
 # they were chosen.
-WEIGHTS = {"margin": 2.0, "surprise": 1.0, "neighbours": 1.0, "pairs": 1.0, "rules": 0.5}
+WEIGHTS = {"margin": 1.5, "surprise": 1.0, "neighbours": 1.5, "pairs": 1.0, "rules": 1.5}
 
-# Without classes there is no margin and no vote, and surprise says only which words are unseen.
+# Without classes there is no margin and no rule, and surprise says only which words are unseen.
 WEIGHTS_OF_ONE_CLASS = {**WEIGHTS, "surprise": 0.5, "neighbours": 2.0}
 
 _BATCH = 20_000  # texts that are scored at a time,
 _MAX_SCORES = 20_000_000  # and at most so many scores of classes
+_FEW = 5  # documents of a class whose words are all of use, those of one document too
 _MIN_FOR_LENGTH = 200  # documents; with fewer, those of all lengths have the same centre
 
 
@@ -103,7 +106,7 @@ class Scales:
         >>> parts = np.array([[0.0, 1, 2, 3, 4], [2.0, 1, 2, 3, 4]])
         >>> scales = Scales.of(parts, np.array([5, 9]))
         >>> scales.centre.round(9).tolist(), scales.scale.tolist()
-        ([[1.0, 1.0, 2.0, 3.0, 4.0]], [2.0, 1.0, 1.0, 1.0, 0.5])
+        ([[1.0, 1.0, 2.0, 3.0, 4.0]], [1.5, 1.0, 1.5, 1.0, 1.5])
         """
         lengths = np.log1p(n_words)
         low, high = (float(x) for x in np.quantile(lengths, (0.01, 0.99)))
@@ -143,6 +146,8 @@ class Scores:
         What each part adds to the novelty, in the order of `PARTS`.
     nearest : (n_texts,) array of int
         The index of the nearest class of each.
+    by_rules : (n_texts,) array of bool
+        Whether rules named it; otherwise the linear classifier did.
     novelty : (n_texts,) array
         The sum of the parts: 0 is an average known document of its length, higher is more novel.
     """
@@ -150,6 +155,7 @@ class Scores:
     bags: Bags
     parts: NDArray[np.float64]
     nearest: NDArray[np.int64]
+    by_rules: NDArray[np.bool_]
 
     @cached_property
     def novelty(self) -> NDArray[np.float64]:
@@ -170,7 +176,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class Contributions:
-    """What the terms of one text add to its novelty, the votes of rules left out.
+    """What the terms of one text add to its novelty, rules left out.
 
     Attributes
     ----------
@@ -200,19 +206,21 @@ class Scorer:
         Fitted, of words and pairs.
     statistics : ClassStatistics
         Of the known documents.
-    banks : sequence of RuleBank
-        The rules of the classes; empty where there is one class.
+    rules : ClassRules or None
+        The rules of the classes; None where there is one class.
     scales : Scales, optional
         How the parts are scaled; without it, they are not.
     correct_typos : bool, default=True
         Whether a word that looks like a typing error is read as the known word; see
         `newfound.text.spelling`.
+    by_rules : bool, default=True
+        Whether rules name the nearest class.
     groups : KnownGroups, optional
         Groups of the known documents, if there is one class; their rules explain texts.
 
     Attributes
     ----------
-    classes, vectorizer, statistics, banks, scales, groups
+    classes, vectorizer, statistics, rules, scales, by_rules, groups
         As given.
     terms : list of str
         The name of each column.
@@ -223,19 +231,19 @@ class Scorer:
         classes: NDArray[Any],
         vectorizer: TextVectorizer,
         statistics: ClassStatistics,
-        banks: Iterable[RuleBank],
+        rules: ClassRules | None,
         scales: Scales | None = None,
         *,
         correct_typos: bool = True,
+        by_rules: bool = True,
         groups: KnownGroups | None = None,
     ) -> None:
         self.classes, self.vectorizer, self.statistics = classes, vectorizer, statistics
-        self.banks = tuple(banks)
+        self.rules, self.by_rules = rules, by_rules
         self.scales = scales or Scales.none()
         self.groups = groups
         self.terms = list(vectorizer.vocabulary_)
         self.spelling = Spelling.of(vectorizer) if correct_typos else None
-        self._rules: dict[int, tuple[Rule, ...]] = {}
 
     @classmethod
     def learn(
@@ -245,9 +253,10 @@ class Scorer:
         classes: NDArray[Any],
         *,
         vectorizer: TextVectorizer,
-        machine: TsetlinMachineClassifier,
+        classifier: RuleClassifier,
         seed: int,
         scales: Scales | None = None,
+        by_rules: bool = True,
         correct_typos: bool = True,
         find_groups: bool = False,
         callback: Callable[[EpochInfo], bool | None] | None = None,
@@ -264,12 +273,14 @@ class Scorer:
             The names of the classes.
         vectorizer : TextVectorizer
             Not fitted.
-        machine : TsetlinMachineClassifier
+        classifier : RuleClassifier
             Not fitted.
         seed : int
             Seed of the linear classifier.
         scales : Scales, optional
             How the parts are scaled.
+        by_rules : bool, default=True
+            Whether rules name the nearest class.
         correct_typos : bool, default=True
             Whether typing errors are corrected in the texts to score.
         find_groups : bool, default=False
@@ -282,23 +293,23 @@ class Scorer:
         Scorer
         """
         matrix = vectorizer.fit_transform(texts)
-        check_memory(vectorizer, len(classes), machine.n_clauses)
+        check_memory(vectorizer, len(classes), classifier.n_clauses)
         terms = list(vectorizer.vocabulary_)
         statistics = ClassStatistics(matrix, codes, len(classes), terms, seed=seed)
         usable, groups = usable_terms(statistics), None
-        bank = learn_rules(machine, matrix, codes, usable, callback=callback)
+        rules = learn_rules(classifier, matrix, codes, len(classes), usable, callback)
         if find_groups and len(classes) == 1:
             groups = find_known_groups(
-                matrix, terms, usable, statistics.rarity, machine=machine, seed=seed
+                matrix, terms, usable, statistics.rarity, classifier=classifier, seed=seed
             )
-        banks = () if bank is None else (bank,)
         return cls(
             classes,
             vectorizer,
             statistics,
-            banks,
+            rules,
             scales,
             correct_typos=correct_typos,
+            by_rules=by_rules,
             groups=groups,
         )
 
@@ -334,48 +345,84 @@ class Scorer:
         """
         n, step = len(bags), min(_BATCH, max(_MAX_SCORES // self.statistics.n_classes, 1))
         parts, nearest = np.zeros((n, len(PARTS))), np.zeros(n, np.int64)
+        by_rules = np.zeros(n, bool)
         for start in range(0, n, step):
             rows = slice(start, start + step)
             some = bags if n <= step else bags.part(start, min(start + step, n))
-            found, nearest[rows] = self._parts(some)
+            found, nearest[rows], by_rules[rows] = self._parts(some)
             parts[rows] = (found - self.scales.centres(some.n_words)) * self.scales.scale
             if progress is not None:
                 progress(min(start + step, n))
-        return Scores(bags, parts, nearest)
+        return Scores(bags, parts, nearest, by_rules)
 
     def score_texts(self, texts: Iterable[str]) -> Scores:
         """Read and score texts."""
         return self.score(self.read(texts))
 
-    def _parts(self, bags: Bags) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Return the five parts of each text as they are, and its nearest class."""
+    def _parts(
+        self, bags: Bags
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
+        """Return the five parts of each text as they are, its nearest class, and who named it."""
+        texts, said = self.statistics.weighted(bags), self._rule_scores(bags)
+        nearest, by_rules = self._named(texts, said, by_rules=self.by_rules)
+        strengths = np.zeros(len(bags))
+        if said is not None:
+            strengths = said.strengths[np.arange(len(bags)), nearest]
+        parts = np.column_stack((self.statistics.parts(texts, nearest), -strengths))
+        return parts, nearest, by_rules
+
+    def _named(
+        self, texts: WeightedBags, said: RuleScores | None, *, by_rules: bool
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return the nearest class of each text, and whether rules named it."""
+        named = np.full(len(texts.bags), by_rules and said is not None)
+        if said is not None:
+            named &= said.nearest >= 0
+        if said is not None and named.all():
+            return said.nearest, named
+        linear = self.statistics.class_scores(texts).argmax(axis=1).astype(np.int64)
+        return (linear if said is None else np.where(named, said.nearest, linear)), named
+
+    def named(self, bags: Bags, *, by_rules: bool) -> NDArray[np.int64]:
+        """Return the nearest class of each text, by rules or by the linear classifier."""
         texts = self.statistics.weighted(bags)
-        nearest = self.statistics.class_scores(texts).argmax(axis=1).astype(np.int64)
-        votes = self.votes(bags)[np.arange(len(bags)), nearest]
-        return np.column_stack((self.statistics.parts(texts, nearest), -votes)), nearest
+        return self._named(texts, self._rule_scores(bags), by_rules=by_rules)[0]
+
+    def naming(self, *, by_rules: bool) -> Scorer:
+        """Return a scorer whose nearest class is named by rules, or by the linear classifier."""
+        other = copy.copy(self)
+        other.by_rules = by_rules
+        return other
+
+    def _rule_scores(self, bags: Bags) -> RuleScores | None:
+        if self.rules is None:
+            return None
+        return self.rules.scores(bags.matrix, self.without_rule(bags))
+
+    @cached_property
+    def _without_rule(self) -> NDArray[np.float64]:
+        """The squared rarity of each word that is no rule, 0 for the others."""
+        assert self.rules is not None
+        alone = self.rules.without_rule & ~self.statistics.is_pair
+        return np.where(alone, self.statistics.rarity**2, 0.0)
+
+    def without_rule(self, bags: Bags) -> NDArray[np.float64]:
+        """Return the squared rarity of the words of each text that no rule has."""
+        rows = np.repeat(np.arange(len(bags)), np.diff(bags.matrix.indptr))
+        known = np.bincount(rows, self._without_rule[bags.matrix.indices], len(bags))
+        squares: NDArray[np.float64] = known + bags.unseen_words * self.statistics.unseen_rarity**2
+        return squares
 
     def votes(self, bags: Bags) -> NDArray[np.int64]:
-        """Return the votes of the rules, a column for each class."""
-        votes = np.zeros((len(bags), self.statistics.n_classes), np.int64)
-        for bank in self.banks:
-            own = bank.classes >= 0
-            votes[:, bank.classes[own]] = bank.class_sums(bags.matrix)[:, own]
-        return votes
-
-    def rules(self, number: int) -> tuple[Rule, ...]:
-        """Return the rules of a class."""
-        if number not in self._rules:
-            self._rules[number] = tuple(
-                rule
-                for bank in self.banks
-                if number in bank.classes
-                for rule in bank.rules(number, self.classes[number], self.terms)
-            )
-        return self._rules[number]
+        """Return the weights of the rules that match, added up, a column for each class."""
+        said = self._rule_scores(bags)
+        if said is None:
+            return np.zeros((len(bags), self.statistics.n_classes), np.int64)
+        return said.votes
 
     @property
     def rule_weight(self) -> float:
-        """What one vote takes from the novelty."""
+        """What the strength of the rules is multiplied by in the novelty."""
         return float(self.scales.scale[PARTS.index("rules")])
 
     def contributions(
@@ -385,7 +432,7 @@ class Scorer:
         unseen_pairs: int,
         nearest: int,
     ) -> Contributions:
-        """Attribute the novelty of one text to its terms, the votes of rules left out.
+        """Attribute the novelty of one text to its terms, rules left out.
 
         Parameters
         ----------
@@ -408,9 +455,8 @@ class Scorer:
         scale = self.scales.scale[: by_term.shape[1]]
         return Contributions(by_term @ scale, by_unseen @ scale, float(by_pair * scale[-1]))
 
-    def measure_scales(self, texts: Iterable[str]) -> Scales:
+    def measure_scales(self, bags: Bags) -> Scales:
         """Return the scales of the parts over texts that this scorer has not learned from."""
-        bags = self.read(texts)
         parts = self._parts(bags)[0]
         if self.statistics.n_classes == 1:
             return Scales.of(parts, bags.n_words, WEIGHTS_OF_ONE_CLASS)
@@ -420,6 +466,8 @@ class Scorer:
 
 
 def usable_terms(statistics: ClassStatistics) -> NDArray[np.bool_]:
-    """Return which terms rules may use: words of at least two documents."""
-    usable: NDArray[np.bool_] = (statistics.frequencies >= 2) & ~statistics.is_pair
-    return usable
+    """Return which terms rules may use: words of two documents, or of a class of few documents."""
+    few = statistics.class_sizes < _FEW
+    usable = (statistics.frequencies >= 2) | (statistics.counts[few] > 0).any(axis=0)
+    found: NDArray[np.bool_] = usable & ~statistics.is_pair
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,18 +12,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from newfound.detection.calibration import Calibration, check_alpha
+from newfound.detection.class_rules import ClassRules, new_classifier
 from newfound.detection.class_statistics import ClassStatistics
 from newfound.detection.known_groups import KnownGroups
-from newfound.detection.rulebank import RuleBank, new_machine
 from newfound.detection.scoring import PARTS, Scales, Scorer
 from newfound.detection.split import check_share
 from newfound.detection.subwords import Subwords
-from newfound.machine.state import (
-    clauses_from_state,
-    clauses_state,
-    machine_from_state,
-    machine_state,
-)
+from newfound.rules.classifier import LARGEST_WEIGHT
+from newfound.rules.weighted import Conjunctions, WeightedRules
+from newfound.storage.errors import Refusal
 from newfound.storage.fields import Fields, is_text
 from newfound.storage.parameters import parameters_from_state, parameters_state
 from newfound.text.state import vectorizer_from_state, vectorizer_state
@@ -60,7 +57,7 @@ class DetectorParts:
     held_back: list[str]
 
 
-def detector_state(parts: DetectorParts, *, with_automata: bool = False) -> dict[str, Any]:
+def detector_state(parts: DetectorParts) -> dict[str, Any]:
     """Return the state of a detector: plain values and arrays.
 
     It holds the held-back texts in full, because they are scored again when more is learned.
@@ -87,16 +84,18 @@ def detector_state(parts: DetectorParts, *, with_automata: bool = False) -> dict
             "scale": scorer.scales.scale,
             "lengths": np.array([scorer.scales.low, scorer.scales.high]),
         },
-        "rules": [_bank_state(bank, with_automata=with_automata) for bank in scorer.banks],
+        "named_by_rules": scorer.by_rules,
         "held_back": {
             "texts": [_storable(text) for text in parts.held_back],
             "scores": calibration.scores,
             "nearest": calibration.nearest,
         },
     }
+    if scorer.rules is not None:
+        state["rules"] = _rules_state(scorer.rules)
     if scorer.groups is not None:
-        bank = _bank_state(scorer.groups.bank, with_automata=with_automata)
-        state["groups"] = {"names": list(scorer.groups.names), **bank}
+        rules = _rules_state(scorer.groups.rules)
+        state["groups"] = {"names": list(scorer.groups.names), **rules}
     if statistics.subwords is not None:
         state["subwords"] = _subwords_state(statistics.subwords)
     return state
@@ -117,6 +116,11 @@ def detector_from_state(fields: Fields, names: Iterable[str]) -> DetectorParts:
     ValueError
         If a value is missing, has the wrong type or range, or contradicts another one.
     """
+    if isinstance(fields.value("rules") if "rules" in fields else None, list):
+        raise Refusal(
+            "holds a detector of an older newfound, whose rules have no weights",
+            "fit it again on the known documents, and save it",
+        )
     parameters = _parameters(fields.fields("parameters"), names)
     seed = fields.integer("seed", most=2**32)
     classes = _classes(fields)
@@ -126,6 +130,7 @@ def detector_from_state(fields: Fields, names: Iterable[str]) -> DetectorParts:
     vectorizer = vectorizer_from_state(
         fields.fields("vectorizer"), {**chosen, "ngram_range": (1, 2)}
     )
+    n_terms = len(vectorizer.vocabulary_)
     held_back = fields.fields("held_back")
     texts = held_back.texts("texts")
     held_back.require(len(texts) > 0, "texts", "at least one text")
@@ -139,10 +144,11 @@ def detector_from_state(fields: Fields, names: Iterable[str]) -> DetectorParts:
         classes,
         vectorizer,
         _statistics(fields, vectorizer, len(classes)),
-        [_bank(bank, parameters, seed, vectorizer, classes) for bank in fields.items("rules")],
+        _rules(fields.fields("rules"), n_terms, len(classes)) if "rules" in fields else None,
         _scales(fields.fields("scales")),
         correct_typos=parameters["correct_typos"],
-        groups=_groups(fields, parameters, seed, vectorizer, len(classes)),
+        by_rules=fields.boolean("named_by_rules"),
+        groups=_groups(fields, n_terms, len(classes)),
     )
     return DetectorParts(parameters, seed, scorer, calibration, texts)
 
@@ -152,16 +158,14 @@ def _storable(text: str) -> str:
 
 
 def _parameters(fields: Fields, names: Iterable[str]) -> dict[str, Any]:
-    # Files of newfound 0.1.0 do not have it, and their detectors did not correct.
-    parameters = {"correct_typos": False, **parameters_from_state(fields, names)}
+    parameters = parameters_from_state(fields, names)
     for name in names:
-        if name != "correct_typos" or name in fields:
-            fields.value(name)
-    for name in ("classwise", "lemmatize", *({"correct_typos"} & set(fields))):
+        fields.value(name)
+    for name in ("classwise", "lemmatize", "correct_typos"):
         fields.boolean(name)
     check_alpha(parameters["alpha"])
     check_share(parameters["held_back"])
-    new_machine(parameters, 0).check_parameters()
+    new_classifier(parameters, 0).check_parameters()
     return parameters
 
 
@@ -188,7 +192,6 @@ def _statistics(fields: Fields, vectorizer: TextVectorizer, n_classes: int) -> C
     documents.require(
         bool(matrix.has_canonical_format), "indices", "ascending terms in each document"
     )
-    # Files of newfound 0.1.0 have no n-grams.
     subwords = _subwords(fields.fields("subwords"), n_classes) if "subwords" in fields else None
     terms = list(vectorizer.vocabulary_)
     return ClassStatistics(matrix, codes, n_classes, terms, weights=weights, subwords=subwords)
@@ -197,8 +200,6 @@ def _statistics(fields: Fields, vectorizer: TextVectorizer, n_classes: int) -> C
 def _scales(fields: Fields) -> Scales:
     n_parts = len(PARTS)
     scale = fields.floats("scale", (n_parts,))
-    if "lengths" not in fields:  # newfound 0.1.0: the same centre for documents of all lengths
-        return Scales(fields.floats("centre", (n_parts,))[None], scale)
     shape = fields.array("centre").shape
     rows = min(max(shape[0], 1), _MAX_COEFFICIENTS) if shape else 1
     low, high = fields.floats("lengths", (2,)).tolist()
@@ -206,21 +207,13 @@ def _scales(fields: Fields) -> Scales:
     return Scales(fields.floats("centre", (rows, n_parts)), scale, low, high)
 
 
-def _groups(
-    fields: Fields,
-    parameters: Mapping[str, Any],
-    seed: int,
-    vectorizer: TextVectorizer,
-    n_classes: int,
-) -> KnownGroups | None:
+def _groups(fields: Fields, n_terms: int, n_classes: int) -> KnownGroups | None:
     if "groups" not in fields or n_classes > 1:
         return None
     groups = fields.fields("groups")
     names = groups.texts("names")
-    bank = _bank(groups, parameters, seed, vectorizer, np.arange(len(names)))
-    sound = np.array_equal(bank.classes, np.arange(len(names)))
-    groups.require(sound, "classes", "a number for each name")
-    return KnownGroups(tuple(names), bank)
+    groups.require(len(names) > 1, "names", "at least two names")
+    return KnownGroups(tuple(names), _rules(groups, n_terms, len(names)))
 
 
 def _subwords_state(subwords: Subwords) -> dict[str, Any]:
@@ -244,36 +237,57 @@ def _subwords(fields: Fields, n_classes: int) -> Subwords:
     )
 
 
-def _bank_state(bank: RuleBank, *, with_automata: bool) -> dict[str, Any]:
-    state: dict[str, Any] = {
-        "columns": bank.columns,
-        "classes": bank.classes,
-        "clauses": clauses_state(bank.clauses),
+def _rules_state(rules: ClassRules) -> dict[str, Any]:
+    weighted = rules.rules
+    words = weighted.conjunctions.words
+    return {
+        "lengths": weighted.conjunctions.lengths,
+        "words": np.array([word for rule in words for word in rule], np.int32),
+        "rarity": weighted.rarity,
+        "unit": weighted.unit,
+        "base": weighted.base,
+        "base_rarity": weighted.base_rarity,
+        "weights": _sparse_state(weighted.weights),
+        "counts": _sparse_state(rules.counts),
     }
-    if with_automata and bank.machine is not None:
-        state["machine"] = machine_state(bank.machine)
-    return state
 
 
-def _bank(
-    fields: Fields,
-    parameters: Mapping[str, Any],
-    seed: int,
-    vectorizer: TextVectorizer,
-    all_classes: NDArray[Any],
-) -> RuleBank:
-    n_features, n_classes = fields.length("columns"), fields.length("classes")
-    n_terms = len(vectorizer.vocabulary_)
-    columns = fields.integers("columns", np.int64, (n_features,), most=n_terms - 1)
-    ascending = n_features > 0 and bool((np.diff(columns) > 0).all())
-    fields.require(ascending, "columns", "ascending columns of terms")
-    most = len(all_classes) - 1
-    classes = fields.integers("classes", np.int64, (n_classes,), least=-1, most=most)
-    ascending = n_classes > 1 and bool((np.diff(classes) > 0).all())
-    fields.require(ascending, "classes", "at least two ascending classes")
-    clauses = clauses_from_state(fields.fields("clauses"), n_features, n_classes)
-    if "machine" not in fields:
-        return RuleBank(None, columns, classes, clauses=clauses)
-    machine = new_machine(parameters, seed)
-    machine_from_state(fields.fields("machine"), machine, classes, clauses)
-    return RuleBank(machine, columns, classes)
+def _rules(fields: Fields, n_terms: int, n_classes: int) -> ClassRules:
+    n = fields.length("lengths")
+    lengths = fields.integers("lengths", np.int64, (n,), least=1, most=127)
+    fields.require(n > 0, "lengths", "the length of at least one rule")
+    words = fields.integers("words", np.int64, (int(lengths.sum()),), most=n_terms - 1)
+    ends = np.cumsum(lengths)
+    inside = np.ones(len(words), bool)
+    inside[ends[:-1]] = False  # the first word of each rule but the first one
+    ascending = bool((np.diff(words)[inside[1:]] > 0).all())
+    fields.require(ascending, "words", "ascending terms in each rule")
+    rules = [tuple(some.tolist()) for some in np.split(words, ends[:-1])]
+    rarity, unit = fields.floats("rarity", (n,)), fields.number("unit")
+    fields.require(unit > 0 and bool((rarity >= 0).all()), "unit", "positive numbers")
+    shape = (n, n_classes)
+    weights = _sparse(fields.fields("weights"), shape, least=-LARGEST_WEIGHT, most=LARGEST_WEIGHT)
+    counts = _sparse(fields.fields("counts"), shape, least=0, most=2**31)
+    most = LARGEST_WEIGHT
+    base = fields.integers("base", np.int64, (n_classes,), least=-most, most=most)
+    base_rarity = fields.number("base_rarity")
+    fields.require(base_rarity > 0, "base_rarity", "a positive number")
+    weighted = WeightedRules(Conjunctions(rules, n_terms), weights, rarity, unit, base, base_rarity)
+    return ClassRules(weighted, counts)
+
+
+def _sparse_state(matrix: Any) -> dict[str, Any]:
+    return {"indptr": matrix.indptr, "indices": matrix.indices, "data": matrix.data}
+
+
+def _sparse(fields: Fields, shape: tuple[int, int], *, least: int, most: int) -> Any:
+    """Return a sparse array of whole numbers, as rows."""
+    size = fields.length("indices")
+    indptr = fields.integers("indptr", np.int64, (shape[0] + 1,), most=size)
+    sound = indptr[0] == 0 and indptr[-1] == size and bool((np.diff(indptr) >= 0).all())
+    fields.require(bool(sound), "indptr", "ascending positions of all indices")
+    indices = fields.integers("indices", np.int32, (size,), most=shape[1] - 1)
+    data = fields.integers("data", np.int64, (size,), least=least, most=most)
+    matrix = sparse.csr_array((data, indices, indptr), shape)
+    fields.require(bool(matrix.has_canonical_format), "indices", "ascending columns in each row")
+    return matrix

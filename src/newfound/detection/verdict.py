@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,10 @@ from newfound.table import jsonable
 
 __all__ = ["NearMiss", "Verdict", "WordReason"]
 
-Item = TypeVar("Item")
-
 _MAX_MARKED = 20_000  # characters that are shown with marks; the rest of a long text is cut off
 _MAX_SCORED = 10_000_000  # characters of all the texts that a counterfactual scores
 _MAX_REMOVED = 60  # words that a counterfactual removes
 _SHOWN = 5  # rules that are shown, and half of the words
-_NEGATED = 3  # negated words of a rule that are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +94,11 @@ class Verdict(MarkedText):
         Words that look like typing errors, and the known spelling that each was read as.
     nearest_group : str or None
         Without labels: the group of known documents that most rules vote for, by its words.
+    decided_by : str
+        Who named the nearest class: "rules" or "linear classifier".
     fired : tuple of Rule
-        The rules of the nearest class, or of the nearest group, that the text matches. Those of a
-        group do not change the novelty.
+        The rules of the nearest class, or of the nearest group, that the text matches; `count` is
+        the weight of each. Those of a group do not change the novelty.
     nearly : tuple of NearMiss
         The rules that it would match if it had one more word, and the word.
     scorer : Scorer
@@ -124,6 +123,7 @@ class Verdict(MarkedText):
     new_pairs: tuple[str, ...]
     read_as: dict[str, str]
     nearest_group: str | None
+    decided_by: str
     fired: tuple[Rule, ...]
     nearly: tuple[NearMiss, ...]
     scorer: Scorer = field(repr=False, compare=False)
@@ -224,6 +224,7 @@ class Verdict(MarkedText):
                 "new_pairs": self.new_pairs,
                 "read_as": self.read_as,
                 "nearest_group": self.nearest_group,
+                "decided_by": self.decided_by if self.verdict != "unclear" else None,
                 "counterfactual": self.counterfactual,
                 "rules": [_rule_data(rule) for rule in self.fired[:max_rules]],
                 "nearly": [_rule_data(near.rule, near.missing) for near in nearly],
@@ -243,8 +244,12 @@ class Verdict(MarkedText):
         }.get(self.status, "")
         return (
             f"{self.verdict} (p = {self.p_value:.3g}, novelty {self.novelty:.2f}, novel above "
-            f"{self.threshold:.2f}); nearest class: {self.nearest}{remark}"
+            f"{self.threshold:.2f}); nearest class: {self.nearest}{self._decided}{remark}"
         )
+
+    @property
+    def _decided(self) -> str:
+        return f", by {self.decided_by}" if len(self.scorer.classes) > 1 else ""
 
     def lines(self) -> Iterator[str]:
         """Return the reasons, a line each."""
@@ -276,16 +281,13 @@ class Verdict(MarkedText):
             yield self._counterfactual_line()
 
     def _rule_lines(self) -> Iterator[str]:
-        fired = [rule for rule in self.fired if rule.plain]
-        for rule, number in _distinct(fired, lambda rule: (rule.plain, rule.polarity))[:_SHOWN]:
+        for rule in self.fired[:_SHOWN]:
             side = "for" if rule.polarity > 0 else "against"
-            count = f"{number} rules" if number > 1 else "a rule"
             right = f"{rule.support:,} of {rule.n_matches:,} right"
-            yield f"{count} {side} {rule.class_name}: {rule.conditions(_NEGATED)} ({right})"
-        nearly = _distinct(self.nearly, lambda near: (near.rule.plain, near.missing))
-        for near, _ in nearly[:_SHOWN]:
-            conditions = near.rule.conditions(_NEGATED)
-            name = near.rule.class_name
+            weight = f"{rule.polarity * rule.count:+d}"
+            yield f"rule {side} {rule.class_name}: {rule.conditions()} ({weight}; {right})"
+        for near in self.nearly[:_SHOWN]:
+            conditions, name = near.rule.conditions(), near.rule.class_name
             yield f"nearly a rule for {name}: {conditions}; {near.missing} is missing"
 
     def _counterfactual_line(self) -> str:
@@ -330,17 +332,9 @@ def _seen(word: WordReason) -> str:
 def _rule_data(rule: Rule, missing: str | None = None) -> dict[str, Any]:
     return {
         "words": rule.plain,
-        "without": rule.negated,
+        "weight": rule.polarity * rule.count,
         "speaks_for": rule.polarity > 0,
         "matches": rule.n_matches,
         "agrees": rule.support,
         "missing": missing,
     }
-
-
-def _distinct(items: Sequence[Item], key: Callable[[Item], object]) -> list[tuple[Item, int]]:
-    """Return the first item for each key, and how many have that key."""
-    groups: dict[object, list[Item]] = {}
-    for item in items:
-        groups.setdefault(key(item), []).append(item)
-    return [(alike[0], len(alike)) for alike in groups.values()]

@@ -7,7 +7,7 @@ in the role known and in the role novel.
 """
 
 from newfound.rules.bags import bags, roles
-from newfound.rules.matching import class_sums, matching
+from newfound.rules.matching import matching
 from newfound.rules.rule import Clause, Rule, literal_words, read_rule
 from newfound.rules.selection import ReadableRule, readable_rules
 from newfound.rules.table import ClauseTable
@@ -18,7 +18,6 @@ __all__ = [
     "ReadableRule",
     "Rule",
     "bags",
-    "class_sums",
     "literal_words",
     "matching",
     "read_rule",

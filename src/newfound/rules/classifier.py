@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import combinations
 from typing import Any, Self
 
@@ -14,44 +14,26 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import normalize
+from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted
 
 from newfound.blas import one_blas_thread
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import Clauses, EpochInfo
 from newfound.machine.validation import boolean_csr, check_whole_number, encode_labels
+from newfound.rules.weighted import Conjunctions, WeightedRule, WeightedRules
 
-__all__ = ["RuleClassifier", "WeightedRule"]
+__all__ = ["RuleClassifier"]
 
 LARGEST_WEIGHT = 100
+# Logistic regression keeps some 25 copies of its coefficients. Above so many, one class after the
+# other is separated from the rest (LinearSVC), which needs one.
+MOST_COEFFICIENTS = 5_000_000
 _MIN_MATCHES = 5  # of an AND
 _MIN_Z = 2.0  # by how much an AND must be purer than its parts, in standard errors
 _PARTS_UP_TO = 3  # words: longer parts of an AND are not looked at, as they would be too many
+_BASE_RARITY = 4.0  # of the rule without words, which matches every document
 _SCALE = 0.5  # of an AND in the regression; the penalty grows as the inverse square
-
-
-@dataclass(frozen=True)
-class WeightedRule:
-    """A rule that matches a document, and what it weighs for a class.
-
-    Attributes
-    ----------
-    words : tuple of str
-        The words that a document must have.
-    weight : int
-        What the rule adds to the score of the class.
-
-    Examples
-    --------
-    >>> str(WeightedRule(("credit", "card"), 12))
-    'credit AND card: +12'
-    """
-
-    words: tuple[str, ...]
-    weight: int
-
-    def __str__(self) -> str:
-        return f"{' AND '.join(self.words)}: {self.weight:+d}"
 
 
 class RuleClassifier(ClassifierMixin, BaseEstimator):
@@ -59,11 +41,11 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
 
     A document has the class for which the weights of the rules that match it add up to most. The
     rules are of two kinds: ANDs of words that a Tsetlin Machine learns, with focused negatives and
-    without negations, and each word by itself. The machine finds the rules; their weights are
-    fitted afterwards, all together, by logistic regression on which rules match which document,
-    and rounded. An AND is left out where it matches few documents or says no more than a shorter
-    rule of its words; and since it was chosen on these documents, its penalty is four times that of
-    a word.
+    without negations, and each word by itself; one more has no words and matches every document.
+    The machine finds the rules; their weights are fitted afterwards, all together, by logistic
+    regression on which rules match which document, and rounded. An AND is left out where it matches
+    few documents or says no more than a shorter rule of its words; and since it was chosen on these
+    documents, its penalty is four times that of a word.
 
     Parameters
     ----------
@@ -92,6 +74,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         The class labels.
     n_features_in_ : int
         The number of features.
+    rules_ : WeightedRules
+        The rules.
     rule_words_ : list of tuple of int
         The features of each rule.
     weights_ : (n_rules, n_classes) sparse array of int
@@ -105,12 +89,12 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
     >>> rules = RuleClassifier(random_state=1).fit(X, y)
     >>> rules.predict(X[:4]).tolist()
     ['both', 'one', 'one', 'none']
-    >>> rules.explain(X[0], "both", ["left", "right", "neither"])[0].words
-    ('left', 'right')
+    >>> told = rules.explain(X[0], "both", ["left", "right", "neither"])
+    >>> [rule.words for rule in told if len(rule.words) > 1 and rule.weight > 0]
+    [('left', 'right')]
     """
 
-    rule_words_: list[tuple[int, ...]]
-    weights_: sp.csr_array
+    rules_: WeightedRules
 
     def __init__(
         self,
@@ -157,26 +141,43 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        check_whole_number("max_words", self.max_words, 1)
-        check_whole_number("min_matches", self.min_matches, 1)
-        if not float(self.C) > 0:
-            raise ValueError(f"C={self.C!r} must be a positive number.")
+        self.check_parameters()
         documents = self._read(X, y=y, reset=True)
-        self.classes_, codes = encode_labels(y, documents.shape[0])
+        with _many_small_classes():
+            self.classes_, codes = encode_labels(y, documents.shape[0])
         n_words = documents.shape[1]
         words = [(j,) for j in range(n_words)]
         conjunctions = self._learn(documents, codes, callback) if self.max_words > 1 else []
-        self._set_rules([*words, *self._with_parts(conjunctions, documents)], n_words)
-        matches = self._matches(documents)
-        kept = np.flatnonzero(self._useful(matches, codes))
+        found = Conjunctions([*words, *_with_parts(conjunctions, documents)], n_words)
+        matches = found.matches(documents)
+        kept = np.flatnonzero(_useful(found, matches, codes, self.min_matches))
         if not len(kept):
             raise ValueError(
                 f"No word is in min_matches={self.min_matches} documents; use more documents or a "
                 "smaller number."
             )
-        self._set_rules([self.rule_words_[j] for j in kept.tolist()], n_words)
-        self._weigh(matches[:, kept], codes)
+        rules = Conjunctions([found.words[j] for j in kept.tolist()], n_words)
+        self.rules_ = _weighted(rules, matches[:, kept], codes, float(self.C))
+        self._frequent_class = int(np.bincount(codes).argmax())
         return self
+
+    @property
+    def rule_words_(self) -> list[tuple[int, ...]]:
+        """The features of each rule."""
+        return self.rules_.conjunctions.words
+
+    @property
+    def weights_(self) -> sp.csr_array:
+        """The weight of each rule for each class."""
+        return self.rules_.weights
+
+    def check_parameters(self) -> None:
+        """Raise a ValueError or TypeError that names a parameter of a wrong value or type."""
+        check_whole_number("max_words", self.max_words, 1)
+        check_whole_number("min_matches", self.min_matches, 1)
+        if not float(self.C) > 0:
+            raise ValueError(f"C={self.C!r} must be a positive number.")
+        self._machine().check_parameters()
 
     def decision_function(self, X: ArrayLike | sp.spmatrix | sp.sparray) -> NDArray[np.int64]:
         """Return the score of each class: the weights of the rules that match, added up.
@@ -188,25 +189,21 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
 
     def scores(self, X: ArrayLike | sp.spmatrix | sp.sparray) -> NDArray[np.int64]:
         """Return the score of each class, in the order of ``classes_``, whatever their number."""
-        check_is_fitted(self, "weights_")
-        matches = self._matches(self._read(X, reset=False))
-        found: NDArray[np.int64] = (matches.astype(np.int64) @ self.weights_).toarray()
-        return found
+        return self.rules_.scores(self._matches(X))
 
     def predict(self, X: ArrayLike | sp.spmatrix | sp.sparray) -> NDArray[Any]:
         """Return the class with the highest score; without any rule, the most frequent class."""
-        scores = self.scores(X)
-        codes = np.where(scores.any(axis=1), scores.argmax(axis=1), self._frequent_class)
+        matches = self._matches(X)
+        scores, said = self.rules_.scores(matches), np.diff(matches.indptr) > 0
+        codes = np.where(said, scores.argmax(axis=1), self._frequent_class)
         predicted: NDArray[Any] = self.classes_[codes]
         return predicted
 
     def predict_proba(self, X: ArrayLike | sp.spmatrix | sp.sparray) -> NDArray[np.float64]:
         """Return a probability for each class, by the regression that the weights are from."""
-        check_is_fitted(self, "weights_")
-        matches = self._matches(self._read(X, reset=False))
-        lengths = np.sqrt(matches.astype(np.float64) @ self._rarity**2)
-        scores = (matches.astype(np.int64) @ self.weights_).toarray()
-        z = scores * self._unit / np.where(lengths > 0, lengths, 1.0)[:, None]
+        matches = self._matches(X)
+        z = self.rules_.scores(matches) * self.rules_.unit
+        z /= self.rules_.lengths(matches)[:, None]
         z = np.exp(z - z.max(axis=1, keepdims=True))
         probabilities: NDArray[np.float64] = z / z.sum(axis=1, keepdims=True)
         return probabilities
@@ -221,7 +218,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         x : (n_features,) array, or sparse matrix of one row
             The document.
         class_ : object
-            A class of ``classes_``. The weights add up to its score.
+            A class of ``classes_``. The weights add up to its score. One rule has no words: what
+            every document adds.
         feature_names : sequence of str, optional
             The word of each feature; by default its number.
 
@@ -230,9 +228,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         list of WeightedRule
             Those of the largest weights first.
         """
-        check_is_fitted(self, "weights_")
+        matches = self._matches(x if sp.issparse(x) else [x])
         (code,) = np.flatnonzero(self.classes_ == class_)
-        matches = self._matches(self._read(x if sp.issparse(x) else [x], reset=False))
         column = self.weights_[:, [int(code)]].toarray().ravel()
         names = feature_names if feature_names is not None else range(self.n_features_in_)
         found = [
@@ -240,6 +237,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
             for j in matches.indices.tolist()
             if column[j]
         ]
+        base = int(self.rules_.base[code])
+        found += [WeightedRule((), base)] if base else []
         return sorted(found, key=lambda rule: (-abs(rule.weight), rule.words))
 
     def _read(self, X: Any, *, y: Any = "no_validation", reset: bool) -> sp.csr_array:
@@ -247,14 +246,8 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         shape = (len(indptr) - 1, self.n_features_in_)
         return sp.csr_array((np.ones(len(indices), np.int8), indices, indptr), shape)
 
-    def _learn(
-        self,
-        documents: sp.csr_array,
-        codes: NDArray[np.int32],
-        callback: Callable[[EpochInfo], bool | None] | None,
-    ) -> list[tuple[int, ...]]:
-        """Return the distinct ANDs of two to `max_words` words that a machine learns."""
-        machine = TsetlinMachineClassifier(
+    def _machine(self) -> TsetlinMachineClassifier:
+        return TsetlinMachineClassifier(
             self.n_clauses,
             self.T,
             self.s,
@@ -266,81 +259,31 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
             n_jobs=self.n_jobs,
             random_state=self.random_state,
         )
-        with warnings.catch_warnings():
-            # Many small classes are classes, not a regression target as scikit-learn supposes.
-            warnings.filterwarnings("ignore", "The number of unique classes")
+
+    def _learn(
+        self,
+        documents: sp.csr_array,
+        codes: NDArray[np.int32],
+        callback: Callable[[EpochInfo], bool | None] | None,
+    ) -> list[tuple[int, ...]]:
+        """Return the distinct ANDs of two to `max_words` words that a machine learns."""
+        machine = self._machine()
+        with _many_small_classes():
             machine.fit(documents, codes, callback=callback)
         return _conjunctions(machine.clauses_, self.max_words)
 
-    def _with_parts(
-        self, conjunctions: list[tuple[int, ...]], documents: sp.csr_array
-    ) -> list[tuple[int, ...]]:
-        """Return the ANDs that match enough documents and all shorter ANDs of their words."""
-        if not conjunctions:
-            return []
-        self._set_rules(conjunctions, documents.shape[1])
-        matches = np.bincount(self._matches(documents).indices, minlength=len(conjunctions))
-        found: dict[tuple[int, ...], None] = {}
-        for j in np.flatnonzero(matches >= _MIN_MATCHES).tolist():
-            for n in range(2, min(len(conjunctions[j]), _PARTS_UP_TO) + 1):
-                found.update(dict.fromkeys(combinations(conjunctions[j], n)))
-            found[conjunctions[j]] = None
-        return sorted(found, key=len)
-
-    def _set_rules(self, rules: list[tuple[int, ...]], n_words: int) -> None:
-        self.rule_words_ = rules
-        lengths = np.array([len(rule) for rule in rules])
-        words = np.concatenate([np.asarray(rule, np.int64) for rule in rules])
-        owners = np.repeat(np.arange(len(rules)), lengths)
-        ones = np.ones(len(words), np.int8)
-        self._words_to_rules = sp.csr_array((ones, (words, owners)), (n_words, len(rules)))
-        self._lengths = lengths.astype(np.int8)
-
-    def _matches(self, documents: sp.csr_array) -> sp.csr_array:
+    def _matches(self, X: Any) -> sp.csr_array:
         """Return which rules match which documents."""
-        found = (documents @ self._words_to_rules).tocsr()
-        found.data = (found.data == self._lengths[found.indices]).astype(np.int8)
-        found.eliminate_zeros()
-        found.sort_indices()
-        return found
+        check_is_fitted(self, "rules_")
+        return self.rules_.conjunctions.matches(self._read(X, reset=False))
 
-    def _useful(self, matches: sp.csr_array, codes: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Return which rules to keep: frequent words, and ANDs that say more than their parts."""
-        of_class = sp.csr_array((np.ones(len(codes)), (np.arange(len(codes)), codes)))
-        counts = (matches.T.astype(np.float64) @ of_class).toarray()
-        total = counts.sum(axis=1)
-        shares = counts / np.maximum(total, 1)[:, None]
-        classes = shares.argmax(axis=1)
-        useful: NDArray[np.bool_] = total >= self.min_matches
-        place = {rule: j for j, rule in enumerate(self.rule_words_)}
-        for j in np.flatnonzero(self._lengths > 1).tolist():  # the shorter ones first
-            rule, n, cls = self.rule_words_[j], total[j], classes[j]
-            sizes = range(1, min(len(rule) - 1, _PARTS_UP_TO) + 1)
-            parts = [place[part] for size in sizes for part in combinations(rule, size)]
-            best = max(shares[i, cls] for i in parts)
-            error = np.sqrt(max(best * (1 - best), 1e-3) / max(n, 1))
-            useful[j] = n >= _MIN_MATCHES and shares[j, cls] - best > _MIN_Z * error
-        return useful
 
-    def _weigh(self, matches: sp.csr_array, codes: NDArray[np.int32]) -> None:
-        """Fit the weights of the rules."""
-        n = matches.shape[0]
-        frequency = np.bincount(matches.indices, minlength=matches.shape[1])
-        scale = np.where(self._lengths > 1, _SCALE, 1.0)
-        self._rarity = (np.log((1 + n) / (1 + frequency)) + 1) * scale
-        self._frequent_class = int(np.bincount(codes).argmax())
-        # Every document counts alike, however long it is. That does not change which class has
-        # the highest score, because there is no intercept.
-        rows = normalize(matches.astype(np.float64) @ sp.diags_array(self._rarity))
-        with one_blas_thread(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the weights are rounded; further steps change little
-            regression = LogisticRegression(C=float(self.C), max_iter=50, fit_intercept=False)
-            regression.fit(rows, codes)
-        weights = regression.coef_ * self._rarity
-        if len(weights) == 1:  # of the second of two classes
-            weights = np.vstack((-weights, weights)) / 2
-        self._unit = float(np.abs(weights).max()) / LARGEST_WEIGHT or 1.0
-        self.weights_ = sp.csr_array(np.rint(weights.T / self._unit).astype(np.int64))
+@contextmanager
+def _many_small_classes() -> Iterator[None]:
+    """Allow many small classes, which scikit-learn supposes to be a regression target."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The number of unique classes")
+        yield
 
 
 def _conjunctions(clauses: Clauses, max_words: int) -> list[tuple[int, ...]]:
@@ -349,3 +292,75 @@ def _conjunctions(clauses: Clauses, max_words: int) -> list[tuple[int, ...]]:
     for j in np.flatnonzero((lengths >= 2) & (lengths <= max_words)).tolist():
         found[tuple(clauses.literals[clauses.indptr[j] : clauses.indptr[j + 1]].tolist())] = None
     return list(found)
+
+
+def _with_parts(
+    conjunctions: list[tuple[int, ...]], documents: sp.csr_array
+) -> list[tuple[int, ...]]:
+    """Return the ANDs that match enough documents and all shorter ANDs of their words."""
+    if not conjunctions:
+        return []
+    matches = Conjunctions(conjunctions, documents.shape[1]).matches(documents)
+    counts = np.bincount(matches.indices, minlength=len(conjunctions))
+    found: dict[tuple[int, ...], None] = {}
+    for j in np.flatnonzero(counts >= _MIN_MATCHES).tolist():
+        for n in range(2, min(len(conjunctions[j]), _PARTS_UP_TO) + 1):
+            found.update(dict.fromkeys(combinations(conjunctions[j], n)))
+        found[conjunctions[j]] = None
+    return sorted(found, key=len)
+
+
+def _useful(
+    rules: Conjunctions, matches: sp.csr_array, codes: NDArray[np.int32], min_matches: int
+) -> NDArray[np.bool_]:
+    """Return which rules to keep: frequent words, and ANDs that say more than their parts."""
+    of_class = sp.csr_array((np.ones(len(codes)), (np.arange(len(codes)), codes)))
+    counts = (matches.T.astype(np.float64) @ of_class).toarray()
+    total = counts.sum(axis=1)
+    shares = counts / np.maximum(total, 1)[:, None]
+    classes = shares.argmax(axis=1)
+    useful: NDArray[np.bool_] = total >= min_matches
+    place = {rule: j for j, rule in enumerate(rules.words)}
+    for j in np.flatnonzero(rules.lengths > 1).tolist():  # the shorter ones first
+        rule, n, cls = rules.words[j], total[j], classes[j]
+        sizes = range(1, min(len(rule) - 1, _PARTS_UP_TO) + 1)
+        parts = [place[part] for size in sizes for part in combinations(rule, size)]
+        best = max(shares[i, cls] for i in parts)
+        error = np.sqrt(max(best * (1 - best), 1e-3) / max(n, 1))
+        useful[j] = n >= _MIN_MATCHES and shares[j, cls] - best > _MIN_Z * error
+    return useful
+
+
+def _coefficients(rows: sp.csr_array, codes: NDArray[np.int32], C: float) -> NDArray[np.float64]:
+    """Return the coefficients of logistic regression, or of a machine that needs less memory."""
+    model = LogisticRegression(C=C, max_iter=50, fit_intercept=False)
+    if rows.shape[1] * (int(codes.max()) + 1) > MOST_COEFFICIENTS:
+        model = LinearSVC(C=C / 10, tol=0.01, fit_intercept=False, random_state=0)
+    rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+    with one_blas_thread(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the weights are rounded; further steps change little
+        found: NDArray[np.float64] = model.fit(rows, codes).coef_
+    return found
+
+
+def _weighted(
+    rules: Conjunctions, matches: sp.csr_array, codes: NDArray[np.int32], C: float
+) -> WeightedRules:
+    """Fit the weights of the rules."""
+    n = matches.shape[0]
+    frequency = np.bincount(matches.indices, minlength=matches.shape[1])
+    rarity = (np.log((1 + n) / (1 + frequency)) + 1) * np.where(rules.lengths > 1, _SCALE, 1.0)
+    # Every document counts alike, however long it is. That does not change which class has the
+    # highest score, because the intercept is a rule like the others.
+    base = sp.csr_array(np.full((n, 1), _BASE_RARITY))
+    rows = normalize(sp.hstack((matches.astype(np.float64) @ sp.diags_array(rarity), base)).tocsr())
+    weights = _coefficients(rows, codes, C)
+    if len(weights) == 1:  # of the second of two classes
+        weights = np.vstack((-weights, weights)) / 2
+    weights *= np.append(rarity, _BASE_RARITY)  # in place: these are the largest arrays
+    unit = max(float(weights.max()), -float(weights.min())) / LARGEST_WEIGHT or 1.0
+    weights /= unit
+    whole = np.rint(weights, out=weights).T.astype(np.int8)
+    found = sp.csr_array(whole[:-1]).astype(np.int64)
+    base = whole[-1].astype(np.int64)
+    return WeightedRules(rules, found, rarity, unit, base=base, base_rarity=_BASE_RARITY)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from newfound.detection.calibration import Calibration
 from newfound.detection.detector import NOVEL, NoveltyDetector
+from newfound.detection.scoring import PARTS
 from newfound.lab.datasets import load_20newsgroups, load_bbcsport, load_clinc150
 from newfound.lab.evaluation.deletion import deletion
 from newfound.lab.evaluation.document_baselines import DOCUMENT_BASELINES, DocumentBaselines
@@ -106,7 +107,7 @@ def clinc150(setting: Setting) -> Table:
 
 def _clinc_ours(setting: Setting, clinc: Clinc) -> dict[str, Any]:
     detector = setting.detector().fit(*clinc.train, held_back=clinc.validation.texts)
-    test = clinc.test
+    test, novel = clinc.test, clinc.out_of_scope
     votes = detector.rule_votes(test.texts)
     return {
         "scorer": OURS,
@@ -116,7 +117,16 @@ def _clinc_ours(setting: Setting, clinc: Clinc) -> dict[str, Any]:
         "class accuracy, rules alone": float(
             (detector.classes_[votes.argmax(axis=1)] == test.labels).mean()
         ),
+        "AUROC, rules alone": _auroc(*(_rules_alone(detector, t) for t in (test.texts, novel))),
+        "named by rules": detector.scorer_.by_rules,
     }
+
+
+def _rules_alone(detector: NoveltyDetector, texts: Sequence[str]) -> NDArray[np.float64]:
+    """Return the novelty by rules alone, of the class that they name."""
+    scores = detector.scorer_.naming(by_rules=True).score_texts(texts)
+    found: NDArray[np.float64] = scores.parts[:, PARTS.index("rules")]
+    return found
 
 
 def _detected(detector: NoveltyDetector, clinc: Clinc) -> dict[str, float]:

@@ -1,0 +1,235 @@
+"""Rules of known classes, over the terms of a detector; see `newfound.rules.classifier`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from newfound.machine.clauses import EpochInfo
+from newfound.rules import Rule
+from newfound.rules.classifier import RuleClassifier
+from newfound.rules.weighted import WeightedRules
+
+__all__ = ["ClassRules", "RuleScores", "learn_rules", "new_classifier"]
+
+_NEARLY = 50  # rules that lack one word, at most
+_LONGEST = 16  # words of a rule, where no maximum is given
+
+
+@dataclass(frozen=True)
+class RuleScores:
+    """What the rules say of texts.
+
+    Attributes
+    ----------
+    votes : (n_texts, n_classes) array of int
+        The weights of the rules that match, added up.
+    strengths : (n_texts, n_classes) array of float
+        The same, divided by the length of the text: how much of what the text says speaks for each
+        class. Words that no rule has count for the length.
+    nearest : (n_texts,) array of int
+        The class of the greatest strength, -1 where no rule matches.
+    """
+
+    votes: NDArray[np.int64]
+    strengths: NDArray[np.float64]
+    nearest: NDArray[np.int64]
+
+
+class ClassRules:
+    """Rules of known classes.
+
+    Parameters
+    ----------
+    rules : WeightedRules
+        The rules, over all terms; those of a class that was not learned have no weights.
+    counts : (n_rules, n_classes) sparse array of int
+        How many known documents of each class each rule matches.
+    """
+
+    def __init__(self, rules: WeightedRules, counts: sp.csr_array) -> None:
+        self.rules, self.counts = rules, counts
+        self._totals = np.asarray(counts.sum(axis=1), np.int64).ravel()
+        self._counts, self._by_class = sp.csc_array(counts), sp.csc_array(rules.weights)
+        self._present = np.flatnonzero(np.diff(self._by_class.indptr))
+
+    def scores(self, matrix: Any, others: NDArray[np.float64]) -> RuleScores:
+        """Return the scores of texts.
+
+        Parameters
+        ----------
+        matrix : Boolean CSR matrix
+            Their bags.
+        others : (n_texts,) array of float
+            The squared rarity of their words that no rule has.
+        """
+        matches = self.rules.conjunctions.matches(matrix)
+        votes = self.rules.scores(matches)
+        strengths = votes * (self.rules.unit / self.rules.lengths(matches, others))[:, None]
+        nearest = np.full(len(votes), -1, np.int64)
+        if len(self._present):
+            said = np.diff(matches.indptr) > 0
+            nearest[said] = self._present[votes[said][:, self._present].argmax(axis=1)]
+        return RuleScores(votes, strengths, nearest)
+
+    @cached_property
+    def without_rule(self) -> NDArray[np.bool_]:
+        """Which terms are not a rule by themselves."""
+        found = np.ones(self.rules.conjunctions.n_words, bool)
+        found[[words[0] for words in self.rules.conjunctions.words if len(words) == 1]] = False
+        return found
+
+    def with_terms(self, n_terms: int) -> ClassRules:
+        """Return the same rules for texts with more terms, which follow those that there were."""
+        columns = np.arange(self.rules.conjunctions.n_words)
+        return ClassRules(self.rules.with_columns(columns, n_terms), self.counts)
+
+    def explain(
+        self,
+        columns: NDArray[np.int64],
+        number: int,
+        name: Any,
+        terms: Sequence[str],
+        others: float = 0.0,
+    ) -> tuple[list[tuple[Rule, float]], list[tuple[Rule, str]]]:
+        """Return the rules of a class that match one text, and those that lack one word.
+
+        Parameters
+        ----------
+        columns : ndarray of int
+            The terms of the text.
+        number : int
+            The class.
+        name : object
+            Its name.
+        terms : sequence of str
+            The name of each term.
+        others : float, default=0
+            The squared rarity of its words that no rule has.
+
+        Returns
+        -------
+        matching : list of (Rule, float)
+            The rules that match, and what each adds to the strength of the class, the heaviest
+            first.
+        lacking : list of (Rule, str)
+            The rules for the class that would match with one more word, and the word: the 50
+            heaviest.
+        """
+        rules, had = self.rules, set(columns.tolist())
+        ands, missing = rules.conjunctions.lacking(columns)
+        matching, nearly = ands[missing == 0], ands[missing == 1]
+        squares = float((rules.rarity[matching] ** 2).sum()) + others + rules.base_rarity**2
+        each = rules.unit / np.sqrt(squares)
+        weights = _of_column(self._by_class, number, matching)
+        found = [
+            (rule, rule.polarity * rule.count * each)
+            for _, rule in self._named(matching, weights, number, name, terms)
+        ]
+        weights = _of_column(self._by_class, number, nearly)
+        lacking = [
+            (rule, next(terms[i] for i in rules.conjunctions.words[j] if i not in had))
+            for j, rule in self._named(nearly, np.maximum(weights, 0), number, name, terms, _NEARLY)
+        ]
+        return found, lacking
+
+    def _named(
+        self,
+        rules: NDArray[np.int64],
+        weights: NDArray[np.int64],
+        number: int,
+        name: Any,
+        terms: Sequence[str],
+        most: int | None = None,
+    ) -> list[tuple[int, Rule]]:
+        """Return the rules that have a weight, the heaviest first, with their numbers."""
+        order = np.lexsort((rules, -np.abs(weights)))
+        order = order[weights[order] != 0][:most]
+        rules, weights = rules[order], weights[order]
+        agrees = _of_column(self._counts, number, rules).tolist()
+        columns = (rules.tolist(), weights.tolist(), self._totals[rules].tolist(), agrees)
+        return [
+            (
+                j,
+                Rule(
+                    name,
+                    1 if weight > 0 else -1,
+                    tuple([terms[i] for i in self.rules.conjunctions.words[j]]),
+                    n_matches=total,
+                    support=agree if weight > 0 else total - agree,
+                    count=abs(weight),
+                ),
+            )
+            for j, weight, total, agree in zip(*columns, strict=True)
+        ]
+
+
+def _of_column(matrix: sp.csc_array, column: int, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the entries of some rows in a column, 0 where there is none."""
+    start, end = matrix.indptr[column], matrix.indptr[column + 1]
+    indices, data = matrix.indices[start:end], matrix.data[start:end]
+    if not len(indices):
+        return np.zeros(len(rows), np.int64)
+    places = np.minimum(np.searchsorted(indices, rows), len(indices) - 1)
+    found: NDArray[np.int64] = np.where(indices[places] == rows, data[places], 0).astype(np.int64)
+    return found
+
+
+def new_classifier(parameters: Mapping[str, Any], seed: int) -> RuleClassifier:
+    """Return an unfitted classifier by rules, with the parameters of a detector."""
+    names = ("n_clauses", "T", "s", "epochs", "n_jobs")
+    longest = parameters["max_literals"]
+    return RuleClassifier(
+        **{name: parameters[name] for name in names},
+        max_words=_LONGEST if longest is None else longest,
+        min_matches=1,
+        random_state=seed,
+    )
+
+
+def learn_rules(
+    classifier: RuleClassifier,
+    matrix: Any,
+    codes: NDArray[np.int64],
+    n_classes: int,
+    usable: NDArray[np.bool_],
+    callback: Callable[[EpochInfo], bool | None] | None = None,
+) -> ClassRules | None:
+    """Learn rules for classes; return None if there is only one class or no usable word.
+
+    Parameters
+    ----------
+    classifier : RuleClassifier
+        Not fitted.
+    matrix : Boolean CSR matrix
+        Bags of known documents.
+    codes : ndarray of int
+        The index of the class of each.
+    n_classes : int
+        The number of classes; some may have no document.
+    usable : ndarray of bool
+        The terms that rules may use.
+    callback : callable, optional
+        Called with an `EpochInfo` after each epoch of the machine.
+    """
+    columns = np.flatnonzero(usable)
+    if not len(columns) or len(np.unique(codes)) < 2:
+        return None
+    classifier.fit(matrix[:, columns], codes, callback=callback)
+    found = classifier.rules_.with_columns(columns, matrix.shape[1])
+    weights, classes = sp.coo_array(found.weights), np.asarray(classifier.classes_)
+    places = (weights.row, classes[weights.col])
+    base = np.zeros(n_classes, np.int64)
+    base[classes] = found.base
+    widened = sp.csr_array((weights.data, places), (len(found), n_classes))
+    rules = replace(found, weights=widened, base=base)
+    n = len(codes)
+    member = sp.csr_array((np.ones(n, np.int64), codes, np.arange(n + 1)), (n, n_classes))
+    matches = rules.conjunctions.matches(matrix)
+    return ClassRules(rules, sp.csr_array(matches.T.astype(np.int64) @ member))
