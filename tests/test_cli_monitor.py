@@ -237,6 +237,25 @@ def test_a_folder_that_grows(model: Path, tmp_path: Path) -> None:
     assert seen(state)[0] == 4
 
 
+def test_the_past_is_run_again_and_reported(model: Path, tmp_path: Path) -> None:
+    file, page = tmp_path / "in.jsonl", tmp_path / "page.html"
+    rows = documents(990)
+    rows[800]["text"] = "zeppelin <script>alert(1)</script> zeppelin zeppelin"
+    file.write_text(lines(rows))
+    given = ("--model", model, "--replay", file, "--every", "100m", "--json", "-q")
+    alerts = [json.loads(line) for line in run(*given, "--report", page).splitlines()]
+    html = page.read_text("utf-8")
+    (alert,) = [alert for alert in alerts if alert["topic"] and "zeppelin" in alert["summary"]]
+    assert alert["topic"]["name"] in html and alert["time"] in html
+    n_windows = 1 + int((1e9 + 60 * 989) // 6000) - int(1e9 // 6000)
+    assert html.count('<th scope="row">') == n_windows + 5  # and five settings
+    assert "<script" not in html.lower() and "http" not in html.replace("http-equiv", "")
+    assert "exists" in failed(*given, "--report", page)
+    assert "--once or --replay" in failed("--incoming", "-", "--state", "x", "--report", page)
+    assert "needs --model" in failed("--replay", file)
+    assert "leave one out" in failed("--replay", file, "--incoming", "-")
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

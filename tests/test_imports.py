@@ -152,6 +152,7 @@ def test_what_goes_up_by_name_is_listed_here(graph: Graph) -> None:
         ("newfound.description.periods", "newfound.report.write"),
         ("newfound.detection.detection", "newfound.report.write"),
         ("newfound.description.describe", "newfound.detection.mixture"),
+        ("newfound.monitor.monitor", "newfound.report.monitor"),
         ("newfound.machine.classifier", "newfound.rules.machine_rules"),
     }
     assert set(wired) == set().union(*callers.values())

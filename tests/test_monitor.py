@@ -253,3 +253,18 @@ def test_what_is_old_expires(detector, sample, tmp_path: Path) -> None:
             sizes.append(path.stat().st_size)
         assert len(monitor.windows_) <= 40 + 16
     assert sizes[-1] <= 1.3 * sizes[3]
+
+
+def test_held_back_documents_that_are_too_old_are_told(detector, sample) -> None:
+    monitor = Monitor(detector, every=100)
+    monitor.update(stream(sample[1], 1500))
+    assert monitor.warning() is None
+    rng = random.Random(2)
+    drifted = stream(sample[1], 1500, seed=1)
+    for place in range(0, len(drifted), 3):  # odd words that are never the same: no topic
+        drifted[place] = " ".join("".join(rng.choices("bdfgklmnp", k=7)) for _ in range(5))
+    alerts = monitor.update(drifted)
+    assert [alert.kind for alert in alerts] == ["rate"]
+    assert "No new topic explains them" in alerts[0].summary
+    warning = monitor.warning()
+    assert warning is not None and "too old to be trusted" in warning

@@ -46,6 +46,7 @@ connect(
         "NoveltyDescriber.report": "newfound.report.write:write_report",
         "Periods.report": "newfound.report.write:write_periods_report",
         "Detection.report": "newfound.report.write:write_detection_report",
+        "Monitor.report": "newfound.report.monitor:write_monitor_report",
         "TsetlinMachineClassifier.rules": "newfound.rules.machine_rules:rules_of",
         "describe.mixture": "newfound.detection.mixture:describe_mixture",
     }

@@ -27,6 +27,7 @@ __all__ = [
     "DOCUMENT_SUITES",
     "RULE_SUITES",
     "SPEED_SUITES",
+    "STREAM_SUITES",
     "THEME_SUITES",
     "VERDICT_SUITES",
     "WORD_SUITES",
@@ -49,6 +50,7 @@ DOCUMENT_SUITES = (
 THEME_SUITES = ("shift", "topic-models", "stability", "no-novelty")
 SPEED_SUITES = ("abcnews", "bbcsport")
 RULE_SUITES = ("clinc150", "20newsgroups", "bbcsport", "votes")
+STREAM_SUITES = ("false-alarms", "new-class", "abcnews", "speed")
 VERDICT_SUITES = ("bbcsport", "clinc150", "abcnews")
 
 
@@ -253,6 +255,41 @@ def rules(
             "Seconds are those of the processor, of a fit without the reading of texts."
         )
         page = _page("Classes named by rules", results, found, SUITES)
+        _publish(page, results, found, paths, force=force, json=json)
+
+
+@app.command()
+def stream(
+    suites: Annotated[list[str] | None, _suite_names(STREAM_SUITES)] = None,
+    data: Data = None,
+    streams: Annotated[
+        int, typer.Option(min=1, max=10_000, help="Streams in which nothing changes.")
+    ] = 300,
+    documents: Annotated[
+        int, typer.Option(min=4000, help="Documents of the suite for speed.")
+    ] = 100_000,
+    output: Measurements = None,
+    force: Force = False,
+    jobs: Jobs = 1,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure the monitor: false alarms, delay of new classes, a year of headlines, speed.
+
+    The comparison needs river (pip install river) for Page-Hinkley and ADWIN.
+    """
+    with outcome():
+        from newfound.lab.evaluation.stream import SUITES, Setting
+        from newfound.lab.evaluation.suites import run_suites
+
+        paths = _output_paths(output, force=force)
+        setting = Setting(
+            data=data, n_jobs=jobs, say=_messages(quiet), streams=streams, documents=documents
+        )
+        found = run_suites(SUITES, setting, suites or STREAM_SUITES)
+        about = f"{streams} streams in which nothing changes; windows of 200 documents."
+        results = {**_about(about), "streams": streams}
+        page = _page("The quality of the monitor", results, found, SUITES)
         _publish(page, results, found, paths, force=force, json=json)
 
 

@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from newfound.cli.console import outcome, print_json, print_line, say, show
-from newfound.cli.options import Json, Quiet, TextColumn
+from newfound.cli.options import (
+    Force,
+    Json,
+    Quiet,
+    Report,
+    TextColumn,
+    Title,
+    check_distinct,
+    check_outputs,
+)
 from newfound.marks import visible
 
 if TYPE_CHECKING:
@@ -73,6 +82,16 @@ def watch(
     keep: Annotated[
         int | None, typer.Option(help="Windows for which texts of topics are kept; 1000.")
     ] = None,
+    replay: Annotated[
+        Path | None,
+        typer.Option(
+            help="Run the past as if it came now: a file of JSON lines with times. The state is "
+            "in memory unless --state is given."
+        ),
+    ] = None,
+    report: Report = None,
+    title: Title = None,
+    force: Force = False,
     text_column: TextColumn = None,
     time_column: Annotated[
         str | None,
@@ -100,9 +119,16 @@ def watch(
     """
     if context.invoked_subcommand is not None:
         return
-    if incoming is None or state is None:
+    if replay is not None:
+        if incoming is not None:
+            raise typer.BadParameter("--replay is read instead of --incoming; leave one out.")
+        incoming, once = str(replay), True
+    elif incoming is None or state is None:
         missing = "--incoming" if incoming is None else "--state"
         raise typer.BadParameter(f"{missing} is missing; see newfound monitor --help.")
+    if report is not None and not once:
+        raise typer.BadParameter("--report is written at the end; give --once or --replay, too.")
+    check_distinct({"--report": report, "--state": state}, {"--incoming": incoming})
     settings = {
         "every": every,
         "false_alarm_every": false_alarm_every,
@@ -114,6 +140,7 @@ def watch(
         from newfound.monitor.sources import open_source
 
         command = _command(on_alert)
+        check_outputs(report, force=force)
         with _monitor(state, model, settings) as monitor:
             emit = _Emitter(monitor, command, json=json)
             if not quiet:
@@ -125,6 +152,15 @@ def watch(
             for batch in source:
                 _take(monitor, batch, problem)
                 emit.all()
+            if replay is not None:
+                monitor.close_window()
+                emit.all()
+            if not quiet and (warning := monitor.warning()) is not None:
+                say(f"warning: {warning}")
+            if report is not None:
+                monitor.report(report, title=title, force=force)
+                if not quiet:
+                    say(f"wrote the report to {report}; open it in any browser.")
 
 
 def _take(monitor: Monitor, batch: Batch, problem: Any) -> None:
@@ -145,7 +181,7 @@ def _take(monitor: Monitor, batch: Batch, problem: Any) -> None:
 
 
 @contextmanager
-def _monitor(state: Path, model: Path | None, settings: dict[str, Any]) -> Iterator[Monitor]:
+def _monitor(state: Path | None, model: Path | None, settings: dict[str, Any]) -> Iterator[Monitor]:
     """Open a state, or begin one with a model."""
     from newfound.detection.detector import NoveltyDetector
     from newfound.monitor.monitor import Monitor
@@ -153,12 +189,14 @@ def _monitor(state: Path, model: Path | None, settings: dict[str, Any]) -> Itera
 
     given = {name: value for name, value in settings.items() if value is not None}
     if model is not None:
-        if state.exists() and not given:
+        if state is not None and state.exists() and not given:
             with Monitor.open(state) as monitor:
                 monitor.check_begun_with(NoveltyDetector.load(model))
                 yield monitor
             return
         monitor = Monitor(NoveltyDetector.load(model), state=state, **given)
+    elif state is None:
+        raise StateError("--replay needs --model FILE, or --state FILE of an earlier run.")
     elif not state.exists():
         raise StateError(f"There is no state {state} yet; begin it with --model FILE.")
     elif given:

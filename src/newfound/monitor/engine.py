@@ -6,6 +6,7 @@ import time as clock
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
@@ -14,7 +15,14 @@ from newfound.detection.groups import characteristic
 from newfound.monitor.clock import Length
 from newfound.monitor.laws import n_discoveries, rate_p_value
 from newfound.monitor.records import Alert, Document, Settings, Topic, Window
-from newfound.monitor.search import Bag, Draft, RisenWord, group_words, risen_words
+from newfound.monitor.search import (
+    Bag,
+    Draft,
+    Reference,
+    RisenWord,
+    group_words,
+    risen_words,
+)
 from newfound.monitor.store import Store
 
 __all__ = ["SPANS", "Engine", "Incoming", "Known"]
@@ -25,12 +33,11 @@ MAX_RECENT = 20_000  # documents whose texts are at hand to form topics
 _JOIN = 0.5  # share of the documents of risen words that an older topic has
 _IMPURE = 0.1  # share of all documents of a word of novel ones that the reference may explain
 _CALM = 0.05  # p-value above which a risen rate is over
+_STALE = 1.5  # times as many novel documents as alpha says
+_STALE_LEVEL = 0.001
 _AHEAD = 86400.0  # seconds that a time may be in the future
 _TYPICAL = 5
 _WORDS = 12
-
-_Family = tuple[Counter[str], int, list[Counter[str]]]
-"""Words of the reference, its size, and words of windows."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +128,7 @@ class Engine:
         self._set_rules()
         self.unsaved: list[Document] = []
         self.counted: Counter[tuple[int, int]] = Counter()  # documents by topic and window
+        self.changed: set[int] = set()  # closed windows some of whose documents got a topic
 
     def _set_rules(self) -> None:
         """Note which topic each rule belongs to; topics that were not seen for long have none."""
@@ -173,7 +181,7 @@ class Engine:
             self.n_documents, incoming.id, incoming.text, time, window.number,
             incoming.p_value, incoming.novel, incoming.bag,
         )  # fmt: skip
-        document.topic = self.topic_of(document)
+        document.topic = self.topic_of(incoming.bag, incoming.novel)
         if incoming.novel:
             self.p_values.append(incoming.p_value)
         if document.topic:
@@ -187,12 +195,11 @@ class Engine:
         self.documents.append(document)
         self.unsaved.append(document)
 
-    def topic_of(self, document: Document) -> int:
+    def topic_of(self, bag: Bag, novel: bool) -> int:
         """Return the topic whose rules a document matches, 0 for none."""
-        found = [self.rules[word] for word in document.bag if word in self.rules]
-        if document.novel:
-            rules = self.novel_rules
-            found += [rules[word] for word in document.bag if word in rules]
+        found = [self.rules[word] for word in bag if word in self.rules]
+        if novel:
+            found += [self.novel_rules[word] for word in bag if word in self.novel_rules]
         return min(found, default=0)
 
     def _count(self, document: Document) -> None:
@@ -237,13 +244,16 @@ class Engine:
         window.discoveries = n_discoveries(self.p_values, window.size, self.settings.fdr)
         self.save()
         self.recent.append(window)
-        found = [alert for span in SPANS for alert in self._new_topics(span)]
+        references = self._references()
+        found = [alert for span in SPANS for alert in self._new_topics(span, references)]
         alerts = [*self._rate(explained=bool(found)), *found]
         for alert in alerts:
             self.store.put_alert(alert)
         self.save()
-        for changed in self.recent:
-            self.store.put_window(changed)
+        for number in self.changed:
+            if (changed := self._window(number)) is not None:
+                self.store.put_window(changed)
+        self.changed.clear()
         if len(self.recent) > self.settings.delay:
             self._refer(self.recent.popleft())
         if window.number % SPANS[-1] == 0:
@@ -308,6 +318,21 @@ class Engine:
         )
         return [self._alert("rate", summary, length, count, expected, p, None)]
 
+    def warning(self, alpha: float) -> str | None:
+        """Return a sentence if the held-back documents are too old to be trusted."""
+        windows = [*self.reference, *self.recent]
+        windows = [window for window in windows if window.epoch == self.epoch]
+        count = sum(window.novel - window.novel_in_topics for window in windows)
+        size = sum(window.size - window.in_topics for window in windows)
+        p = rate_p_value(count, size, self.known.let_through, self.known.held_back)
+        if not size or count <= _STALE * alpha * size or p >= _STALE_LEVEL:
+            return None
+        return (
+            f"The held-back documents are too old to be trusted: {count / size:.1%} of the "
+            f"documents outside of topics are called novel, where alpha is {alpha:.1%}. Learn a "
+            "detector from newer documents; p-values of single documents are too small until then."
+        )
+
     def _alert(
         self, kind: str, summary: str, windows: int, documents: int, expected: float, p: float,
         topic: Topic | None,
@@ -320,25 +345,33 @@ class Engine:
 
     # Topics are found
 
-    def _new_topics(self, length: int) -> list[Alert]:
+    def _references(self) -> tuple[Reference, Reference]:
+        """Return the words of all documents of the reference, and of those called novel."""
+        referred = sum(window.size for window in self.reference)
+        return (
+            Reference(self.words, self.known.size + referred),
+            Reference(self.novel_words, self.known.held_back + referred),
+        )
+
+    def _new_topics(self, length: int, references: tuple[Reference, Reference]) -> list[Alert]:
         """Find words that have become more frequent in the last windows, and form topics."""
         span = self._span(length)
         if not span:
             return []
         size = sum(window.size for window in span)
-        referred = sum(window.size for window in self.reference)
-        families = (
-            (self.words, self.known.size + referred, [w.words for w in span]),
-            (self.novel_words, self.known.held_back + referred, [w.novel_words for w in span]),
-        )
+        counters = ([w.words for w in span], [w.novel_words for w in span])
         risen: dict[str, RisenWord] = {}
-        for family, (before, total, counters) in enumerate(families):
-            counts = sum(counters[1:], Counter(counters[0]))
-            for word in risen_words(counts, size, before, total, self.level):
+        for family, before in enumerate(references):
+            counts = Counter(chain.from_iterable(c.elements() for c in counters[family]))
+            if not family:
+                every = counts
+            for word in risen_words(counts, size, before, self.level):
                 if word.word in risen or self._as_frequent_before(word, span, family):
                     continue
                 if family:
-                    word = replace(word, novel=True, pure=self._pure(word.word, span, families[0]))
+                    # The reference may explain some of all documents that have the word.
+                    usual = references[0].words.get(word.word, 0) * size / references[0].size
+                    word = replace(word, novel=True, pure=usual <= _IMPURE * every[word.word])
                 risen[word.word] = word
         if not risen:
             return []
@@ -352,14 +385,6 @@ class Engine:
         )
         found = [self._form(draft, documents, length) for draft in drafts]
         return [alert for alert in found if alert is not None]
-
-    @staticmethod
-    def _pure(word: str, span: Sequence[Window], family: _Family) -> bool:
-        """Return whether the reference explains few of all documents that have a word."""
-        before, total, counters = family
-        size = sum(window.size for window in span)
-        count = sum(counter[word] for counter in counters)
-        return before[word] * size <= _IMPURE * total * count
 
     def _as_frequent_before(self, word: RisenWord, span: Sequence[Window], family: int) -> bool:
         """Return whether as many windows of the reference once had the word as often."""
@@ -454,11 +479,12 @@ class Engine:
         self._note_rules(topic)
         moved = []
         for document in self.documents:
-            if document.topic or topic.number != self.topic_of(document):
+            if document.topic or topic.number != self.topic_of(document.bag, document.novel):
                 continue
             document.topic = topic.number
             self._count(document)
             moved.append(document)
+            self.changed.add(document.window)
             window = self._window(document.window)
             if window is not None:
                 _subtract(window.words, document.bag)

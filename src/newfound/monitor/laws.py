@@ -71,13 +71,14 @@ def word_p_values(
     return p
 
 
-def tarone(sums: ArrayLike, size: int, total: int, level: float) -> float:
+def tarone(numbers: ArrayLike, size: int, total: int, level: float) -> float:
     """Return the level of each word, so that one of all is below it with probability `level`.
 
     Parameters
     ----------
-    sums : array of int
-        The number of documents that have each word, in the window and in the reference together.
+    numbers : array of int
+        How many words that number of documents have, the window and the reference taken together:
+        the first is the number of words of no document, the second that of words of one.
     size, total : int
         The number of all documents, in the window and in the reference.
     level : float
@@ -85,21 +86,21 @@ def tarone(sums: ArrayLike, size: int, total: int, level: float) -> float:
 
     Examples
     --------
-    >>> sums = [1] * 1000 + [5] * 10  # 1,000 words are too rare to be significant
-    >>> round(0.01 / tarone(sums, 100, 1000, 0.01))
+    >>> numbers = [0, 1000, 0, 0, 0, 10]  # 1,000 words are too rare to be significant
+    >>> round(0.01 / tarone(numbers, 100, 1000, 0.01))
     10
     """
-    values, numbers = np.unique(np.asarray(sums, dtype=np.int64), return_counts=True)
+    kinds = np.asarray(numbers, dtype=np.int64)
+    values = np.flatnonzero(kinds)
     least = _log_choose(size, values) - _log_choose(size + total, values)
     least[values > size] = -np.inf
-    order = np.argsort(-least, kind="stable")
-    testable = int(numbers.sum())
-    for place in order.tolist():  # the rarest words first
-        without = testable - int(numbers[place])
-        # With this kind of word among them, would the level be out of its reach?
-        if testable and least[place] <= math.log(level / testable):
+    testable = int(kinds.sum())
+    for value, smallest in zip(values.tolist(), least.tolist(), strict=True):  # the rarest first
+        if smallest <= math.log(level / testable):
             break
-        testable = without
+        testable -= int(kinds[value])
+        if not testable:
+            break
     return level / max(testable, 1)
 
 

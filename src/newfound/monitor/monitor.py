@@ -23,6 +23,7 @@ from newfound.monitor.reading import Reader, fingerprint
 from newfound.monitor.records import Alert, Document, Settings, Topic, Window
 from newfound.monitor.store import StateError, Store
 from newfound.monitor.topics import joined_topic, open_topic, topic_parts
+from newfound.wiring import call_registered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -313,14 +314,52 @@ class Monitor:
         """All windows that are closed, in order, without their words."""
         return [window for window in self._store.windows() if window.closed]
 
+    def report(
+        self, path: str | os.PathLike[str], *, title: str | None = None, force: bool = False
+    ) -> None:
+        """Write one HTML page with the rate, alerts and topics over time; it works offline.
+
+        Parameters
+        ----------
+        path : path
+            The file to write.
+        title : str, optional
+            The title of the page.
+        force : bool, default=False
+            Replace an existing file.
+        """
+        call_registered("Monitor.report", path, self, title=title, force=force)
+
+    def warning(self) -> str | None:
+        """Return a sentence if the held-back documents are no longer like the stream, else None.
+
+        They are too old if documents outside of topics are called novel more than 1.5 times as
+        often as alpha says, and chance does not explain that (p < 0.001).
+        """
+        return self._engine.warning(float(self.detector.alpha))
+
+    @property
+    def every(self) -> Length:
+        """The length of a window."""
+        return self._engine.every
+
+    @property
+    def false_alarm_every(self) -> Length:
+        """How far apart false alarms may be on average."""
+        return parse_length(self._engine.settings.false_alarm_every)
+
+    @property
+    def open_window(self) -> Window:
+        """The window that documents are added to now."""
+        return self._engine.window
+
     def summary(self) -> str:
         """Return what was seen so far, in a sentence."""
         engine = self._engine
-        apart = parse_length(engine.settings.false_alarm_every)
         seen = f"{engine.n_documents:,} documents in {engine.window.number - 1:,} closed windows"
         return (
             f"{seen} of {engine.every}, {engine.n_alerts:,} alerts, {len(self.topics_):,} topics; "
-            f"at most one false alarm in {apart}, on average."
+            f"at most one false alarm in {self.false_alarm_every}, on average."
         )
 
     @property

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from newfound.monitor.laws import tarone, word_p_values
 
-__all__ = ["Draft", "RisenWord", "group_words", "risen_words"]
+__all__ = ["Draft", "Reference", "RisenWord", "group_words", "risen_words"]
 
 MIN_DOCUMENTS = 3  # that a topic begins with
 _LINK = 0.3  # share of the documents of the rarer word that have the other one, too
@@ -48,6 +49,38 @@ class RisenWord:
     pure: bool = True
 
 
+class Reference:
+    """Documents that windows are compared with.
+
+    Parameters
+    ----------
+    words : mapping of str to int
+        The number of documents that have each word.
+    size : int
+        The number of all documents.
+    """
+
+    def __init__(self, words: Mapping[str, int], size: int) -> None:
+        self.words, self.size = words, size
+        counts = np.fromiter(words.values(), np.int64, len(words))
+        self._numbers = np.bincount(counts, minlength=1)
+
+    def with_words(self, counts: Mapping[str, int]) -> NDArray[np.int64]:
+        """Return how many words that number of documents have, with those of windows added.
+
+        All words of the reference are tested, those that the windows lack, too: the number of tests
+        must not depend on which of the documents are those of the windows. Words of fewer than
+        `MIN_DOCUMENTS` are not.
+        """
+        f = np.fromiter((self.words.get(name, 0) for name in counts), np.int64, len(counts))
+        sums = f + np.fromiter(counts.values(), np.int64, len(counts))
+        numbers = np.bincount(sums, minlength=len(self._numbers))
+        numbers[: len(self._numbers)] += self._numbers
+        numbers[: len(self._numbers)] -= np.bincount(f, minlength=len(self._numbers))
+        numbers[:MIN_DOCUMENTS] = 0
+        return numbers
+
+
 @dataclass(frozen=True)
 class Draft:
     """Risen words that occur together, the strongest first, and their documents.
@@ -73,54 +106,49 @@ class Draft:
 def risen_words(
     counts: Mapping[str, int],
     size: int,
-    before: Mapping[str, int],
-    total: int,
+    before: Reference,
     level: float,
 ) -> list[RisenWord]:
     """Return the words that have become more frequent, the most significant first.
 
     Parameters
     ----------
-    counts, before : mapping of str to int
-        The number of documents that have each word, in the windows and in the reference.
-    size, total : int
-        The number of all documents, in the windows and in the reference.
+    counts : mapping of str to int
+        The number of documents of the windows that have each word.
+    size : int
+        The number of all documents of the windows.
+    before : Reference
+        The words of the reference.
     level : float
         The probability that any word is returned although nothing has changed.
 
     Examples
     --------
-    >>> counts, before = {"sars": 6, "rain": 3}, {"rain": 40, "cup": 9}
-    >>> [word.word for word in risen_words(counts, 100, before, 1000, 0.01)]
+    >>> before = Reference({"rain": 40, "cup": 9}, 1000)
+    >>> [word.word for word in risen_words({"sars": 6, "rain": 3}, 100, before, 0.01)]
     ['sars']
     """
-    if not counts or not size or not total:
+    names = [name for name, n in counts.items() if n >= MIN_DOCUMENTS]
+    total = before.size
+    if not names or not total:
         return []
-    names = list(counts)
     x = np.fromiter((counts[name] for name in names), np.int64, len(names))
-    f = np.fromiter((before.get(name, 0) for name in names), np.int64, len(names))
-    # A word that only the reference has is tested, too: the number of tests must not depend on
-    # which of the documents are those of the windows.
-    absent = np.fromiter(
-        (n for name, n in before.items() if name not in counts and n >= MIN_DOCUMENTS), np.int64
-    )
-    sums = x + f
-    tested = np.concatenate((sums[sums >= MIN_DOCUMENTS], absent))
-    if not len(tested):
-        return []
-    bound = tarone(tested, size, total, level)
-    rows = np.flatnonzero(x >= MIN_DOCUMENTS)
-    p = word_p_values(x[rows], size, f[rows], total)
+    f = np.fromiter((before.words.get(name, 0) for name in names), np.int64, len(names))
+    bound = tarone(before.with_words(counts), size, total, level)
+    # The exact law takes time, and no word that is as frequent as expected is significant.
+    mean = (x + f) * size / (size + total)
+    p = np.ones(len(x))
+    high = np.flatnonzero(x > mean + 2 * np.sqrt(mean))
+    p[high] = word_p_values(x[high], size, f[high], total)
     found = [
         RisenWord(
             names[row],
             int(x[row]),
             float(f[row] * size / total),
-            value * level / bound,
+            float(p[row]) * level / bound,
             pure=bool(f[row] * size <= (1 - PURE) * total * x[row]),
         )
-        for row, value in zip(rows.tolist(), p.tolist(), strict=True)
-        if value <= bound
+        for row in np.flatnonzero(p <= bound).tolist()
     ]
     return sorted(found, key=lambda word: (word.p_value, -word.documents, word.word))
 

@@ -15,7 +15,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["embedded_json", "render"]
+__all__ = ["embedded_json", "render", "render_static"]
 
 # Characters that could end the block or start another, or that browsers replace.
 _UNSAFE = re.compile("[<>&\x00-\x1f\x7f-\x9f\u2028\u2029\ufdd0-\ufdef\ufeff\ufffe\uffff]")
@@ -57,6 +57,21 @@ def render(data: dict[str, Any]) -> str:
         scripts=scripts,
         data=embedded_json(data),
     )
+
+
+def render_static(template: str, **values: Any) -> str:
+    """Return a page that has no script, from a template and its values."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("newfound.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+    )
+    style = _static("report.css")
+    policy = _policy([], [style]).replace("script-src ; ", "")
+    return environment.get_template(template).render(policy=policy, style=style, **values)
 
 
 def embedded_json(data: object) -> str:
