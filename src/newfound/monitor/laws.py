@@ -87,21 +87,22 @@ def tarone(numbers: ArrayLike, size: int, total: int, level: float) -> float:
     Examples
     --------
     >>> numbers = [0, 1000, 0, 0, 0, 10]  # 1,000 words are too rare to be significant
-    >>> round(0.01 / tarone(numbers, 100, 1000, 0.01))
-    10
+    >>> 0.01 / 20 < tarone(numbers, 100, 1000, 0.01) <= 0.01 / 10
+    True
     """
     kinds = np.asarray(numbers, dtype=np.int64)
     values = np.flatnonzero(kinds)
     least = _log_choose(size, values) - _log_choose(size + total, values)
     least[values > size] = -np.inf
-    testable = int(kinds.sum())
+    testable, bound = int(kinds.sum()), math.log(level)
     for value, smallest in zip(values.tolist(), least.tolist(), strict=True):  # the rarest first
         if smallest <= math.log(level / testable):
             break
         testable -= int(kinds[value])
+        bound = min(bound, smallest - 1e-9)  # out of the reach of the words that do not count
         if not testable:
             break
-    return level / max(testable, 1)
+    return min(level / max(testable, 1), math.exp(bound))
 
 
 def _log_choose(n: int, k: NDArray[np.int64]) -> NDArray[np.float64]:
