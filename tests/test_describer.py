@@ -509,7 +509,9 @@ class TestExplain:
                 assert explanation.verdict == "undecided" and math.isnan(explanation.probability)
                 continue
             assert described.calibration_ is not None
-            lead = decision / len(described.machines_)
+            of_words = [rule for rule in explanation.rules if rule.plain]
+            lead = sum(rule.count * (1 if rule.side == "novel" else -1) for rule in of_words)
+            lead /= len(described.machines_)
             row = matrix[[texts.index(text)]].indices
             assert explanation.probability == described.calibration_.probability(lead, row)
             assert set(explanation.contributions) == {word.word for word in explanation.words}

@@ -11,7 +11,9 @@ from scipy import sparse
 from newfound.description.describer import NoveltyDescriber
 from newfound.description.novelty import DocumentWeights, document_weights, evidence_of_sets
 from newfound.description.phrases import find_phrases, phrase_table
+from newfound.machine.committee import held_out_rows
 from newfound.rules import Clause, ClauseTable
+from newfound.text.sample import load_sample
 
 PAIRS = [("apple", "phone"), ("river", "bank"), ("mouse", "screen")]
 
@@ -126,6 +128,7 @@ class TestTable:
         assert len(described.phrases_) > 5
         assert set(described.phrases_["side"]) == {"known", "novel"}
         assert max(map(len, described.phrases_["words"])) > 2
+        held_out = set(held_out_rows(np.array(labels) == "novel").tolist())
         for row in described.phrases_.take(slice(30)).to_records():
             words = set(row["words"])
             assert 2 <= len(words) == len(row["words"]) <= 4
@@ -147,12 +150,34 @@ class TestTable:
             ]
             if clauses:  # else its pairs are of different clauses
                 assert row["count"] == len(clauses)
-                matches = sum(clause.held_out_matches for clause in clauses)
-                support = sum(clause.held_out_support for clause in clauses)
-                share = support / matches if matches else None
-                assert row["held_out_precision"] == (share and pytest.approx(share))
             else:
                 assert len(words) > 2
+            kept = [labels[i] == row["side"] for i in rows if i in held_out]
+            share = np.mean(kept) if kept else None
+            assert row["held_out_precision"] == (share if share is None else pytest.approx(share))
+
+    def test_where_nothing_is_new_the_best_phrases_have_the_base_rate(self) -> None:
+        """Split one pile at random: on documents that were held out they are right by chance."""
+        known, _ = load_sample()
+        rng, right, matches = np.random.default_rng(3), [], []
+        for seed in range(30):
+            labels = np.array(["known", "novel"])[rng.permutation(len(known)) % 2]
+            describer = NoveltyDescriber(
+                n_machines=4, n_clauses=100, epochs=4, random_state=seed
+            ).fit(known, labels)
+            kept = held_out_rows(labels == "novel")
+            for row in describer.phrases_.take(slice(10)):
+                rows = np.flatnonzero(np.all(
+                    [describer.corpus_.matrix[kept][:, [describer.vectorizer_.vocabulary_[word]]]
+                     .toarray().ravel() > 0 for word in row["words"]], axis=0
+                ))  # fmt: skip
+                if len(rows):
+                    share = np.mean(labels[kept[rows]] == row["side"])
+                    assert row["held_out_precision"] == pytest.approx(share)
+                    right.append(share * len(rows))
+                    matches.append(len(rows))
+        assert sum(matches) > 300
+        assert abs(sum(right) / sum(matches) - 0.5) < 0.06
 
     def test_the_strongest_come_first_and_none_is_there_twice(
         self, of_topics: NoveltyDescriber

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from newfound import NoveltyDescriber, load_sample
 from newfound.cli import app
-from newfound.rules import Clause, ClauseTable, Rule, readable_rules
+from newfound.rules import LISTED_Q, Clause, ClauseTable, Rule, readable_rules
 from report_pages import read
 
 SMALL: dict[str, Any] = {"n_machines": 4, "n_clauses": 100, "epochs": 4, "random_state": 1}
@@ -63,6 +63,25 @@ class TestSelection:
         better = Clause("novel", 1, ("trip",), (), 20, 11)
         found = readable_rules(table(as_good, better), 5)
         assert [row.rule.plain for row in found] == [("trip",)]
+
+    def test_rules_better_by_chance_only_are_left_out_of_lists(self) -> None:
+        lucky = Clause("novel", 1, ("trip",), (), 20, 13)
+        better = Clause("novel", 1, ("visa",), (), 2, 12)
+        rare = Clause("novel", 1, ("jet",), (), 0, 2)
+        rules = table(lucky, better, rare)
+        assert len(readable_rules(rules, 5)) == 3
+        found = readable_rules(rules, 5, max_q=LISTED_Q)
+        assert [row.rule.plain for row in found] == [("visa",)]
+
+    def test_where_nothing_is_new_hardly_any_rule_is_listed(self) -> None:
+        known, _ = load_sample()
+        rng, listed = np.random.default_rng(5), []
+        for seed in range(6):
+            labels = np.array(["known", "novel"])[rng.permutation(len(known)) % 2]
+            describer = NoveltyDescriber(**{**SMALL, "random_state": seed}).fit(known, labels)
+            assert len(readable_rules(describer.clauses_, 5)) == 10
+            listed.append(len(readable_rules(describer.clauses_, 5, max_q=LISTED_Q)))
+        assert np.mean(listed) < 1
 
     def test_documents_that_were_held_out_take_no_part_in_the_choice(self) -> None:
         lucky = Clause("novel", 1, ("a",), (), 5, 9, held_out_matches=9, held_out_support=9)

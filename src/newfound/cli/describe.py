@@ -337,7 +337,7 @@ def _print(
     json: bool,
 ) -> None:
     from newfound.report.summary import description_sentence
-    from newfound.rules import readable_rules
+    from newfound.rules import LISTED_Q, readable_rules
 
     new, old = top_words(describer, top, by), top_words(describer, top, by, ascending=True)
     phrases = [
@@ -345,7 +345,7 @@ def _print(
         for side, n in (("novel", top), ("known", -(-top // 2)))
         for row in describer.phrases_.take(describer.phrases_["side"] == side).take(slice(n))
     ]
-    rules = readable_rules(describer.clauses_, -(-top // 2))
+    rules = readable_rules(describer.clauses_, -(-top // 2), max_q=LISTED_Q)
     if json:
         print_json(
             {

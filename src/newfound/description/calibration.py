@@ -33,7 +33,7 @@ __all__ = ["VerdictCalibration"]
 _MIN_DOCUMENTS = 5  # of each side
 _MOST_DOCUMENTS = 20_000
 _FOLDS = 5
-_CHANCE = 0.01  # the probability of as clear a difference between sides that do not differ
+_CHANCE = 0.1  # the probability of such a difference between sides that do not differ
 _REGULARISATION = 10.0  # scikit-learn's C, for the words
 
 
@@ -45,7 +45,7 @@ class VerdictCalibration:
     ----------
     slope : float
         The log-odds for a lead of one vote. The lead is the number of votes for novel less that
-        for known, divided by the number of machines.
+        for known, of rules with a plain word, divided by the number of machines.
     intercept : float
         The log-odds of a text with an even vote whose words say nothing.
     weights : (n_words,) ndarray of float64
@@ -81,7 +81,8 @@ class VerdictCalibration:
         Parameters
         ----------
         leads : (n_documents,) array of float
-            The lead of novel votes in each document, nan if no machine held it out.
+            The lead of novel votes in each document, of rules with a plain word; nan if no
+            machine held it out.
         novel : (n_documents,) array of bool
             Which of them are novel.
         matrix : (n_documents, n_words) sparse matrix

@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
+import numpy as np
+
 from newfound.description.calibration import VerdictCalibration
 from newfound.description.words import WordTable
 from newfound.marks import Mark, MarkedText
@@ -18,6 +20,7 @@ __all__ = ["Explanation", "Mention", "explain"]
 
 # The logarithms of the scores from which a word has a colour, and the full colour.
 _FAINT, _FULL = math.log(2), math.log(16)
+_FULL_ODDS = 0.25  # the least log-odds of the strongest word of a text that have the full colour
 _RULES_SHOWN, _RULE_LENGTH, _WORDS_SHOWN = 5, 150, 8
 
 
@@ -66,7 +69,8 @@ class Explanation(MarkedText):
     contributions : dict of str to float
         What each word adds to the log-odds of novel, the strongest first.
     rules_evidence : float
-        What the votes of the rules add.
+        What the votes of the rules that have a word of the text add. Rules of absent words only
+        match almost any short text; they count in `votes`, not here.
     baseline : float
         The log-odds of a text with an even vote whose words say nothing.
     """
@@ -128,7 +132,13 @@ class Explanation(MarkedText):
             f"words {words:+.2f}, rules {self.rules_evidence:+.2f}, baseline {self.baseline:+.2f}"
         )
         sure = f"probability of novel {self.probability:.0%}; log-odds: {parts}"
-        return f"{self.verdict} ({sure}): {votes}"
+        with_words = self.rules[np.diff(self.rules.plain.indptr) > 0]
+        novel = int(with_words.counts[with_words.is_novel].sum())
+        return (
+            f"{self.verdict} ({sure}): {novel:,} votes for novel, "
+            f"{int(with_words.counts.sum()) - novel:,} for known, from {len(with_words):,} rules "
+            "with its words"
+        )
 
     def lines(self) -> Iterator[str]:
         """Return the strongest words, and the best rules of the winning side without variants."""
@@ -139,8 +149,7 @@ class Explanation(MarkedText):
         if side == "undecided":
             return
         own = self.rules[self.rules.side == side]
-        best = readable_rules(own, _RULES_SHOWN)
-        for found in best or readable_rules(own, _RULES_SHOWN, negated_only=True):
+        for found in readable_rules(own, _RULES_SHOWN):
             rule = found.rule
             yield (
                 f"{rule.shortened(_RULE_LENGTH)} → {side}  ({rule.matches_novel:,} novel and "
@@ -153,8 +162,20 @@ class Explanation(MarkedText):
             yield f"not in the vocabulary: {', '.join(_names(self.unknown))}"
 
     def marks(self) -> Sequence[Mark]:
-        """Return a mark for each word."""
-        return [_mark(word) for word in (*self.words, *self.unknown)]
+        """Return a mark for each word: its colour is what it adds to the log-odds.
+
+        Without held-out documents it is the score.
+        """
+        strongest = max(map(abs, self.contributions.values()), default=0.0)
+        full = max(strongest, _FULL_ODDS)
+        marks = []
+        for word in (*self.words, *self.unknown):
+            strength, title = word.leaning / _FULL, f"score {word.score:.3g}, {word.role}"
+            if not math.isnan(self.probability):
+                added = self.contributions.get(word.word, 0.0)
+                strength, title = added / full, f"{added:+.2f}; {title}"
+            marks.append(_mark(word, strength, title))
+        return marks
 
 
 def explain(
@@ -207,7 +228,9 @@ def explain(
         return made
     if calibration.is_empty:
         return replace(made, probability=0.5)
-    lead, present = (votes["novel"] - votes["known"]) / n_machines, sorted(columns)
+    with_words = rules[np.diff(rules.plain.indptr) > 0]
+    signs = np.where(with_words.is_novel, 1, -1)
+    lead, present = float(signs @ with_words.counts) / n_machines, sorted(columns)
     added = dict(
         zip(
             (clauses.vocabulary[column] for column in present),
@@ -224,11 +247,10 @@ def explain(
     )
 
 
-def _mark(word: Mention) -> Mark:
+def _mark(word: Mention, strength: float, title: str) -> Mark:
     if word.role == "unknown":
         return Mark(word.start, word.end, 0.0, "not in the vocabulary", underlined=True)
-    title = f"{word.word}: score {word.score:.3g}, {word.role}"
-    return Mark(word.start, word.end, word.leaning / _FULL, title)
+    return Mark(word.start, word.end, strength, f"{word.word}: {title}")
 
 
 def _names(words: Iterable[Mention]) -> list[str]:

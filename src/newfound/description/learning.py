@@ -14,7 +14,7 @@ from newfound.description.phrases import find_phrases
 from newfound.description.scores import stability
 from newfound.description.words import WordTable
 from newfound.machine.classifier import TsetlinMachineClassifier
-from newfound.machine.committee import read, rule_columns
+from newfound.machine.committee import held_out_rows, read, rule_columns
 from newfound.rules import ClauseTable
 from newfound.table import Table
 from newfound.text.calendar import calendar_terms
@@ -156,6 +156,7 @@ def findings(
     """
     matrix, novel = training.matrix, training.novel
     learned = read(machines, rows, training.narrow, novel)
+    held_out = np.setdiff1d(held_out_rows(novel), np.concatenate(list(rows)))
     n_novel = int(novel.sum())
     counts = novel.astype(np.int64)
     copies = fold_copies(training.texts, novel, matrix, vectorizer) if fold else None
@@ -172,10 +173,53 @@ def findings(
         clauses=clauses,
         documents=np.stack((matrix.T @ (1 - counts), matrix.T @ counts)),
         evidence=word_evidence(counted, novel),
-        phrases=find_phrases(clauses, matrix, weights),
+        phrases=find_phrases(clauses, matrix, weights, held_out=held_out),
         copies=copies,
-        calibration=VerdictCalibration.of(learned.leads, novel, counted),
+        calibration=VerdictCalibration.of(
+            learned.leads - negated_only_leads(clauses, rows, matrix), novel, counted
+        ),
     )
+
+
+def negated_only_leads(
+    clauses: ClauseTable, rows: Sequence[NDArray[np.intp]], matrix: Any
+) -> NDArray[np.float64]:
+    """Return how rules without a plain word vote on documents that their machines did not learn.
+
+    Such a rule says what a text lacks. A short text lacks almost everything, so these votes tell
+    long texts from short ones, and they do not count in a verdict.
+
+    Parameters
+    ----------
+    clauses : ClauseTable
+        The clauses of all machines, one machine after the other.
+    rows : sequence of array of int
+        The documents that each machine was trained on.
+    matrix : (n_documents, n_words) CSR matrix
+        The documents.
+
+    Returns
+    -------
+    (n_documents,) ndarray of float64
+        The mean over the machines of the votes for novel less those for known; 0 if all machines
+        were trained on a document.
+    """
+    n, total, voters = (
+        len(clauses) // len(rows),
+        np.zeros(matrix.shape[0]),
+        np.zeros(matrix.shape[0]),
+    )
+    only = (np.diff(clauses.plain.indptr) == 0) & (clauses.lengths > 0)
+    for number, learned in enumerate(rows):
+        rest = np.setdiff1d(np.arange(len(total)), learned)
+        chosen = number * n + np.flatnonzero(only[number * n : (number + 1) * n])
+        signs = np.where(clauses.is_novel[chosen], 1.0, -1.0)
+        negated = clauses.negated[chosen].astype(np.int64)
+        refuted = (matrix[rest].astype(np.int64) @ negated.T).astype(bool)
+        total[rest] += signs.sum() - refuted @ signs
+        voters[rest] += 1
+    mean: NDArray[np.float64] = total / np.maximum(voters, 1)
+    return mean
 
 
 def word_table(

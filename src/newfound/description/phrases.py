@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse  # type: ignore[import-untyped,unused-ignore]
 
 from newfound.description.novelty import DocumentWeights, evidence_of_sets
@@ -24,7 +24,12 @@ _AT_A_TIME = 2_000
 
 @step("phrases")
 def find_phrases(
-    clauses: ClauseTable, matrix: Any, weights: DocumentWeights, *, most: int = 200
+    clauses: ClauseTable,
+    matrix: Any,
+    weights: DocumentWeights,
+    *,
+    held_out: ArrayLike = (),
+    most: int = 200,
 ) -> Table:
     """Find words that occur together on one side more often than by chance.
 
@@ -32,6 +37,7 @@ def find_phrases(
     smaller of two values: the novelty of the documents with both words, computed as for a word,
     and how much more often the two words occur together in documents of that side than by chance,
     in standard deviations. Pairs that share a word and most of their documents are merged.
+    Documents that were held out take no part in the strength, so ``held_out_precision`` is honest.
 
     Parameters
     ----------
@@ -41,6 +47,8 @@ def find_phrases(
         Boolean bags of words.
     weights : DocumentWeights
         The weights of the documents, from `newfound.description.novelty.document_weights`.
+    held_out : array of int, default=()
+        The documents that no machine was trained on.
     most : int, default=200
         The maximum number of phrases.
 
@@ -50,8 +58,8 @@ def find_phrases(
         Sorted by strength, with the columns ``phrase``, its words joined by AND; ``words``;
         ``side``; ``count``, the number of clauses with all words; ``documents_known``,
         ``documents_novel``, the number of documents with all words; ``precision``, the share of
-        these that are on its side; ``held_out_precision``, that of its clauses on documents that
-        their machines were not trained on; ``novelty``; ``strength``.
+        these that are on its side; ``held_out_precision``, the same among those that were held
+        out; ``novelty``; ``strength``.
 
     Examples
     --------
@@ -65,15 +73,22 @@ def find_phrases(
     (['fly AND half'], [16])
     """
     bags = sparse.csc_array(matrix, dtype=np.float64)
+    kept = np.zeros(bags.shape[0], bool)
+    kept[np.asarray(held_out, np.intp)] = True
     found: list[dict[str, Any]] = []
     for side in SIDES:
-        found += _of_side(clauses, bags, weights, side, most)
+        found += _of_side(clauses, bags, weights, side, most, kept)
     found.sort(key=lambda row: -row["strength"])
     return phrase_table(found[:most])
 
 
 def _of_side(
-    clauses: ClauseTable, bags: Any, weights: DocumentWeights, side: str, most: int
+    clauses: ClauseTable,
+    bags: Any,
+    weights: DocumentWeights,
+    side: str,
+    most: int,
+    kept: NDArray[np.bool_],
 ) -> list[dict[str, Any]]:
     rows = np.flatnonzero((clauses.side == side) & (np.diff(clauses.plain.indptr) > 1))
     plain = clauses.plain[rows].astype(np.int64)
@@ -84,20 +99,20 @@ def _of_side(
     own = weights.novel if side == "novel" else ~weights.novel
     novelty, strength = np.zeros(len(left)), np.zeros(len(left))
     direction = 1.0 if side == "novel" else -1.0
-    frequency = np.asarray(bags[own].sum(axis=0)).ravel()
+    chosen_on = sparse.csc_array(bags.multiply(~kept[:, None]))
+    frequency = np.asarray(chosen_on[own].sum(axis=0)).ravel()
     for start in range(0, len(left), _AT_A_TIME):
         part = slice(start, start + _AT_A_TIME)
-        both = bags[:, left[part]].multiply(bags[:, right[part]]).tocsc()
+        both = chosen_on[:, left[part]].multiply(chosen_on[:, right[part]]).tocsc()
         novelty[part] = evidence_of_sets(both, weights)
         together = both.T @ own.astype(np.float64)
-        chance = frequency[left[part]] * frequency[right[part]] / max(int(own.sum()), 1)
+        chance = frequency[left[part]] * frequency[right[part]] / max(int(own[~kept].sum()), 1)
         drawn = (together - chance) / np.sqrt(chance + 1)
         strength[part] = np.minimum(direction * novelty[part], drawn)
         strength[part][together < 2] = 0.0
     best = np.lexsort((right, left, -times, -strength))
     best = best[strength[best] > 1.0][: 5 * most]
     folded = _folded(bags, [(int(left[i]), int(right[i]), float(strength[i])) for i in best], most)
-    held_out = clauses.held_out[:, rows]
     documents = [_documents(bags, words) for words, _ in folded]
     sure = evidence_of_sets(_sets(documents, bags.shape[0]), weights)
     found = []
@@ -106,7 +121,7 @@ def _of_side(
         if not having.any():  # the pairs of a longer phrase may be of different clauses
             having = np.asarray(plain[:, words].sum(axis=1)).ravel() >= 2
         n_own, n_all = int(own[here].sum()), len(here)
-        matches, agrees = (int(values) for values in held_out[:, having].sum(axis=1))
+        others = here[kept[here]]
         names = tuple(clauses.vocabulary[word] for word in words)
         found.append(
             {
@@ -117,7 +132,7 @@ def _of_side(
                 "documents_known": n_own if side == "known" else n_all - n_own,
                 "documents_novel": n_own if side == "novel" else n_all - n_own,
                 "precision": n_own / n_all if n_all else np.nan,
-                "held_out_precision": agrees / matches if matches else np.nan,
+                "held_out_precision": own[others].mean() if len(others) else np.nan,
                 "novelty": novelty_here,
                 "strength": strong,
             }

@@ -19,7 +19,7 @@ from newfound.report.summary import summary
 from newfound.report.themes import is_training_corpus, themes
 from newfound.report.timeline import axis_of, with_fewer_bins
 from newfound.report.words import choose, rounded, words
-from newfound.rules import readable_rules
+from newfound.rules import LISTED_Q, readable_rules
 from newfound.sides import Names
 from newfound.table import jsonable
 from newfound.text.corpus import Corpus
@@ -140,7 +140,8 @@ def _themes_and_time(
 def _first_rules(describer: NoveltyDescriber, limits: Limits) -> cards.Rules:
     """Return the best rules of each side."""
     rules = cards.Rules(limits.literals)
-    rules.add(readable_rules(describer.clauses_, -(-limits.rules // 2)), listed=True)
+    listed = readable_rules(describer.clauses_, -(-limits.rules // 2), max_q=LISTED_Q)
+    rules.add(listed, listed=True)
     return rules
 
 

@@ -9,10 +9,11 @@ in the role known and in the role novel.
 from newfound.rules.bags import bags, roles
 from newfound.rules.matching import matching
 from newfound.rules.rule import Clause, Rule, literal_words, read_rule
-from newfound.rules.selection import ReadableRule, readable_rules
+from newfound.rules.selection import LISTED_Q, ReadableRule, readable_rules
 from newfound.rules.table import ClauseTable
 
 __all__ = [
+    "LISTED_Q",
     "Clause",
     "ClauseTable",
     "ReadableRule",

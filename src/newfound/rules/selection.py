@@ -11,11 +11,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats  # type: ignore[import-untyped,unused-ignore]
 
 from newfound.rules.rule import Clause
 from newfound.rules.table import ClauseTable
 
-__all__ = ["ReadableRule", "readable_rules"]
+__all__ = ["LISTED_Q", "ReadableRule", "readable_rules"]
+
+LISTED_Q = 0.05  # the expected share of rules in a list that are no better than the base rate
 
 _ALIKE = 0.5  # the share of plain words in common from which two rules are variants
 
@@ -47,7 +50,7 @@ class ReadableRule:
 
 
 def readable_rules(
-    clauses: ClauseTable, most: int, *, negated_only: bool = False
+    clauses: ClauseTable, most: int, *, negated_only: bool = False, max_q: float = 1.0
 ) -> list[ReadableRule]:
     """Return the rules that separate the sides best, those for novel before those for known.
 
@@ -64,6 +67,10 @@ def readable_rules(
         The maximum number of rules of each side.
     negated_only : bool, default=False
         Keep rules without a plain word.
+    max_q : float, default=1.0
+        The expected share of rules that are better than the base rate by chance only
+        (Benjamini-Hochberg over the rules of a side, a binomial test on documents that were not
+        held out). 1 keeps all.
 
     Returns
     -------
@@ -95,6 +102,8 @@ def readable_rules(
     for novel in (True, False):
         left = better & (ranked.is_novel == novel)
         base = ranked.n_documents[int(novel)] / total
+        if max_q < 1:
+            left &= _q_values(ranked, ranked.is_novel == novel, base) <= max_q
         for _ in range(most):
             if not left.any():
                 break
@@ -103,6 +112,24 @@ def readable_rules(
             alike[row] = True
             left &= ~alike
             found.append(ReadableRule(ranked[row], int(alike.sum()) - 1, base, float(gain[row])))
+    return found
+
+
+def _q_values(
+    clauses: ClauseTable, tested: NDArray[np.bool_], base_rate: float
+) -> NDArray[np.float64]:
+    """Return the q-value of each tested clause: that it is right no more often than by chance."""
+    found = np.ones(len(clauses))
+    if tested.any():
+        matches, agrees = (
+            counts[tested] - held_out[tested]
+            for counts, held_out in zip(
+                (clauses.arrays.matches, clauses.arrays.agrees), clauses.held_out, strict=True
+            )
+        )
+        found[tested] = stats.false_discovery_control(
+            stats.binom.sf(agrees - 1, matches, base_rate)
+        )
     return found
 
 
