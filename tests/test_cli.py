@@ -116,7 +116,7 @@ class TestDescribe:
         shown = call(*piles.write(mixed[:90], mixed[90:180]).arguments)
         assert "Nothing stands out" in shown.stdout
         assert "Words that are new" not in shown.stdout
-        assert "Most novel words, none beyond chance" in shown.stdout
+        assert "Words typical of the novel documents, none beyond chance" in shown.stdout
         assert "Words typical of the known documents, none beyond chance" in shown.stdout
 
     def test_the_table_is_worth_reading(self, piles: Piles) -> None:

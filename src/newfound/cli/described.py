@@ -33,9 +33,9 @@ def words_title(describer: NoveltyDescriber, side: str, names: Names | None = No
     from newfound.report.measures import Measures
 
     beyond_chance = (Measures.of(describer).sides == side).any()
-    if side == "novel":
-        return "Words that are new" if beyond_chance else "Most novel words, none beyond chance"
-    pile = f"the {(names or Names()).quoted('known')} documents"
+    if side == "novel" and beyond_chance:
+        return "Words that are new"
+    pile = f"the {(names or Names()).quoted(side)} documents"
     return f"Words typical of {pile}" + ("" if beyond_chance else ", none beyond chance")
 
 

@@ -132,6 +132,6 @@ def _period_parts(period: Period, top: int, by: str, against: str) -> list[Rende
         ),
         *themes_of(describer, names),
         words_table(
-            new, "novel", words_title(describer, "novel"), word_curves(describer, new), names
+            new, "novel", words_title(describer, "novel", names), word_curves(describer, new), names
         ),
     ]
