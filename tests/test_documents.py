@@ -376,6 +376,7 @@ class TestMalformed:
             ),
             ("a.csv", b"id,day\n1,2003-04-01T10:00Z\n", r"looks like text: 'day'.* has: id, day\."),
             ("a.json", b'[{"n": "1"}, {"n": "2"}]', r"looks like text: 'n'.*\(--text-column\)"),
+            ("a.csv", b"id,code\n1,AB12\n2,7F\n", r"looks like text: 'code'.* has: id, code\."),
             ("a.csv", b"a,b\n1,2\n", r"holds the text\? It has: a, b\..*\(--text-column\)"),
             ("a.json", b'[{"text": "a"},\n {"text": ]', r"a\.json, line 2, is not JSON: Expecting"),
             ("a.json", b'{\n "text": "a"}', "expected one object a line, or an array of objects"),

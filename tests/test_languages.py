@@ -80,6 +80,18 @@ def test_english_is_not_mistaken(recwarn: pytest.WarningsRecorder) -> None:
     assert noticed_language({"der": 3, "und": 2}) is None  # too few words to tell
 
 
+def test_a_script_tells_the_language_where_function_words_are_joined_to_others() -> None:
+    arabic = "خسر الفريق المباراة أمس يتدرب اللاعبون اليوم أقرت الحكومة قانونا جديدا البرلمان"
+    hebrew = "הממשלה אישרה חוק חדש הכנסת דנה בתקציב הקבוצה הפסידה במשחק אתמול"
+    for code, text in (("ar", arabic), ("he", hebrew)):
+        assert noticed_language(dict.fromkeys(text.split(), 9)) == code
+        some = dict.fromkeys(text.split()[:4], 9)
+        assert (
+            noticed_language({**some, **dict.fromkeys(["dog", "cat", "house", "bite", "town"], 9)})
+            is None
+        )
+
+
 def test_the_language_is_noticed_by_describer_and_detector() -> None:
     texts = SENTENCES["de"] * 10
     with pytest.warns(UserWarning, match="look German"):

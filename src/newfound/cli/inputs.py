@@ -139,7 +139,7 @@ def _piles(given: list[str]) -> Inputs:
             raise typer.BadParameter(f"--pile {name}: expected NAME=PATH, such as may=may.csv.")
     names, paths = [name for name, _, _ in named], [path for _, _, path in named]
     if len(paths) < 2 or len(set(names)) < len(names):
-        raise typer.BadParameter("--pile is given for each of two or more piles of other names.")
+        raise typer.BadParameter("--pile is needed at least twice, each time with another name.")
     if paths.count("-") > 1:
         raise typer.BadParameter("--pile: only one pile can be standard input.")
     return Inputs(tuple(paths), (None,) * len(paths), tuple(names), "pile", True)

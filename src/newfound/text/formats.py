@@ -21,7 +21,7 @@ _BYTE_ORDER_MARKS = {
     b"\xfe\xff": "utf-16",
 }
 _ARRAY = re.compile(r'\s*\[\s*(?:[{"\]]|$)')
-_LETTER = re.compile(r"[^\W\d_]")
+_WORD = re.compile(r"\b[^\W\d_]+\b")
 _TIME = re.compile(r"\d[\d\s.:/+-]*T[\d\s.:/+-]*Z?")
 
 
@@ -75,15 +75,19 @@ def json_kind(head: str) -> str | None:
 
 
 def looks_like_text(values: Iterable[str]) -> bool:
-    """Return whether any of some values has a letter, and is not a time.
+    """Return whether any of some values has a word, and is not a time.
+
+    Letters beside digits are no word but a code, such as AB12.
 
     Examples
     --------
     >>> looks_like_text(["12.5", "2003-04-01T10:00Z"]), looks_like_text(["3", "a wicket"])
     (False, True)
+    >>> looks_like_text(["AB12", "7F"]), looks_like_text(["雨が降る", "12"])
+    (False, True)
     """
     return any(
-        _LETTER.search(value) is not None and _TIME.fullmatch(value.strip()) is None
+        _WORD.search(value) is not None and _TIME.fullmatch(value.strip()) is None
         for value in values
     )
 

@@ -33,8 +33,17 @@ _SCRIPTS = {
     "km": re.compile("[\u1780-\u17ff]"),
     "my": re.compile("[\u1000-\u109f]"),
 }
+# Scripts of languages whose function words are often written as one with the next word.
+_LIKELY = {
+    "ar": re.compile("[\u0621-\u064a]"),
+    "he": re.compile("[\u05d0-\u05ea]"),
+    "el": re.compile("[\u0370-\u03ff]"),
+    "hy": re.compile("[\u0531-\u0587]"),
+    "ka": re.compile("[\u10d0-\u10ff]"),
+}
 _MIN_WORDS = 50
 _SCRIPT_SHARE = 0.3
+_LIKELY_SHARE = 0.5
 _KANA_SHARE = 0.1  # of Japanese words, which are mostly pairs of Chinese characters
 _FUNCTION_SHARE = 0.1
 _MIN_FUNCTION_WORDS = 4  # one may be an English word: die, pas, men
@@ -59,9 +68,12 @@ def noticed_language(counts: Mapping[str, int]) -> str | None:
     total = sum(counts.values())
     if total < _MIN_WORDS:
         return None
-    for code, script in _SCRIPTS.items():
-        n = sum(count for word, count in counts.items() if script.search(word))
-        if n >= (_KANA_SHARE if code == "ja" else _SCRIPT_SHARE) * total:
+    written = {
+        code: sum(count for word, count in counts.items() if script.search(word)) / total
+        for code, script in {**_SCRIPTS, **_LIKELY}.items()
+    }
+    for code in _SCRIPTS:
+        if written[code] >= (_KANA_SHARE if code == "ja" else _SCRIPT_SHARE):
             return code
     lists = stop_words_by_language()
     english = lists["en"]
@@ -73,7 +85,10 @@ def noticed_language(counts: Mapping[str, int]) -> str | None:
     best = max(shares, key=lambda code: shares[code])
     heard = sum(counts.get(word, 0) for word in english - lists[best]) / total
     several = len(counts.keys() & (lists[best] - english)) >= _MIN_FUNCTION_WORDS
-    return best if several and shares[best] >= max(_FUNCTION_SHARE, heard) else None
+    if several and shares[best] >= max(_FUNCTION_SHARE, heard):
+        return best
+    likely = max(_LIKELY, key=lambda code: written[code])
+    return likely if written[likely] >= _LIKELY_SHARE else None
 
 
 def warn_if_foreign(counts: Mapping[str, int]) -> None:
