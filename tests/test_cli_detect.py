@@ -36,6 +36,17 @@ def run(*arguments, folder, stdin=None):
 KNOWN = ("--known", "known.csv.gz", "--labels-column", "intent", "--text-column", "text")
 
 
+@pytest.fixture(scope="module")
+def learned(files):
+    """Save a detector as m.nf; return what was printed."""
+    done = run(
+        "detect", *KNOWN, "--incoming", "incoming.txt", "--no-description", "-q", "--jobs", 1,
+        "--save", "m.nf", "--json", "--fail-on-novel", "82", folder=files[0],
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
 def test_novel_documents_are_listed_with_reasons_and_written(files):
     folder, incoming = files
     done = run(
@@ -61,33 +72,26 @@ def test_novel_documents_are_listed_with_reasons_and_written(files):
     assert 0 < data["share_new"]["low"] <= data["share_new"]["share"] <= 1
 
 
-def test_alpha_is_heeded_with_a_model(files):
+def test_alpha_is_heeded_with_a_model(files, learned):
     folder, _ = files
     model = ("detect", "--incoming", "incoming.txt", "--no-description", "-q", "--jobs", 1)
-    learned = run(*model, *KNOWN, "--save", "a.nf", "--json", folder=folder)
-    assert learned.returncode == 0, learned.stderr
     strict, loose = (
-        json.loads(run(*model, "--model", "a.nf", *alpha, "--json", folder=folder).stdout)
+        json.loads(run(*model, "--model", "m.nf", *alpha, "--json", folder=folder).stdout)
         for alpha in ((), ("--alpha", "0.5"))
     )
     assert (strict["alpha"], loose["alpha"]) == (0.05, 0.5)
-    assert json.loads(learned.stdout)["novel"] == strict["novel"] < loose["novel"]
-    none = run(*model, "--model", "a.nf", "--alpha", "0.0001", folder=folder)
+    assert learned["novel"] == strict["novel"] < loose["novel"]
+    none = run(*model, "--model", "m.nf", "--alpha", "0.0001", folder=folder)
     assert none.returncode == 1 and "alpha=0.0001 needs at least 9999 held-back" in none.stderr
 
 
+@pytest.mark.usefixtures("learned")
 def test_explain_understands_a_detector(files):
     folder, _ = files
-    if not (folder / "e.nf").exists():
-        done = run(
-            "detect", *KNOWN, "--incoming", "incoming.txt", "--save", "e.nf", "--jobs", 1,
-            "--no-description", "-q", folder=folder,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-    shown = run("explain", "e.nf", "book a zyxwvu flight to tokyo", folder=folder)
+    shown = run("explain", "m.nf", "book a zyxwvu flight to tokyo", folder=folder)
     assert shown.returncode == 0, shown.stderr
     assert "would be known without" in shown.stdout and "zyxwvu" in shown.stdout
-    data = run("explain", "e.nf", "-", "--json", folder=folder, stdin="pay my bill\n\nzyxw a b\n")
+    data = run("explain", "m.nf", "-", "--json", folder=folder, stdin="pay my bill\n\nzyxw a b\n")
     verdicts = [json.loads(line) for line in data.stdout.splitlines()]
     assert [v["verdict"] for v in verdicts] == ["known", "novel"]
     total = verdicts[0]["base"] + sum(w["contribution"] for w in verdicts[0]["words"])
@@ -124,13 +128,10 @@ def test_what_is_asked_wrongly_is_said_in_a_sentence(files, arguments, status, s
     assert "Traceback" not in done.stderr
 
 
-def test_a_script_can_ask_for_an_exit_status(files):
+def test_a_script_can_ask_for_an_exit_status(files, learned):
     folder, _ = files
-    quick = ("detect", *KNOWN, "--incoming", "incoming.txt", "--no-description", "-q", "--jobs", 1)
-    few = run(*quick, "--json", "--save", "s.nf", "--fail-on-novel", "82", folder=folder)
-    assert few.returncode == 0, few.stderr
-    n = json.loads(few.stdout)["novel"]
-    saved = ("detect", "--model", "s.nf", "--incoming", "incoming.txt", "--no-description", "-q")
+    n = learned["novel"]
+    saved = ("detect", "--model", "m.nf", "--incoming", "incoming.txt", "--no-description", "-q")
     for limit, status in ((n, 3), (n + 1, 0), (1, 3)):
         done = run(*saved, "--fail-on-novel", limit, "--json", folder=folder)
         assert done.returncode == status, done.stderr
@@ -139,14 +140,10 @@ def test_a_script_can_ask_for_an_exit_status(files):
     assert lines.returncode == 3 and len(lines.stdout.splitlines()) == 81
 
 
-def test_a_stream_is_answered_line_by_line(files):
+def test_a_stream_is_answered_line_by_line(files, learned):
     folder, incoming = files
-    learned = run(
-        "detect", *KNOWN, "--incoming", "incoming.txt", "--no-description", "-q", "--jobs", 1,
-        "--json", "--save", "l.nf", folder=folder,
-    )  # fmt: skip
-    rows = json.loads(learned.stdout)["documents"]
-    command = ("detect", "--model", "l.nf", "--incoming", "-", "--json-lines", "--jobs", "1")
+    rows = learned["documents"]
+    command = ("detect", "--model", "m.nf", "--incoming", "-", "--json-lines", "--jobs", "1")
     with subprocess.Popen(
         [sys.executable, "-c", "from newfound.cli import main; main()", *command],
         cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8",

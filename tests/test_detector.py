@@ -475,6 +475,8 @@ def test_a_baseline_above_the_threshold_is_explained(detector):
     assert any("the baseline alone is above" in line for line in raised.lines())
     lowered = replace(verdict, verdict="novel", base=verdict.threshold - 1)
     assert not any("the baseline alone is above" in line for line in lowered.lines())
+    known = replace(raised, verdict="known")
+    assert not any("the baseline alone is above" in line for line in known.lines())
 
 
 def test_groups_are_as_many_as_the_kinds_of_documents():

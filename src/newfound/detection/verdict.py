@@ -262,7 +262,7 @@ class Verdict(MarkedText):
                 adds = ", ".join(f"{w.word} {w.contribution:+.2f}" for w in best)
                 yield f"words that suggest {side}: {adds}"
         yield f"baseline (not attributed to any word): {self.base:+.2f}"
-        if self.base > self.threshold:
+        if self.verdict == "novel" and self.base > self.threshold:
             parts = ", ".join(f"{name} {value:+.2f}" for name, value in self.parts.items())
             yield (
                 f"the baseline alone is above {self.threshold:.2f}: it is what the text lacks, "
@@ -282,10 +282,12 @@ class Verdict(MarkedText):
 
     def _rule_lines(self) -> Iterator[str]:
         for rule in self.fired[:_SHOWN]:
-            side = "for" if rule.polarity > 0 else "against"
-            right = f"{rule.support:,} of {rule.n_matches:,} right"
+            name, side, of = rule.class_name, "for", "are"
+            if rule.polarity < 0:
+                side, of = "against", "are not"
+            share = f"{rule.support:,} of {rule.n_matches:,} known documents with it {of} {name}"
             weight = f"{rule.polarity * rule.count:+d}"
-            yield f"rule {side} {rule.class_name}: {rule.conditions()} ({weight}; {right})"
+            yield f"rule {side} {name}: {rule.conditions()} ({weight}; {share})"
         for near in self.nearly[:_SHOWN]:
             conditions, name = near.rule.conditions(), near.rule.class_name
             yield f"nearly a rule for {name}: {conditions}; {near.missing} is missing"
