@@ -504,3 +504,24 @@ def test_stories_within_a_kind_of_long_documents_are_no_groups():
     found = find_groups(sparse.csr_array(dense), words, {}, 100, seed=0)
     assert len(found) == 2
     assert all(len(set(kind[rows].tolist())) == 1 for rows, _ in found)
+
+
+def test_long_documents_are_judged_by_their_neighbours_more():
+    known, _ = newfound.load_sample()
+    labels = np.array(known.labels)
+    names = np.unique(labels)
+    rng, weights = np.random.default_rng(0), {}
+    for n in (1, 8):
+        texts = [
+            " ".join(rng.choice(np.array(known.texts)[labels == name], n))
+            for name in names
+            for _ in range(12)
+        ]
+        scorer = NoveltyDetector(alpha=0.2, n_clauses=4, epochs=1, random_state=0)
+        scorer = scorer.fit(texts, np.repeat(names, 12)).scorer_
+        held_out = scorer.read([" ".join(rng.choice(known.texts, n)) for _ in range(100)])
+        parts = scorer._parts(held_out)[0]
+        spread = (parts - scorer.measure_scales(held_out).centres(held_out.n_words)).std(axis=0)
+        weights[n] = scorer.measure_scales(held_out).scale * spread
+    assert weights[1] == pytest.approx([1.5, 1.0, 1.5, 1.0, 1.5])
+    assert weights[8] == pytest.approx([1.0, 1.0, 3.0, 1.0, 1.0])

@@ -31,6 +31,7 @@ from newfound.text.vectorizer import TextVectorizer
 __all__ = [
     "PARTS",
     "WEIGHTS",
+    "WEIGHTS_OF_LONG",
     "WEIGHTS_OF_ONE_CLASS",
     "Contributions",
     "Scales",
@@ -45,12 +46,16 @@ PARTS = ("margin", "surprise", "neighbours", "pairs", "rules")
 # they were chosen.
 WEIGHTS = {"margin": 1.5, "surprise": 1.0, "neighbours": 1.5, "pairs": 1.0, "rules": 1.5}
 
+# Long documents of a new kind are often near a known class; their words and neighbours tell more.
+WEIGHTS_OF_LONG = {**WEIGHTS, "margin": 1.0, "neighbours": 3.0, "rules": 1.0}
+
 # Without classes there is no margin and no rule, and surprise says only which words are unseen.
 WEIGHTS_OF_ONE_CLASS = {**WEIGHTS, "surprise": 0.5, "neighbours": 2.0}
 
 _BATCH = 20_000  # texts that are scored at a time,
 _MAX_SCORES = 20_000_000  # and at most so many scores of classes
 _FEW = 5  # documents of a class whose words are all of use, those of one document too
+_LONG = 20  # different words, in the median
 _MIN_FOR_LENGTH = 200  # documents; with fewer, those of all lengths have the same centre
 
 
@@ -460,9 +465,10 @@ class Scorer:
         parts = self._parts(bags)[0]
         if self.statistics.n_classes == 1:
             return Scales.of(parts, bags.n_words, WEIGHTS_OF_ONE_CLASS)
+        weights = WEIGHTS_OF_LONG if np.median(bags.n_words) >= _LONG else WEIGHTS
         # Similarities are those of texts of length 1. A known class has documents of many lengths,
         # and a text shorter than they are is new.
-        return Scales.of(parts, bags.n_words, constant=("neighbours",))
+        return Scales.of(parts, bags.n_words, weights, constant=("neighbours",))
 
 
 def usable_terms(statistics: ClassStatistics) -> NDArray[np.bool_]:
