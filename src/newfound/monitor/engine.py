@@ -161,13 +161,13 @@ class Engine:
             elif self.window.key is not None and key < self.window.key:
                 self.window.late += 1
                 return alerts
-        self._put(replace(incoming, time=time), key, timeless)
+        self._put(incoming, time, key, timeless)
         if not self.every.timed and self.window.size >= self.every.size:
             alerts += self.close()
         return alerts
 
-    def _put(self, incoming: Incoming, key: int | None, timeless: bool) -> None:
-        window, time = self.window, incoming.time
+    def _put(self, incoming: Incoming, time: float | None, key: int | None, timeless: bool) -> None:
+        window = self.window
         window.key, window.epoch = key, self.epoch
         window.size += 1
         window.novel += incoming.novel

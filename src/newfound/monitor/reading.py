@@ -10,7 +10,7 @@ import numpy as np
 
 from newfound.monitor.engine import Incoming, Known
 from newfound.monitor.search import Bag
-from newfound.text.tokens import stop_words_by_language, words_and_breaks
+from newfound.text.tokens import CHUNK, fold, stop_words_by_language, words_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Reader", "fingerprint"]
 
-_MAX_CACHED = 200_000  # words whose terms are remembered
+_MAX_CACHED = 200_000  # runs of letters whose terms are remembered
 
 
 class Reader:
@@ -28,26 +28,26 @@ class Reader:
     def __init__(self, detector: NoveltyDetector) -> None:
         self.detector = detector
         self._stop = stop_words_by_language().get(detector.language, frozenset())
-        self._terms: dict[str, str | None] = {}
+        self._terms: dict[str, tuple[str, ...]] = {}
 
     def bag(self, text: str) -> Bag:
         """Return the words of a text that a topic can have.
 
         A word stands for all of its forms. Function words, numbers and single letters are left out.
         """
-        terms, found = self._terms, set()
-        for _, _, form in words_and_breaks(text):
-            if form not in terms:
-                if len(terms) > _MAX_CACHED:
-                    terms.clear()
-                terms[form] = self._term(form)
-            term = terms[form]
-            if term is not None:
-                found.add(term)
+        known, found = self._terms, set[str]()
+        for chunk in CHUNK.findall(fold(text)):
+            terms = known.get(chunk)
+            if terms is None:
+                if len(known) > _MAX_CACHED:
+                    known.clear()
+                forms = (form for _, _, form in words_in(chunk))
+                terms = known[chunk] = tuple(filter(None, map(self._term, forms)))
+            found.update(terms)
         return frozenset(found)
 
     def _term(self, form: str) -> str | None:
-        term = self.detector.vectorizer_.term(form) if form else None
+        term = self.detector.vectorizer_.term(form)
         return term if term is not None and self._is_telling(term) else None
 
     def _is_telling(self, term: str) -> bool:
