@@ -12,9 +12,8 @@ import numpy as np
 
 from newfound.description.themes import theme_name
 from newfound.detection.groups import characteristic
-from newfound.monitor.clock import Length
 from newfound.monitor.laws import n_discoveries, rate_p_value
-from newfound.monitor.records import Alert, Document, Settings, Topic, Window
+from newfound.monitor.records import Alert, Document, Topic, Window
 from newfound.monitor.search import (
     Bag,
     Draft,
@@ -23,11 +22,11 @@ from newfound.monitor.search import (
     group_words,
     risen_words,
 )
+from newfound.monitor.settings import SPANS, Settings
 from newfound.monitor.store import Store
 
-__all__ = ["SPANS", "Engine", "Incoming", "Known"]
+__all__ = ["Engine", "Incoming", "Known"]
 
-SPANS = (1, 4, 16)  # numbers of windows that are tested together
 N_TESTS = 3 * len(SPANS)  # the rate, the words of all documents, those of novel ones
 MAX_RECENT = 20_000  # documents whose texts are at hand to form topics
 _JOIN = 0.5  # share of the documents of risen words that an older topic has
@@ -81,9 +80,9 @@ class Engine:
     `load` returns to what the store has.
     """
 
-    def __init__(self, store: Store, settings: Settings, every: Length, level: float) -> None:
-        self.store, self.settings, self.every = store, settings, every
-        self.level = level / N_TESTS
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self.store, self.settings, self.every = store, settings, settings.length
+        self.level = settings.level / N_TESTS
         self.known = Known(Counter(), 0, Counter(), 0, 0)
         self.epoch = 0
 

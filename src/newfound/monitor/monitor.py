@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 import time as clock
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -15,12 +14,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from newfound.detection.detector import NoveltyDetector
-from newfound.machine.validation import check_whole_number
 from newfound.monitor.clock import Length, parse_length, parse_time
-from newfound.monitor.engine import SPANS, Engine
+from newfound.monitor.detectors import fingerprint, from_bytes, to_bytes
+from newfound.monitor.engine import Engine
 from newfound.monitor.laws import fewest_discoveries
-from newfound.monitor.reading import Reader, fingerprint
-from newfound.monitor.records import Alert, Document, Settings, Topic, Window
+from newfound.monitor.reading import Reader
+from newfound.monitor.records import Alert, Document, Topic, Window
+from newfound.monitor.settings import Settings, make_settings
 from newfound.monitor.store import StateError, Store
 from newfound.monitor.topics import joined_topic, open_topic, topic_parts
 from newfound.wiring import call_registered
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Monitor"]
 
-_FALSE_ALARMS = 100  # windows to one false alarm, by default
 _UNDOABLE = 5  # models that are kept, for undo
 _NOISE = "noise"  # the class of what was dismissed
 
@@ -105,23 +104,11 @@ class Monitor:
         delay: int = 16,
         keep: int = 1000,
     ) -> None:
-        length = parse_length(every)
-        apart = (
-            Length(length.size * _FALSE_ALARMS, length.timed)
-            if false_alarm_every is None
-            else parse_length(false_alarm_every, "false_alarm_every")
-        )
-        check_whole_number("reference", reference, 1)
-        check_whole_number("delay", delay, SPANS[-1])
-        check_whole_number("keep", keep, reference + delay + 1)
-        if not 0 < fdr < 1:
-            raise ValueError(f"fdr={fdr!r}: expected a share between 0 and 1, such as 0.1.")
-        settings = Settings(_plain(length), _plain(apart), float(fdr), reference, delay, keep)
-        level = _level(length, apart)
+        settings = make_settings(every, false_alarm_every, fdr, reference, delay, keep)
         self._store = Store(state)
         try:
             self._begin(detector, settings)
-            self._engine = Engine(self._store, settings, length, level)
+            self._engine = Engine(self._store, settings)
             self._load()
         except BaseException:
             self._store.close()
@@ -143,7 +130,7 @@ class Monitor:
             settings = store.get("settings")
             if settings is None:
                 raise StateError(f"{state} has no detector; begin again with another file.")
-            detector = _loaded(store.model(store.get("version")))
+            detector = from_bytes(store.model(store.get("version")))
         finally:
             store.close()
         return cls(detector, state=state, **settings)
@@ -155,7 +142,7 @@ class Monitor:
         if before is None:
             with store.transaction():
                 # A state in memory is not loaded again, so that it can wait for the first step.
-                version = store.put_model(_saved(detector) if store.path else None)
+                version = store.put_model(to_bytes(detector) if store.path else None)
                 store.put("settings", asdict(settings))
                 store.put("version", version)
                 store.put("begun_with", mark)
@@ -171,7 +158,7 @@ class Monitor:
             )
         self.check_begun_with(detector)
         if mark != store.get("fingerprint"):
-            detector = _loaded(store.model(store.get("version")))
+            detector = from_bytes(store.model(store.get("version")))
         self.detector = detector
 
     def check_begun_with(self, detector: NoveltyDetector) -> None:
@@ -433,13 +420,13 @@ class Monitor:
                 f"The documents of topic {number} have expired; pass a larger keep next time."
             )
         store, before = self._store, int(self._store.get("version"))
-        content = _saved(self.detector)
-        learned = _loaded(content)
+        content = to_bytes(self.detector)
+        learned = from_bytes(content)
         learned.n_jobs = self.detector.n_jobs
         learned.partial_fit(texts, [name] * len(texts))
         with self._changing():
             store.fill_model(before, content)
-            version = store.put_model(_saved(learned))
+            version = store.put_model(to_bytes(learned))
             topic.status, topic.known_as = status, name
             store.put_topic(topic)
             details = {"topic": number, "name": topic.name, "before": before, "after": version}
@@ -501,7 +488,7 @@ class Monitor:
                 topic = topics[step["topic"]]
                 topic.status, topic.known_as = "open", None
                 self._store.put_topic(topic)
-                detector = _loaded(self._store.model(step["before"]))
+                detector = from_bytes(self._store.model(step["before"]))
                 detector.n_jobs = self.detector.n_jobs
                 self._use(step["before"], detector)
             self._store.mark_undone(step["number"])
@@ -535,35 +522,3 @@ def _as_many(name: str, values: Iterable[Any] | None, n: int) -> list[Any]:
     if len(found) != n:
         raise ValueError(f"There are {len(found):,} {name} for {n:,} texts; pass one for each.")
     return found
-
-
-def _plain(length: Length) -> str:
-    return f"{length.size}s" if length.timed else str(length.size)
-
-
-def _level(every: Length, apart: Length) -> float:
-    """Return the probability of a false alarm in a window."""
-    if every.timed != apart.timed:
-        raise ValueError(
-            f"A window is {every}, but false alarms are counted in {apart}; give both as numbers "
-            "of documents, or both as spans of time."
-        )
-    if apart.size < 2 * every.size:
-        raise ValueError(
-            f"false_alarm_every is {apart}: expected at least two windows, and a window is {every}."
-        )
-    return every.size / apart.size
-
-
-def _saved(detector: NoveltyDetector) -> bytes:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "detector.nf")
-        detector.save(path)
-        return path.read_bytes()
-
-
-def _loaded(content: bytes) -> NoveltyDetector:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "detector.nf")
-        path.write_bytes(content)
-        return NoveltyDetector.load(path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
     from newfound.detection.detector import NoveltyDetector
 
-__all__ = ["Reader", "fingerprint"]
+__all__ = ["Reader"]
 
 _MAX_CACHED = 200_000  # runs of letters whose terms are remembered
 
@@ -102,13 +101,3 @@ class Reader:
         n = len(self.detector.classes_)
         p = self.detector.calibration_.p_values(np.full(n, np.inf), np.arange(n))
         return float(p.max())
-
-
-def fingerprint(detector: NoveltyDetector) -> str:
-    """Return what tells a detector from others."""
-    found = hashlib.blake2b(digest_size=16)
-    found.update(repr(detector.classes_.tolist()).encode())
-    found.update(np.asarray(detector.calibration_.scores, np.float64).tobytes())
-    for text in detector.held_back_texts_:
-        found.update(text.encode("utf-8", "replace") + b"\0")
-    return found.hexdigest()

@@ -8,7 +8,7 @@ from typing import Any
 
 from newfound.monitor.clock import format_time
 
-__all__ = ["Alert", "Document", "Settings", "Topic", "Window"]
+__all__ = ["Alert", "Document", "Topic", "Window"]
 
 
 @dataclass
@@ -206,15 +206,3 @@ class Alert:
             "level": self.level,
             "topic": self.topic,
         }
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How a monitor tests; see `newfound.monitor.monitor.Monitor`."""
-
-    every: str
-    false_alarm_every: str
-    fdr: float
-    reference: int
-    delay: int
-    keep: int

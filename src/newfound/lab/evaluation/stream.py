@@ -19,12 +19,13 @@ from newfound.lab.datasets import load_20newsgroups, load_abcnews, load_clinc150
 from newfound.lab.evaluation.stream_baselines import BASELINES, Watched
 from newfound.lab.evaluation.suites import SuiteSetting
 from newfound.lab.tables import table_of
-from newfound.monitor.clock import Length, format_time
+from newfound.monitor.clock import format_time
 from newfound.monitor.engine import Engine, Incoming, Known
 from newfound.monitor.laws import rate_p_value
 from newfound.monitor.monitor import Monitor
 from newfound.monitor.reading import Reader
-from newfound.monitor.records import Alert, Settings, Topic
+from newfound.monitor.records import Alert, Topic
+from newfound.monitor.settings import Settings
 from newfound.monitor.store import Store
 from newfound.table import Table
 
@@ -120,7 +121,7 @@ class Drawn:
         """Return the alerts of a stream of rows and when each came, topics, topics of rows."""
         store = Store(None)
         settings = Settings(str(EVERY), str(APART), 0.1, 200, 16, 1000)
-        engine = Engine(store, settings, Length(EVERY), EVERY / APART)
+        engine = Engine(store, settings)
         alerts: list[tuple[int, Alert]] = []
         with store.transaction():
             engine.load(self.known, 1)
