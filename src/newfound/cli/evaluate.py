@@ -262,6 +262,10 @@ def rules(
 def stream(
     suites: Annotated[list[str] | None, _suite_names(STREAM_SUITES)] = None,
     data: Data = None,
+    corpus: Annotated[
+        Literal["clinc150", "20newsgroups"] | None,
+        typer.Option(help="Corpus of the first two suites; by default both."),
+    ] = None,
     streams: Annotated[
         int, typer.Option(min=1, max=10_000, help="Streams in which nothing changes.")
     ] = 300,
@@ -283,8 +287,14 @@ def stream(
         from newfound.lab.evaluation.suites import run_suites
 
         paths = _output_paths(output, force=force)
+        names = {"clinc150": "CLINC150", "20newsgroups": "20 Newsgroups"}
         setting = Setting(
-            data=data, n_jobs=jobs, say=_messages(quiet), streams=streams, documents=documents
+            data=data,
+            n_jobs=jobs,
+            say=_messages(quiet),
+            corpora=tuple(names.values()) if corpus is None else (names[corpus],),
+            streams=streams,
+            documents=documents,
         )
         found = run_suites(SUITES, setting, suites or STREAM_SUITES)
         about = f"{streams} streams in which nothing changes; windows of 200 documents."

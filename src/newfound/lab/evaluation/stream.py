@@ -48,12 +48,15 @@ class Setting(SuiteSetting):
 
     Attributes
     ----------
+    corpora : tuple of str
+        The corpora of the first two suites.
     streams : int
         The number of streams in which nothing changes, of each corpus.
     documents : int
         The number of documents of the suite for speed.
     """
 
+    corpora: tuple[str, ...] = ("CLINC150", "20 Newsgroups")
     streams: int = 300
     documents: int = 100_000
 
@@ -176,6 +179,7 @@ CORPORA: dict[str, Callable[..., tuple[Population, int]]] = {
     "CLINC150": _clinc150,
     "20 Newsgroups": _newsgroups,
 }
+_UNSEEN = {"CLINC150": 15, "20 Newsgroups": 5}  # classes that are switched on
 
 
 def false_alarms(setting: Setting) -> Table:
@@ -188,8 +192,8 @@ def false_alarms(setting: Setting) -> Table:
     and binomial counts.
     """
     made = []
-    for corpus, load in CORPORA.items():
-        population, n_held_back = load(setting)
+    for corpus in setting.corpora:
+        population, n_held_back = CORPORA[corpus](setting)
         rows = np.arange(len(population.labels))
         alarms: Counter[str] = Counter()
         for seed in range(setting.streams):
@@ -285,10 +289,8 @@ def new_class(setting: Setting) -> Table:
     divided by 0.02. 15 intents and 5 groups, three streams each.
     """
     made = []
-    for corpus, (load, n_unseen) in {
-        "CLINC150": (_clinc150, 15),
-        "20 Newsgroups": (_newsgroups, 5),
-    }.items():
+    for corpus in setting.corpora:
+        load, n_unseen = CORPORA[corpus], _UNSEEN[corpus]
         data = load_clinc150(setting.data) if n_unseen == 15 else load_20newsgroups(setting.data)
         names = sorted(set(data.labels or ()) - {"oos"})
         unseen = np.random.default_rng(7).choice(names, n_unseen, replace=False).tolist()
