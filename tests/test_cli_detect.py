@@ -174,10 +174,13 @@ def test_forms_and_stop_words_are_the_users_choice(files):
     (folder / "stop.txt").write_text("flight\n", encoding="utf-8")
     quick = (
         "detect", *KNOWN, "--incoming", "incoming.txt", "--no-description", "-q", "--jobs", 1,
-        "--no-lemmatize", "--stop-words", "stop.txt", "--save", "w.nf",
+        "--no-lemmatize", "--stop-words", "stop.txt", "--ignore", "car[dt]s?", "--save", "w.nf",
     )  # fmt: skip
     done = run(*quick, folder=folder)
     assert done.returncode == 0, done.stderr
     vectorizer = newfound.NoveltyDetector.load(folder / "w.nf").vectorizer_
     assert "flight" in vectorizer.stop_words_ and "the" in vectorizer.stop_words_
-    assert vectorizer.term("cards") == "cards"
+    assert vectorizer.term("banks") == "banks"
+    assert (
+        not {"card", "cards"} & vectorizer.vocabulary_.keys() and "bank" in vectorizer.vocabulary_
+    )

@@ -525,3 +525,16 @@ def test_long_documents_are_judged_by_their_neighbours_more():
         weights[n] = scorer.measure_scales(held_out).scale * spread
     assert weights[1] == pytest.approx([1.5, 1.0, 1.5, 1.0, 1.5])
     assert weights[8] == pytest.approx([1.0, 1.0, 3.0, 1.0, 1.0])
+
+
+def test_words_to_ignore_are_left_out_everywhere_and_stay_so_in_a_file(sample, tmp_path):
+    texts, labels, novel = sample
+    pattern = "|".join(["say", "french", *("x" * 30 for _ in range(5))])  # long ones are kept, too
+    detector = NoveltyDetector(n_clauses=4, epochs=1, random_state=1, ignore=pattern)
+    detector.fit(texts[::4], labels[::4]).save(tmp_path / "d.nf")
+    loaded = newfound.load(tmp_path / "d.nf")
+    found = loaded.detect(novel[:60], n_clauses=10, T=5, epochs=1)
+    shown = {word.word for text in novel[:20] for word in loaded.explain(text).words}
+    named = {word for group in found.groups for word in group.words["word"].tolist()}
+    described = set(found.description.words_["word"].tolist())
+    assert "hello" in shown and not {"say", "french"} & (shown | named | described)

@@ -28,6 +28,7 @@ from newfound.cli.options import (
     Encoding,
     Force,
     FormatOf,
+    Ignore,
     Jobs,
     Json,
     KnownColumn,
@@ -163,9 +164,7 @@ def describe(
         bool, typer.Option("--pairs", help="Count pairs of neighbouring words, too.")
     ] = False,
     stop_words: MoreStopWords = None,
-    ignore: Annotated[
-        str | None, typer.Option(help="Ignore words that match this regular expression.")
-    ] = None,
+    ignore: Ignore = None,
     calendar: Annotated[
         bool, typer.Option("--calendar", help="Keep calendar words, numbers and single letters.")
     ] = False,

@@ -16,6 +16,7 @@ from newfound.cli.options import (
     Encoding,
     Force,
     FormatOf,
+    Ignore,
     Jobs,
     Json,
     KnownColumn,
@@ -62,6 +63,7 @@ _OF_LEARNING = {
     "language": "is part of the model",
     "lemmatize": "is part of the model",
     "stop_words": "is part of the model",
+    "ignore": "is part of the model",
     "seed": "is part of the model",
 }
 
@@ -83,7 +85,7 @@ def detect(
         str | None,
         typer.Option(
             help="Column with the classes of the known documents. In a folder, the subfolders are "
-            "the classes. Without classes, all documents are one class, which has no rules."
+            "the classes. Without classes, all documents are one class."
         ),
     ] = None,
     groups: Annotated[
@@ -119,6 +121,7 @@ def detect(
     language: Language = None,
     lemmatize: Lemmatize = True,
     stop_words: MoreStopWords = None,
+    ignore: Ignore = None,
     no_description: Annotated[
         bool,
         typer.Option(
@@ -149,8 +152,7 @@ def detect(
     Prints the novel documents with their p-values and reasons, the groups among them, and the
     words that are new. Known documents that are held back set the threshold, so that on average a
     share of alpha of the known documents, and no more, is called novel. The share is higher if many
-    classes have only one or two documents. Without classes there are no rules: all known documents
-    are one class.
+    classes have only one or two documents. Without classes all known documents are one class.
 
     Exit status: 0 done, 1 could not, 2 asked wrongly, 3 with --fail-on-novel.
     """
@@ -173,6 +175,7 @@ def detect(
             "lemmatize": lemmatize,
             "n_groups": groups,
             "stop_words": all_stop_words(stop_words, language),
+            "ignore": ignore,
         }
         began = perf_counter()
         n_read = len(paths) - json_lines  # a stream is read later

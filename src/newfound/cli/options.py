@@ -20,6 +20,7 @@ __all__ = [
     "Force",
     "Format",
     "FormatOf",
+    "Ignore",
     "Jobs",
     "Json",
     "KnownColumn",
@@ -201,6 +202,9 @@ Lemmatize = Annotated[
     typer.Option(
         "--lemmatize/--no-lemmatize", help="Count the forms of a word, such as its plural, as one."
     ),
+]
+Ignore = Annotated[
+    str | None, typer.Option(help="Ignore words that match this regular expression.")
 ]
 MoreStopWords = Annotated[
     Path | None,

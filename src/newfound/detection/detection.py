@@ -281,11 +281,23 @@ def _warn_if_unlike(judged: JudgedTexts) -> None:
 
 def _new_describer(detector: NoveltyDetector, parameters: Mapping[str, Any]) -> NoveltyDescriber:
     """Return a describer with these parameters, which are checked before any work is done."""
-    settings = {"language": detector.language, "n_jobs": detector.n_jobs, **parameters}
+    settings = {
+        "language": detector.language,
+        "n_jobs": detector.n_jobs,
+        **_left_out(detector),
+        **parameters,
+    }
     settings.setdefault("random_state", detector.seed_)
     describer = NoveltyDescriber(**settings)
     describer.resolve_parameters()
     return describer
+
+
+def _left_out(detector: NoveltyDetector) -> dict[str, Any]:
+    """Return the words that the user of a detector wants to leave out, as parameters."""
+    words = detector.stop_words
+    given = words is not None and not isinstance(words, str)
+    return {"ignore": detector.ignore, **({"stop_words": words} if given else {})}
 
 
 def _describe(
@@ -374,7 +386,10 @@ def _groups(
     detector: NoveltyDetector, texts: TokenizedTexts, rows: NDArray[np.int64]
 ) -> tuple[Group, ...]:
     vectorizer = TextVectorizer(
-        language=detector.language, lemmatize=detector.lemmatize, min_df=2 if len(texts) > 4 else 1
+        language=detector.language,
+        lemmatize=detector.lemmatize,
+        min_df=2 if len(texts) > 4 else 1,
+        **_left_out(detector),
     )
     try:
         matrix = vectorizer.fit_transform(texts)

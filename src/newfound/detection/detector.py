@@ -92,6 +92,8 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
     stop_words : "auto", "default", None or iterable of str, default="auto"
         Words to leave out. "auto" leaves out function words if documents have a median of 20 words
         or more; in short messages *how*, *what* and *do* are informative.
+    ignore : str or None, default=None
+        A regular expression; words that it matches are left out, as in `TextVectorizer`.
     correct_typos : bool, default=True
         Whether a word of five letters or more that neither a known document nor the dictionary has
         is read as the known word that is one letter away. Turn it off if new names differ from
@@ -149,6 +151,7 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
         language: str = "en",
         stop_words: str | Iterable[str] | None = "auto",
         lemmatize: bool = True,
+        ignore: str | None = None,
         correct_typos: bool = True,
         max_features: int | None = 300_000,
         n_jobs: int | None = None,
@@ -166,6 +169,7 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
         self.language = language
         self.stop_words = stop_words
         self.lemmatize = lemmatize
+        self.ignore = ignore
         self.correct_typos = correct_typos
         self.max_features = max_features
         self.n_jobs = n_jobs

@@ -57,7 +57,7 @@ class JudgedTexts:
         Raises
         ------
         ValueError
-            If the text has more than a million characters.
+            If the text has more than `MAX_EXPLAINED` characters.
         """
         text, scorer = self.texts[i], self.scorer
         check_explainable(text)

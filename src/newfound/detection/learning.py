@@ -112,7 +112,7 @@ def new_vectorizer(parameters: Mapping[str, Any], texts: Sequence[str]) -> TextV
 
     Stop words that are "auto" depend on how long the texts are.
     """
-    names = ("language", "stop_words", "lemmatize", "max_features")
+    names = ("language", "stop_words", "lemmatize", "max_features", "ignore")
     chosen = {name: parameters[name] for name in names}
     if isinstance(chosen["stop_words"], str) and chosen["stop_words"] == "auto":
         lengths = [text.count(" ") + 1 for text in texts[:1000]]

@@ -465,10 +465,11 @@ class Scorer:
         parts = self._parts(bags)[0]
         if self.statistics.n_classes == 1:
             return Scales.of(parts, bags.n_words, WEIGHTS_OF_ONE_CLASS)
-        weights = WEIGHTS_OF_LONG if np.median(bags.n_words) >= _LONG else WEIGHTS
+        if np.median(bags.n_words) >= _LONG:
+            return Scales.of(parts, bags.n_words, WEIGHTS_OF_LONG, constant=PARTS)
         # Similarities are those of texts of length 1. A known class has documents of many lengths,
         # and a text shorter than they are is new.
-        return Scales.of(parts, bags.n_words, weights, constant=("neighbours",))
+        return Scales.of(parts, bags.n_words, constant=("neighbours",))
 
 
 def usable_terms(statistics: ClassStatistics) -> NDArray[np.bool_]:

@@ -29,7 +29,7 @@ from newfound.text.vectorizer import TextVectorizer
 __all__ = ["DetectorParts", "detector_from_state", "detector_state"]
 
 _MAX_COEFFICIENTS = 3  # of the polynomials of the scales
-_VECTORIZER = ("language", "stop_words", "lemmatize", "max_features")
+_VECTORIZER = ("language", "stop_words", "lemmatize", "max_features", "ignore")
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from newfound.storage.fields import Fields
 
 __all__ = ["parameters_from_state", "parameters_state"]
 
+_LONGEST_PATTERN = 10_000  # characters of a regular expression
 _MAX_SEED = 2**127
 _SCALARS = (bool, int, float, str)
 
@@ -68,7 +69,7 @@ def parameters_from_state(fields: Fields, names: Iterable[str]) -> dict[str, Any
 def _parameter(fields: Fields, name: str) -> Any:
     value = fields.value(name)
     if isinstance(value, str):
-        return fields.text(name, most=100)
+        return fields.text(name, most=_LONGEST_PATTERN if name == "ignore" else 100)
     if isinstance(value, list) and name == "stop_words":
         return fields.texts(name)
     if isinstance(value, list):
