@@ -24,6 +24,7 @@ from sklearn.exceptions import (  # type: ignore[import-untyped,unused-ignore]
     NotFittedError,
 )
 
+import newfound
 from model_files import changed
 from newfound.description.context import ContextIndex
 from newfound.description.describe import describe
@@ -33,6 +34,7 @@ from newfound.description.presets import PRESETS
 from newfound.description.words import WordTable
 from newfound.machine.clauses import EpochInfo
 from newfound.rules import Clause, ClauseTable
+from newfound.sides import Names
 from newfound.text.documents import as_documents
 
 KNOWN = [
@@ -830,3 +832,19 @@ class TestBBCSport:
         right = [describer.explain(text).verdict == "novel" for text in novel[:40]]
         right += [describer.explain(text).verdict == "known" for text in known[:40]]
         assert np.mean(right) > 0.95
+
+
+def test_a_model_keeps_the_names_of_its_sides(tmp_path: Path) -> None:
+    known, novel = ["A wicket fell", "An over of spin"] * 5, ["A scrum", "A try"] * 5
+    described = describe(known, novel, n_clauses=10, T=5, random_state=1)
+    assert "votes for novel" in described.explain("A scrum").summary()
+    described.names_ = Names("cricket", "2003")
+    described.save(tmp_path / "d.nf")
+    told = newfound.load(tmp_path / "d.nf").explain("A scrum")
+    assert told.summary().startswith("“2003” (probability of “2003”")
+    assert "for cricket" in told.summary() and told.verdict == "novel"
+    assert any("→ “2003”" in line for line in told.lines())
+    state = described.to_state()
+    for names in ({"known": "a", "novel": "a"}, {"known": 1, "novel": None}, {"known": "a"}, []):
+        with pytest.raises(ValueError, match="names"):
+            NoveltyDescriber.from_state({**state, "names": names})

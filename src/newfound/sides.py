@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["SIDES", "Names"]
+__all__ = ["PLAIN_NAMES", "SIDES", "Names"]
 
 SIDES = ("known", "novel")
 _MAX_NAME = 40  # characters
@@ -69,6 +69,9 @@ class Names:
     def to_dict(self) -> dict[str, dict[str, str]]:
         """Return plain data, for a page."""
         return {side: {"name": self[side], "quoted": self.quoted(side)} for side in SIDES}
+
+
+PLAIN_NAMES = Names()
 
 
 def _check(name: object, where: str) -> None:

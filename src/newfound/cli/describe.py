@@ -250,6 +250,7 @@ def describe(
             return
         old, new = piles if documents is None else _split(piles[0], dates_from)
         describer = _fit(old, new, parameters, names, quiet=quiet)
+        describer.names_ = names
         kinds = [which_table(path) for path in outputs]
         tables = [
             (name, table_of(describer, name), path)

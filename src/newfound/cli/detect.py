@@ -344,7 +344,8 @@ def _show(detection: Detection, incoming: Documents, top: int) -> None:
     n = len(incoming)
     lines = Text(
         f"{detection.n_novel:,} of {n:,} incoming documents are called novel at alpha = {alpha:g}; "
-        f"an estimated {share.share:.0%} of all are new ({share.low:.0%} to {share.high:.0%}).\n"
+        f"an estimated {share.share:.0%} of all are new ({share.low:.0%} to {share.high:.0%}), if "
+        "the known ones among them are like those learned from.\n"
     )
     if detection.n_novel:
         lines.append(

@@ -34,7 +34,7 @@ from newfound.machine.clauses import EpochInfo
 from newfound.machine.committee import check_machines, new_machines, rule_min_df, train
 from newfound.machine.validation import check_whole_number
 from newfound.rules import ClauseTable
-from newfound.sides import SIDES
+from newfound.sides import PLAIN_NAMES, SIDES, Names
 from newfound.storage.fields import Fields
 from newfound.storage.model_file import load_model, save_model
 from newfound.table import Table
@@ -151,6 +151,8 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
         documents that were held out; None if there were none, as for a single machine.
     seconds_ : dict of str to float
         How long "learning" took; empty in a describer that was loaded.
+    names_ : Names
+        What the known and the novel documents are called in explanations; it can be set.
 
     Examples
     --------
@@ -184,6 +186,8 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
     timeline_: Timeline | None
     calibration_: VerdictCalibration | None
     seconds_: dict[str, float]
+
+    names_: Names = PLAIN_NAMES
 
     def __init__(
         self,
@@ -481,6 +485,7 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
             set_aside=self.set_aside_,
             calibration=self.calibration_,
             n_machines=self.n_machines_,
+            names=self.names_,
         )
 
     def report(
@@ -642,6 +647,7 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
             machines=self.machines_ if with_automata else (),
             set_aside=self.set_aside_,
             calibration=self.calibration_,
+            names=self.names_,
             **self._in_order_of_sides(),
         )
         return describer_state(parts)
@@ -669,6 +675,7 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
         describer.phrases_, describer.seconds_ = parts.phrases, {}
         describer.set_aside_, describer.copies_ = parts.set_aside, None
         describer.timeline_, describer.calibration_ = parts.timeline, parts.calibration
+        describer.names_ = parts.names
         describer._derive(parts.table)
         describer._themes = parts.themes
         return describer

@@ -13,6 +13,7 @@ from newfound.description.calibration import VerdictCalibration
 from newfound.description.words import WordTable
 from newfound.marks import Mark, MarkedText
 from newfound.rules import ClauseTable, readable_rules
+from newfound.sides import PLAIN_NAMES, Names
 from newfound.table import jsonable
 from newfound.text.vectorizer import TextVectorizer
 
@@ -73,6 +74,8 @@ class Explanation(MarkedText):
         match almost any short text; they count in `votes`, not here.
     baseline : float
         The log-odds of a text with an even vote whose words say nothing.
+    names : Names
+        What the two sides are called in the sentences.
     """
 
     faint: ClassVar[float] = _FAINT / _FULL
@@ -86,6 +89,7 @@ class Explanation(MarkedText):
     contributions: dict[str, float] = field(default_factory=dict)
     rules_evidence: float = 0.0
     baseline: float = 0.0
+    names: Names = PLAIN_NAMES
 
     @property
     def verdict(self) -> str:
@@ -119,26 +123,32 @@ class Explanation(MarkedText):
         """Return the verdict and the votes in one sentence."""
         if not self.words:
             return "undecided: the text has no word of the vocabulary"
+        novel, known = self.names.quoted("novel"), self.names.quoted("known")
         votes = (
-            f"{self.votes['novel']:,} votes for novel, {self.votes['known']:,} for known, "
+            f"{self.votes['novel']:,} votes for {novel}, {self.votes['known']:,} for {known}, "
             f"from {len(self.rules):,} rules"
         )
         if math.isnan(self.probability):
-            return f"{self.verdict}: {votes}"
+            return f"{self._named}: {votes}"
         if self.verdict == "undecided":
             return f"undecided: held-out documents of the two sides cannot be told apart; {votes}"
         words = sum(self.contributions.values())
         parts = (
             f"words {words:+.2f}, rules {self.rules_evidence:+.2f}, baseline {self.baseline:+.2f}"
         )
-        sure = f"probability of novel {self.probability:.0%}; log-odds: {parts}"
+        sure = f"probability of {novel} {self.probability:.0%}; log-odds: {parts}"
         with_words = self.rules[np.diff(self.rules.plain.indptr) > 0]
-        novel = int(with_words.counts[with_words.is_novel].sum())
+        n_novel = int(with_words.counts[with_words.is_novel].sum())
         return (
-            f"{self.verdict} ({sure}): {novel:,} votes for novel, "
-            f"{int(with_words.counts.sum()) - novel:,} for known, from {len(with_words):,} rules "
-            "with its words"
+            f"{self._named} ({sure}): {n_novel:,} votes for {novel}, "
+            f"{int(with_words.counts.sum()) - n_novel:,} for {known}, from {len(with_words):,} "
+            "rules with its words"
         )
+
+    @property
+    def _named(self) -> str:
+        """The verdict, by the name of its side."""
+        return self.verdict if self.verdict == "undecided" else self.names.quoted(self.verdict)
 
     def lines(self) -> Iterator[str]:
         """Return the strongest words, and the best rules of the winning side without variants."""
@@ -149,11 +159,12 @@ class Explanation(MarkedText):
         if side == "undecided":
             return
         own = self.rules[self.rules.side == side]
+        novel, known = self.names.quoted("novel"), self.names.quoted("known")
         for found in readable_rules(own, _RULES_SHOWN):
             rule = found.rule
             yield (
-                f"{rule.shortened(_RULE_LENGTH)} → {side}  ({rule.matches_novel:,} novel and "
-                f"{rule.matches_known:,} known documents)"
+                f"{rule.shortened(_RULE_LENGTH)} → {self._named}  ({rule.matches_novel:,} {novel} "
+                f"and {rule.matches_known:,} {known} documents)"
             )
 
     def notes(self) -> Iterator[str]:
@@ -186,6 +197,7 @@ def explain(
     set_aside: Collection[str] = (),
     calibration: VerdictCalibration | None = None,
     n_machines: int = 1,
+    names: Names = PLAIN_NAMES,
 ) -> Explanation:
     """Explain a text by its words and the rules that it matches.
 
@@ -205,6 +217,8 @@ def explain(
         What words and votes mean.
     n_machines : int, default=1
         The number of machines that vote.
+    names : Names
+        What the two sides are called.
 
     Returns
     -------
@@ -223,7 +237,7 @@ def explain(
     rules = clauses[clauses.matching(sorted(columns))]
     novel = int(rules.counts[rules.is_novel].sum())
     votes = {"known": int(rules.counts.sum()) - novel, "novel": novel}
-    made = Explanation(text, tuple(found), tuple(unknown), rules, votes)
+    made = Explanation(text, tuple(found), tuple(unknown), rules, votes, names=names)
     if calibration is None or not found:
         return made
     if calibration.is_empty:

@@ -32,7 +32,7 @@ from newfound.machine.state import (
 )
 from newfound.machine.validation import check_whole_number
 from newfound.rules import ClauseTable
-from newfound.sides import SIDES
+from newfound.sides import PLAIN_NAMES, SIDES, Names
 from newfound.storage.fields import MAX_DOCUMENTS, Fields
 from newfound.storage.parameters import parameters_from_state, parameters_state
 from newfound.table import Table
@@ -81,6 +81,8 @@ class DescriberParts:
         The probability of novel for words and votes.
     set_aside : dict of str to str
         The calendar words and numbers that were left out, with their kind.
+    names : Names
+        What the two sides are called.
     """
 
     parameters: dict[str, Any]
@@ -97,6 +99,7 @@ class DescriberParts:
     calibration: VerdictCalibration | None = None
     machines: tuple[TsetlinMachineClassifier, ...] = ()
     set_aside: dict[str, str] = field(default_factory=dict)
+    names: Names = PLAIN_NAMES
 
 
 def describer_state(parts: DescriberParts) -> dict[str, Any]:
@@ -119,6 +122,8 @@ def describer_state(parts: DescriberParts) -> dict[str, Any]:
         state["dates"] = dates_state(parts.timeline)
     if parts.calibration is not None:
         state["calibration"] = dict(vars(parts.calibration))
+    if parts.names != PLAIN_NAMES:
+        state["names"] = dict(vars(parts.names))
     if parts.machines:
         state["machines"] = [machine_state(machine) for machine in parts.machines]
     return state
@@ -175,7 +180,19 @@ def describer_from_state(fields: Fields, names: Iterable[str]) -> DescriberParts
         calibration=_calibration(fields, n_words),
         machines=_machines(fields, machines, vectorizer, chosen, table.arrays),
         set_aside=_set_aside(fields.fields("set_aside")),
+        names=_names(fields),
     )
+
+
+def _names(fields: Fields) -> Names:
+    if "names" not in fields:
+        return PLAIN_NAMES
+    own = fields.fields("names")
+    given = {side: own.value(side) for side in SIDES}
+    try:
+        return Names(**given)
+    except ValueError as error:
+        raise fields.refusal("names", given, "two short names, or null") from error
 
 
 def _calibration(fields: Fields, n_words: int) -> VerdictCalibration | None:

@@ -196,7 +196,8 @@ def detection_summary(detection: dict[str, Any], described: dict[str, Any]) -> d
     detail = (
         f"At this threshold, {100 * detection['alpha']:g} % of known documents are called new by "
         f"mistake. Corrected for that, an estimated {share['share']} of the incoming documents are "
-        f"new ({share['low']} to {share['high']})."
+        f"new ({share['low']} to {share['high']}). Both hold if the known ones among them are like "
+        "those that the detector learned from."
     )
     return {
         "sentence": [*sentence, _part(".")],
