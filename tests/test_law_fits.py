@@ -21,6 +21,7 @@ KINDS = [kind for kind in EVENTS if kind in core.HISTORY_COLUMNS]
 TWIN_COLUMNS = [EVENTS.index(kind) for kind in KINDS]
 
 
+OFTEN = ("two classes", "all options")  # the others: make law
 TASKS = [
     Task("two classes"),
     Task("low s", s=1.5),
@@ -152,7 +153,13 @@ def spreads_p(a: Floats, b: Floats) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
+@pytest.mark.parametrize(
+    "task",
+    [
+        pytest.param(task, marks=() if task.name in OFTEN else pytest.mark.law, id=task.name)
+        for task in TASKS
+    ],
+)
 def test_fits_of_core_and_twin_have_the_same_distribution(task: Task) -> None:
     with ProcessPoolExecutor() as pool:
         twin = list(pool.map(partial(fit_twin, task), range(TWIN_SEEDS), chunksize=25))
@@ -167,6 +174,7 @@ def test_fits_of_core_and_twin_have_the_same_distribution(task: Task) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.law
 @pytest.mark.parametrize("cached_documents", [0, 64])
 def test_how_many_documents_answers_are_cached_for_does_not_change_the_law(
     cached_documents: int,

@@ -70,18 +70,18 @@ def test_the_spread_of_scores_is_measured_on_documents_that_were_not_learned(
 ) -> None:
     learned: list[set[str]] = []
     measured: list[set[str]] = []
-    learn, measure = Scorer.learn, Scorer.measure_scales
+    learn, measure = Scorer.learn, learning.measure
 
     def watched_learn(texts: list[str], *arguments: Any, **options: Any) -> Scorer:
         learned.append(set(texts))
         return learn(texts, *arguments, **options)
 
-    def watched_measure(self: Scorer, texts: list[str]) -> Any:
+    def watched_measure(scorer: Scorer, texts: list[str], codes: Any) -> Any:
         measured.append(set(texts))
-        return measure(self, texts)
+        return measure(scorer, texts, codes)
 
     monkeypatch.setattr(Scorer, "learn", staticmethod(watched_learn))
-    monkeypatch.setattr(Scorer, "measure_scales", watched_measure)
+    monkeypatch.setattr(learning, "measure", watched_measure)
     small_detector()
     assert len(learned) == 2 and len(measured) == 1 and measured[0]
     assert not learned[0] & measured[0]

@@ -15,6 +15,7 @@ import sysconfig
 import time
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -589,7 +590,12 @@ class TestCommand:
         output = tmp_path / "r"
         given = arguments(data, output, "--seeds", 1000)
         process = subprocess.Popen(
-            [COMMAND, *given], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, encoding="utf-8"
+            [COMMAND, *given],
+            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            encoding="utf-8",
+            # In the background, a shell ignores Control-C for its commands.
+            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
         )
         deadline = time.monotonic() + 240
         while not (output / "bbcsport" / "seeds" / "1.json.gz").exists():

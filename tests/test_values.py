@@ -136,8 +136,11 @@ def test_one_report_and_one_table_of_all_values(table: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--pile", "a=x.txt"], "each of two or more piles"),
-        (["--pile", "a=x.txt", "--pile", "a=y.txt"], "each of two or more piles"),
+        (["--pile", "a=x.txt"], "each time with another name"),
+        (
+            ["--pile", "a=x.txt", "--pile", "a=y.txt"],
+            "each time with another name",
+        ),
         (["--pile", "x.txt", "--pile", "b=y.txt"], "expected NAME=PATH"),
         (["--pile", "a=-", "--pile", "b=-"], "only one pile can be standard input"),
         (["--pile", "a=x", "--pile", "b=y", "--known", "z"], "three ways to name documents"),

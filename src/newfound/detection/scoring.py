@@ -44,7 +44,7 @@ PARTS = ("margin", "surprise", "neighbours", "pairs", "rules")
 
 # The weight of each part, in units of its spread over known documents; docs/detect.md says how
 # they were chosen.
-WEIGHTS = {"margin": 1.5, "surprise": 1.0, "neighbours": 1.5, "pairs": 1.0, "rules": 1.5}
+WEIGHTS = {"margin": 1.5, "surprise": 1.0, "neighbours": 1.0, "pairs": 1.0, "rules": 1.5}
 
 # Long documents of a new kind are often near a known class; their words and neighbours tell more.
 WEIGHTS_OF_LONG = {**WEIGHTS, "margin": 1.0, "neighbours": 3.0, "rules": 1.0}
@@ -111,7 +111,7 @@ class Scales:
         >>> parts = np.array([[0.0, 1, 2, 3, 4], [2.0, 1, 2, 3, 4]])
         >>> scales = Scales.of(parts, np.array([5, 9]))
         >>> scales.centre.round(9).tolist(), scales.scale.tolist()
-        ([[1.0, 1.0, 2.0, 3.0, 4.0]], [1.5, 1.0, 1.5, 1.0, 1.5])
+        ([[1.0, 1.0, 2.0, 3.0, 4.0]], [1.5, 1.0, 1.0, 1.0, 1.5])
         """
         lengths = np.log1p(n_words)
         low, high = (float(x) for x in np.quantile(lengths, (0.01, 0.99)))
