@@ -96,7 +96,7 @@ def test_what_no_word_adds_is_the_intercept_and_the_centring(detector, sample):
         intercept = scorer.statistics.weights[k, -1] * scale[0]
         said = scorer.rules.rules
         matches = said.conjunctions.matches(scorer.read([text]).matrix)
-        others = scorer.without_rule(scorer.read([text]))
+        others = scorer.squares_without_rule(scorer.read([text]))
         base = said.base[k] * said.unit / said.lengths(matches, others)[0]
         expected = -intercept - centre @ scale - base * scale[4]
         assert verdict.base == pytest.approx(expected, abs=1e-4)

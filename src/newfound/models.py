@@ -31,7 +31,8 @@ def save(
     path : path
         The file; any name will do.
     with_automata : bool, default=False
-        Save the automata as well, so that training can continue; the file is larger.
+        Save the automata of a describer as well, so that training can continue; the file is larger.
+        A detector has none: it learns its rules again from the words of all known documents.
     force : bool, default=False
         Replace an existing file.
 

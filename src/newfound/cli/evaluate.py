@@ -95,8 +95,7 @@ def words(
         found = run_suites(SUITES, setting, suites or WORD_SUITES)
         about = f"{seeds} seeds: means and, after ±, standard deviations."
         results = {**_about(about), "seeds": seeds}
-        page = _page("The quality of words", results, found, SUITES)
-        _publish(page, results, found, paths, force=force, json=json)
+        _publish("The quality of words", results, found, SUITES, paths, force=force, json=json)
 
 
 @app.command()
@@ -126,8 +125,7 @@ def documents(
         setting = Setting(data=data, n_jobs=jobs, say=_messages(quiet), splits=splits)
         found = run_suites(SUITES, setting, suites or DOCUMENT_SUITES)
         results = _about("All methods are trained on known documents only.")
-        page = _page("The quality of detection", results, found, SUITES)
-        _publish(page, results, found, paths, force=force, json=json)
+        _publish("The quality of detection", results, found, SUITES, paths, force=force, json=json)
 
 
 @app.command()
@@ -168,8 +166,7 @@ def themes(
             f"{seeds} draws of topics from seed {seed}: means and, after ±, standard deviations."
         )
         results = {**_about(about), "seeds": seeds, "first_seed": seed}
-        page = _page("The quality of themes", results, found, SUITES)
-        _publish(page, results, found, paths, force=force, json=json)
+        _publish("The quality of themes", results, found, SUITES, paths, force=force, json=json)
 
 
 @app.command()
@@ -200,8 +197,7 @@ def verdicts(
         found = run_suites(SUITES, setting, suites or VERDICT_SUITES)
         about = f"{seeds} draws from seed {seed}: means and, after ±, standard deviations."
         results = {**_about(about), "seeds": seeds, "first_seed": seed}
-        page = _page("The quality of verdicts", results, found, SUITES)
-        _publish(page, results, found, paths, force=force, json=json)
+        _publish("The quality of verdicts", results, found, SUITES, paths, force=force, json=json)
 
 
 @app.command()
@@ -229,8 +225,7 @@ def speed(
             f"which the fastest is shown. Load of the computer before: {before:.1f}."
         )
         results = {**_about(about), "cores": os.cpu_count(), "runs": runs, "load": before}
-        page = _page("The speed of descriptions", results, found, SUITES)
-        _publish(page, results, found, paths, force=force, json=json)
+        _publish("The speed of descriptions", results, found, SUITES, paths, force=force, json=json)
 
 
 @app.command()
@@ -254,8 +249,7 @@ def rules(
         results = _about(
             "Seconds are those of the processor, of a fit without the reading of texts."
         )
-        page = _page("Classes named by rules", results, found, SUITES)
-        _publish(page, results, found, paths, force=force, json=json)
+        _publish("Classes named by rules", results, found, SUITES, paths, force=force, json=json)
 
 
 @app.command()
@@ -300,8 +294,9 @@ def stream(
         counted = "false-alarms" in (suites or STREAM_SUITES)
         about = f"{streams} streams in which nothing changes; windows of 200 documents."
         results = {**_about(about if counted else ""), "streams": streams}
-        page = _page("The quality of the monitor", results, found, SUITES)
-        _publish(page, results, found, paths, force=force, json=json)
+        _publish(
+            "The quality of the monitor", results, found, SUITES, paths, force=force, json=json
+        )
 
 
 def _messages(quiet: bool) -> Callable[[str], None]:
@@ -361,9 +356,10 @@ def _cell(value: Any, sd: float | None = None) -> str:
 
 
 def _publish(
-    page: str,
+    title: str,
     about: dict[str, Any],
     found: Results,
+    suites: Any,
     paths: Sequence[Path],
     *,
     force: bool,
@@ -372,6 +368,7 @@ def _publish(
     """Print the results, and write them as a page and as JSON."""
     from newfound.storage.files import replacing
 
+    page = _page(title, about, found, suites)
     results = {
         **about,
         "suites": {

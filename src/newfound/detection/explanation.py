@@ -220,7 +220,7 @@ def _rules(
         group = scorer.groups.names[number]
         found, lacking = scorer.groups.rules.explain(columns, number, group, scorer.terms)
     elif scorer.rules is not None:
-        group, others = None, float(scorer.without_rule(bag)[0])
+        group, others = None, float(scorer.squares_without_rule(bag)[0])
         name = scorer.classes[nearest]
         found, lacking = scorer.rules.explain(columns, nearest, name, scorer.terms, others)
         for rule, strength in found:

@@ -402,19 +402,19 @@ class Scorer:
     def _rule_scores(self, bags: Bags) -> RuleScores | None:
         if self.rules is None:
             return None
-        return self.rules.scores(bags.matrix, self.without_rule(bags))
+        return self.rules.scores(bags.matrix, self.squares_without_rule(bags))
 
     @cached_property
-    def _without_rule(self) -> NDArray[np.float64]:
+    def _squares(self) -> NDArray[np.float64]:
         """The squared rarity of each word that is no rule, 0 for the others."""
         assert self.rules is not None
         alone = self.rules.without_rule & ~self.statistics.is_pair
         return np.where(alone, self.statistics.rarity**2, 0.0)
 
-    def without_rule(self, bags: Bags) -> NDArray[np.float64]:
+    def squares_without_rule(self, bags: Bags) -> NDArray[np.float64]:
         """Return the squared rarity of the words of each text that no rule has."""
         rows = np.repeat(np.arange(len(bags)), np.diff(bags.matrix.indptr))
-        known = np.bincount(rows, self._without_rule[bags.matrix.indices], len(bags))
+        known = np.bincount(rows, self._squares[bags.matrix.indices], len(bags))
         squares: NDArray[np.float64] = known + bags.unseen_words * self.statistics.unseen_rarity**2
         return squares
 

@@ -13,7 +13,10 @@ import json
 import re
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import jinja2
 
 __all__ = ["embedded_json", "render", "render_static"]
 
@@ -37,19 +40,13 @@ _PLOT_STYLE = (
 
 def render(data: dict[str, Any]) -> str:
     """Return the page for some data, as `collect` or `collect_periods` returns them."""
-    import jinja2
-
-    loader = jinja2.PackageLoader("newfound.report")
-    environment = jinja2.Environment(
-        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
-    )
     template = "periods.html" if data.get("periods") else "report.html"
     scripts = [
         *map(_library, _LIBRARIES[template]),
         *(_static(f"{name}.js") for name in _SCRIPTS[template]),
     ]
     style = _static("report.css")
-    return environment.get_template(template).render(
+    return _template(template).render(
         policy=_policy(scripts, [style, _PLOT_STYLE]),
         title=data["title"],
         summary=data["summary"],
@@ -61,6 +58,11 @@ def render(data: dict[str, Any]) -> str:
 
 def render_static(template: str, **values: Any) -> str:
     """Return a page that has no script, from a template and its values."""
+    style = _static("report.css")
+    return _template(template).render(policy=_policy([], [style]), style=style, **values)
+
+
+def _template(name: str) -> jinja2.Template:
     import jinja2
 
     environment = jinja2.Environment(
@@ -68,10 +70,9 @@ def render_static(template: str, **values: Any) -> str:
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
+        keep_trailing_newline=True,
     )
-    style = _static("report.css")
-    policy = _policy([], [style]).replace("script-src ; ", "")
-    return environment.get_template(template).render(policy=policy, style=style, **values)
+    return environment.get_template(name)
 
 
 def embedded_json(data: object) -> str:
@@ -91,8 +92,9 @@ def _policy(scripts: list[str], styles: list[str]) -> str:
         digests = (hashlib.sha256(content.encode()).digest() for content in contents)
         return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
 
+    allowed = f"script-src {hashes(scripts)}; " if scripts else ""
     return (
-        f"default-src 'none'; script-src {hashes(scripts)}; style-src {hashes(styles)}; "
+        f"default-src 'none'; {allowed}style-src {hashes(styles)}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
 

@@ -33,7 +33,8 @@ class Rule:
         The number of those that are on its side: of its class if it votes for it, of another
         class if it votes against it.
     count : int
-        The number of clauses with these words and this side.
+        The number of clauses with these words and this side; for a rule with a weight, as those of
+        a detector, the weight without its sign.
     held_out_matches, held_out_support : int
         The same as `n_matches` and `support`, among documents that no machine was trained on; 0
         if there are none.
