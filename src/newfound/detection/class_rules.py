@@ -30,16 +30,20 @@ class RuleScores:
     ----------
     votes : (n_texts, n_classes) array of int
         The weights of the rules that match, added up.
-    strengths : (n_texts, n_classes) array of float
-        The same, divided by the length of the text: how much of what the text says speaks for each
-        class. Words that no rule has count for the length.
+    per_vote : (n_texts,) array of float
+        How strong a vote is: less in a long text. Words that no rule has count for the length.
     nearest : (n_texts,) array of int
-        The class of the greatest strength, -1 where no rule matches.
+        The class of most votes, -1 where no rule matches.
     """
 
     votes: NDArray[np.int64]
-    strengths: NDArray[np.float64]
+    per_vote: NDArray[np.float64]
     nearest: NDArray[np.int64]
+
+    def strengths(self, classes: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return how much of what each text says speaks for a class, one class for each text."""
+        found: NDArray[np.float64] = self.votes[np.arange(len(classes)), classes] * self.per_vote
+        return found
 
 
 class ClassRules:
@@ -69,14 +73,16 @@ class ClassRules:
         others : (n_texts,) array of float
             The squared rarity of their words that no rule has.
         """
-        matches = self.rules.conjunctions.matches(matrix)
+        matches = self.rules.conjunctions.matching(matrix.indptr, matrix.indices)
         votes = self.rules.scores(matches)
-        strengths = votes * (self.rules.unit / self.rules.lengths(matches, others))[:, None]
+        per_vote = self.rules.unit / self.rules.lengths(matches, others)
         nearest = np.full(len(votes), -1, np.int64)
         if len(self._present):
-            said = np.diff(matches.indptr) > 0
-            nearest[said] = self._present[votes[said][:, self._present].argmax(axis=1)]
-        return RuleScores(votes, strengths, nearest)
+            every = len(self._present) == votes.shape[1]
+            best = (votes if every else votes[:, self._present]).argmax(axis=1)
+            said = matches.indptr[1:] > matches.indptr[:-1]
+            nearest = np.where(said, self._present[best], -1)
+        return RuleScores(votes, per_vote, nearest)
 
     @cached_property
     def without_rule(self) -> NDArray[np.bool_]:

@@ -372,7 +372,7 @@ class Scorer:
         nearest, by_rules = self._named(texts, said, by_rules=self.by_rules)
         strengths = np.zeros(len(bags))
         if said is not None:
-            strengths = said.strengths[np.arange(len(bags)), nearest]
+            strengths = said.strengths(nearest)
         parts = np.column_stack((self.statistics.parts(texts, nearest), -strengths))
         return parts, nearest, by_rules
 

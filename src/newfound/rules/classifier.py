@@ -21,7 +21,7 @@ from newfound.blas import one_blas_thread
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import Clauses, EpochInfo
 from newfound.machine.validation import boolean_csr, check_whole_number, encode_labels
-from newfound.rules.weighted import Conjunctions, WeightedRule, WeightedRules
+from newfound.rules.weighted import Conjunctions, Matches, WeightedRule, WeightedRules
 
 __all__ = ["RuleClassifier"]
 
@@ -234,7 +234,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         names = feature_names if feature_names is not None else range(self.n_features_in_)
         found = [
             WeightedRule(tuple(str(names[i]) for i in self.rule_words_[j]), int(column[j]))
-            for j in matches.indices.tolist()
+            for j in matches.rules.tolist()
             if column[j]
         ]
         base = int(self.rules_.base[code])
@@ -272,10 +272,11 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
             machine.fit(documents, codes, callback=callback)
         return _conjunctions(machine.clauses_, self.max_words)
 
-    def _matches(self, X: Any) -> sp.csr_array:
+    def _matches(self, X: Any) -> Matches:
         """Return which rules match which documents."""
         check_is_fitted(self, "rules_")
-        return self.rules_.conjunctions.matches(self._read(X, reset=False))
+        documents = self._read(X, reset=False)
+        return self.rules_.conjunctions.matching(documents.indptr, documents.indices)
 
 
 @contextmanager

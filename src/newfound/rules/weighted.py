@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["Conjunctions", "WeightedRule", "WeightedRules"]
+__all__ = ["Conjunctions", "Matches", "WeightedRule", "WeightedRules"]
+
+_MAX_CELLS = 16_000_000  # documents times words that are looked up, a byte each, at a time
+_EXACT = 1 << 24  # whole numbers below it are exact in float32
+_MAX_TABLE = 20_000_000  # weights of classes that are also kept as a table, 4 bytes each
 
 
 @dataclass(frozen=True)
@@ -37,8 +43,30 @@ class WeightedRule:
         return f"{' AND '.join(self.words) or 'any document'}: {self.weight:+d}"
 
 
+class Matches(NamedTuple):
+    """Which rules match which documents.
+
+    Attributes
+    ----------
+    rows, rules : ndarray of int
+        The document and the rule of each match, in ascending order.
+    indptr : ndarray of int
+        Where the matches of each document begin, and the end of all.
+    """
+
+    rows: NDArray[np.int64]
+    rules: NDArray[np.int64]
+    indptr: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+
 class Conjunctions:
     """ANDs of words, and which documents they match.
+
+    Each AND watches the one of its words that fewest ANDs have. The candidates of a document are
+    the ANDs that watch one of its words; only their other words have to be looked up.
 
     Parameters
     ----------
@@ -57,10 +85,25 @@ class Conjunctions:
     def __init__(self, words: Sequence[tuple[int, ...]], n_words: int) -> None:
         self.words, self.n_words = list(words), n_words
         self.lengths = np.array([len(one) for one in words], np.int8)
-        columns = np.concatenate([np.asarray(one, np.int64) for one in words])
+        columns = np.fromiter(chain.from_iterable(words), np.int64)
         owners = np.repeat(np.arange(len(words)), self.lengths)
-        ones = np.ones(len(columns), np.int8)
-        self._by_word = sp.csr_array((ones, (columns, owners)), (n_words, len(words)))
+        self._by_word = _lists(columns, owners, n_words)
+        order = np.lexsort((np.diff(self._by_word[0])[columns], owners))
+        columns = columns[order]
+        firsts = np.concatenate(([0], np.cumsum(self.lengths, dtype=np.int64)[:-1]))
+        watched, is_other = columns[firsts], np.ones(len(columns), bool)
+        is_other[firsts] = False
+        self._watching = _lists(watched, np.arange(len(words)), n_words)
+        # Words that are looked up have numbers of their own; the last one, which fills up short
+        # ANDs, is in every document.
+        looked_up, numbers = np.unique(columns[is_other], return_inverse=True)
+        self._number = np.full(n_words, -1, np.int64)
+        self._number[looked_up] = np.arange(len(looked_up))
+        self._n_looked_up = len(looked_up) + 1
+        width = int(self.lengths.max(initial=1)) - 1
+        self._others = np.full((width, len(words)), len(looked_up), np.int64)
+        levels = np.arange(len(columns)) - np.repeat(firsts, self.lengths) - 1
+        self._others[levels[is_other], owners[is_other]] = numbers
 
     def __len__(self) -> int:
         return len(self.words)
@@ -79,20 +122,79 @@ class Conjunctions:
         >>> ands.tolist(), missing.tolist()
         ([0, 1], [0, 1])
         """
-        indptr, indices = self._by_word.indptr, self._by_word.indices
+        indptr, indices = self._by_word
         places = [indices[indptr[j] : indptr[j + 1]] for j in columns.tolist()]
         if not places:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
-        ands, present = np.unique(np.concatenate(places), return_counts=True)
-        return ands.astype(np.int64), self.lengths[ands] - present
+        present = np.bincount(np.concatenate(places), minlength=1)
+        ands = np.flatnonzero(present)
+        return ands, self.lengths[ands] - present[ands]
 
     def matches(self, documents: Any) -> sp.csr_array:
-        """Return which ANDs match which documents."""
-        found = sp.csr_array((documents.astype(np.int8) @ self._by_word).tocsr())
-        found.data = (found.data == self.lengths[found.indices]).astype(np.int8)
-        found.eliminate_zeros()
-        found.sort_indices()
-        return found
+        """Return which ANDs match which documents, as a matrix."""
+        found = self.matching(documents.indptr, documents.indices)
+        ones = np.ones(len(found.rules), np.int8)
+        shape = (len(found), len(self))
+        return sp.csr_array((ones, found.rules.astype(np.int32), found.indptr), shape)
+
+    def matching(self, indptr: NDArray[Any], indices: NDArray[Any]) -> Matches:
+        """Return which ANDs match which documents.
+
+        Parameters
+        ----------
+        indptr, indices : ndarray of int
+            The words of the documents, as in a CSR matrix.
+
+        Examples
+        --------
+        >>> found = Conjunctions([(0,), (0, 2)], 3).matching(np.array([0, 2, 4]), [0, 1, 0, 2])
+        >>> found.rows.tolist(), found.rules.tolist()
+        ([0, 1, 1], [0, 0, 1])
+        """
+        indices, n = np.asarray(indices), len(indptr) - 1
+        step, keys = max(1, _MAX_CELLS // self._n_looked_up), []
+        for start in range(0, n, step):
+            bounds = indptr[start : start + step + 1]
+            rows = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
+            found, rules = self._matching(rows, indices[bounds[0] : bounds[-1]], len(bounds) - 1)
+            keys.append((found + start) * len(self) + rules)
+        key = np.concatenate(keys) if keys else np.zeros(0, np.int64)
+        key.sort()
+        rows, rules = np.divmod(key, max(len(self), 1))
+        ends = np.zeros(n + 1, np.int64)
+        np.cumsum(np.bincount(rows, minlength=n), out=ends[1:])
+        return Matches(rows, rules, ends)
+
+    def _matching(
+        self, rows: NDArray[np.int64], columns: NDArray[Any], n: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the documents and the ANDs of all matches, in any order."""
+        begin, watching = self._watching
+        starts = begin[columns]
+        sizes = begin[columns + 1] - starts
+        ends = np.cumsum(sizes)
+        total = int(ends[-1]) if len(ends) else 0
+        rules = watching[np.repeat(starts - ends + sizes, sizes) + np.arange(total)]
+        found = np.repeat(rows, sizes)
+        size = self._n_looked_up
+        has = np.zeros(n * size, bool)
+        numbers = self._number[columns]
+        looked_up = numbers >= 0
+        has[rows[looked_up] * size + numbers[looked_up]] = True
+        has[size - 1 :: size] = True
+        for others in self._others:
+            kept = has[found * size + others[rules]]
+            found, rules = found[kept], rules[kept]
+        return found, rules
+
+
+def _lists(
+    keys: NDArray[np.int64], items: NDArray[np.int64], n: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the items of each of n keys, in their order, as bounds and items."""
+    begin = np.zeros(n + 1, np.int64)
+    np.cumsum(np.bincount(keys, minlength=n), out=begin[1:])
+    return begin, items[np.argsort(keys, kind="stable")]
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,25 +227,44 @@ class WeightedRules:
     def __len__(self) -> int:
         return len(self.conjunctions)
 
-    def scores(self, matches: sp.csr_array) -> NDArray[np.int64]:
+    def scores(self, matches: Matches) -> NDArray[np.int64]:
         """Return the score of each class: the weights of the rules that match, added up."""
-        found: NDArray[np.int64] = (matches.astype(np.int64) @ self.weights).toarray()
-        found += self.base
-        return found
+        table, rules = self._table, matches.rules
+        if table is not None and len(matches) == 1:  # a sparse product takes long to begin
+            found = table[rules].sum(axis=0, keepdims=True)
+        else:
+            ones = np.ones(len(rules), np.int64 if table is None else np.float32)
+            rows = sp.csr_array((ones, rules, matches.indptr), (len(matches), len(self)))
+            found = (rows @ self.weights).toarray() if table is None else rows @ table
+        scores: NDArray[np.int64] = found.astype(np.int64)
+        scores += self.base
+        return scores
+
+    @cached_property
+    def _table(self) -> NDArray[np.float32] | None:
+        """The weights as a dense array; None if it is large or sums would not be exact."""
+        size = self.weights.shape[0] * self.weights.shape[1]
+        if size > _MAX_TABLE or abs(self.weights).sum(axis=0).max(initial=0) >= _EXACT:
+            return None
+        return np.ascontiguousarray(self.weights.astype(np.float32).toarray())
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the table behind."""
+        return {name: value for name, value in self.__dict__.items() if name != "_table"}
 
     def lengths(
-        self, matches: sp.csr_array, others: NDArray[np.float64] | float = 0.0
+        self, matches: Matches, others: NDArray[np.float64] | float = 0.0
     ) -> NDArray[np.float64]:
         """Return the length of each document, by the rarity of the rules that match.
 
         Parameters
         ----------
-        matches : (n_documents, n_rules) sparse array
+        matches : Matches
             Which rules match.
         others : (n_documents,) array of float, default=0
             The squared rarity of words that no rule has.
         """
-        squares = matches.astype(np.float64) @ self.rarity**2 + others
+        squares = np.bincount(matches.rows, self.rarity[matches.rules] ** 2, len(matches)) + others
         found: NDArray[np.float64] = np.sqrt(squares + self.base_rarity**2)
         return found
 
