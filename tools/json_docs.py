@@ -12,13 +12,14 @@ PAGE = ROOT / "docs/json.md"
 
 OUTPUTS = (
     "describe", "describe_by", "detect", "document", "explanation", "verdict", "alert", "topic",
-    "topic_shown",
+    "topic_shown", "models", "scores", "explanations", "problem",
 )  # fmt: skip
 INTRODUCTION = """# JSON output
 
 `newfound describe`, `demo`, `detect`, `explain` and `monitor` print JSON with `--json`. `explain`
 prints a line for each text, `detect --json-lines` a line for each document, and `monitor` a line
-for each alert. Numbers that are not defined are `null`. The same is in the package as a JSON Schema
+for each alert. `newfound serve` answers with the same objects (`docs/serve.md`). Numbers that are
+not defined are `null`. The same is in the package as a JSON Schema
 (draft 2020-12), `newfound/data/schema/output.json`, with one definition for each table here. To
 validate an output, refer to its definition, such as `#/$defs/describe`. The schema is that of this
 version; a later one may have more fields.

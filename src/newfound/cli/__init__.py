@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from newfound.cli import describe, detect, evaluate, explain, interrupts, monitor, reproduce
+from newfound.cli import describe, detect, evaluate, explain, interrupts, monitor, reproduce, serve
 from newfound.cli.console import open_standard_streams, outcome
 
 __all__ = ["app", "main"]
@@ -68,5 +68,6 @@ app.command()(describe.demo)
 app.command()(detect.detect)
 app.command()(explain.explain)
 app.command()(reproduce.reproduce)
+app.command()(serve.serve)
 app.add_typer(monitor.app, name="monitor")
 app.add_typer(evaluate.app, name="evaluate")

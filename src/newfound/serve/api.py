@@ -1,0 +1,149 @@
+"""The interface for programs: score and explain with models, health and numbers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from newfound.serve.context import Context
+from newfound.serve.openapi import answer, body, ndjson_body
+from newfound.serve.problems import Problem
+from newfound.serve.requests import ExplainRequest, ScoreRequest, json_body, texts_of
+from newfound.serve.scoring import score_texts
+
+__all__ = ["NDJSON", "json_answer", "router"]
+
+NDJSON = "application/x-ndjson"
+_LINE = 1_000_000  # bytes
+router = APIRouter()
+
+
+def json_answer(data: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """Return plain data as JSON."""
+    content = json.dumps(data, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+    return Response(content, status, headers, "application/json")
+
+
+@router.get("/healthz", tags=["service"], responses=answer("health"))
+async def healthz() -> Response:
+    """Tell that the service runs."""
+    return json_answer({"status": "ok"})
+
+
+@router.get("/readyz", tags=["service"], responses=answer("health"))
+async def readyz(request: Request) -> Response:
+    """Tell whether the service can answer: its workspace can be read."""
+    Context.of(request).check_ready()
+    return json_answer({"status": "ok"})
+
+
+@router.get(
+    "/metrics",
+    tags=["service"],
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
+async def metrics(request: Request) -> Response:
+    """Return counters and times in the text format of Prometheus."""
+    text = Context.of(request).metrics.text()
+    return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+@router.get("/v1/models", tags=["models"], responses=answer("models"))
+async def models(request: Request) -> Response:
+    """List the models."""
+    found = Context.of(request).library.entries()
+    return json_answer({"models": [entry.to_dict() for entry in found]})
+
+
+@router.post(
+    "/v1/score",
+    tags=["texts"],
+    openapi_extra=ndjson_body(ScoreRequest),
+    responses=answer("scores", ndjson="score"),
+)
+async def score(request: Request) -> Response:
+    """Score a text, or up to 10,000.
+
+    With Content-Type application/x-ndjson, each line is a text as a JSON string, or an object with
+    the field text, and the query parameter model names the model. With Accept application/x-ndjson
+    the answer has a line for each text.
+    """
+    context = Context.of(request)
+    most = context.settings.limits.texts
+    if _is_ndjson(request.headers.get("content-type", "")):
+        id, texts = request.query_params.get("model", ""), _lines(await request.body(), most)
+    else:
+        given = await json_body(request, ScoreRequest)
+        id, texts = given.model, texts_of(given, most)
+    model = await context.library.model(id)
+    try:
+        rows = await asyncio.get_running_loop().run_in_executor(
+            context.scoring, score_texts, model, texts
+        )
+    except ValueError as error:
+        raise Problem(422, str(error)) from error
+    context.metrics.count_texts("score", len(texts))
+    if _is_ndjson(request.headers.get("accept", "")):
+        lines = "\n".join(json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows)
+        return Response((lines + "\n").encode("utf-8", "replace"), media_type=NDJSON)
+    return json_answer({"model": id, "scores": rows})
+
+
+@router.post(
+    "/v1/explain",
+    tags=["texts"],
+    openapi_extra=body(ExplainRequest),
+    responses=answer("verdict", "explanation", "explanations"),
+)
+async def explain(request: Request) -> Response:
+    """Explain a text, or up to 100: verdict, words, rules, counterfactual.
+
+    The answer is what newfound explain --json prints: of a detector a verdict, of a describer an
+    explanation; for several texts an object with the list explanations.
+    """
+    context = Context.of(request)
+    given = await json_body(request, ExplainRequest)
+    texts = texts_of(given, context.settings.limits.explained)
+    model = await context.library.model(given.model)
+    found = await asyncio.gather(
+        *(context.explainer.explain(model, text, given.top) for text in texts)
+    )
+    context.metrics.count_texts("explain", len(texts))
+    if given.text is not None:
+        return Response(found[0], media_type="application/json")
+    content = b'{"explanations": [' + b", ".join(found) + b"]}"
+    return Response(content, media_type="application/json")
+
+
+def _is_ndjson(header: str) -> bool:
+    return NDJSON in header.lower()
+
+
+def _lines(content: bytes, most: int) -> list[str]:
+    """Return the texts of a body of JSON lines."""
+    texts = list(_texts(content))
+    if not texts:
+        raise Problem(422, "The body has no line; send at least one text.")
+    if len(texts) > most:
+        raise Problem(413, f"There are {len(texts):,} texts; send at most {most:,} at once.")
+    return texts
+
+
+def _texts(content: bytes) -> Iterator[str]:
+    for number, line in enumerate(content.split(b"\n"), 1):
+        if not line.strip():
+            continue
+        if len(line) > _LINE:
+            raise Problem(413, f"Line {number} has more than {_LINE:,} bytes.")
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise Problem(400, f"Line {number} is not JSON: {error}.") from error
+        text = row.get("text") if isinstance(row, dict) else row
+        if not isinstance(text, str):
+            raise Problem(422, f"Line {number} is neither a text nor an object with one.")
+        yield text

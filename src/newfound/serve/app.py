@@ -1,0 +1,75 @@
+"""The application: the guard in front, the interface and the pages behind it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import FastAPI, Request, Response
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp
+
+from newfound.serve import api
+from newfound.serve.api import json_answer
+from newfound.serve.context import Context
+from newfound.serve.guard import Guard
+from newfound.serve.metrics import MetricsMiddleware
+from newfound.serve.openapi import openapi
+from newfound.serve.problems import problem_response
+from newfound.serve.settings import Settings
+
+__all__ = ["create_app"]
+
+
+def create_app(settings: Settings) -> ASGIApp:
+    """Return the service as an ASGI application.
+
+    Parameters
+    ----------
+    settings : Settings
+        Where it listens, who may use it, and how much it accepts.
+
+    Raises
+    ------
+    ModelFileError, OSError
+        If a model that the settings name cannot be read.
+    """
+    context = Context.start(settings)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        context.close()
+
+    app = FastAPI(
+        title="newfound",
+        version=version("newfound"),
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        lifespan=lifespan,
+        redirect_slashes=False,
+    )
+    app.state.context = context
+    app.include_router(api.router)
+
+    @app.get("/openapi.json", include_in_schema=False)
+    async def description() -> Response:
+        return json_answer(openapi(app))
+
+    app.add_exception_handler(HTTPException, _problem)
+    app.add_exception_handler(Exception, _failure)
+    context.guard = Guard(app, settings)
+    return MetricsMiddleware(context.guard, context.metrics)
+
+
+async def _problem(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    errors = getattr(error, "errors", None)
+    return problem_response(error.status_code, str(error.detail), error.headers, errors)
+
+
+async def _failure(request: Request, error: Exception) -> Response:
+    """Answer for an error of the service itself; the log has it, the caller only learns of it."""
+    return problem_response(500, "The service failed; its log has the reason.")

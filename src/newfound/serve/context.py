@@ -1,0 +1,79 @@
+"""What the handlers of requests share."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from starlette.requests import HTTPConnection
+
+from newfound.models import load
+from newfound.serve.guard import Guard
+from newfound.serve.library import Entry, Library, kind_of
+from newfound.serve.metrics import Metrics
+from newfound.serve.scoring import Explainer
+from newfound.serve.settings import Settings
+
+__all__ = ["Context"]
+
+
+@dataclass
+class Context:
+    """The parts of a running service.
+
+    Attributes
+    ----------
+    settings : Settings
+        What it was started with.
+    library : Library
+        Its models.
+    explainer : Explainer
+        Explains texts.
+    metrics : Metrics
+        Its counters.
+    scoring : ThreadPoolExecutor
+        Where texts are scored.
+    guard : Guard or None
+        What stands in front of it.
+    """
+
+    settings: Settings
+    library: Library
+    explainer: Explainer
+    metrics: Metrics = field(default_factory=Metrics)
+    scoring: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="score")
+    )
+    guard: Guard | None = None
+
+    @classmethod
+    def start(cls, settings: Settings) -> Self:
+        """Return the parts of a service; the models named at the start are checked."""
+        files = {name: _named(name, path) for name, path in settings.models.items()}
+        explainer = Explainer(settings.limits.waiting)
+        made = cls(settings, Library(lambda: files), explainer)
+        made.metrics.gauges["newfound_texts_waiting"] = (
+            "Texts that wait to be explained.",
+            lambda: float(len(explainer)),
+        )
+        return made
+
+    @classmethod
+    def of(cls, connection: HTTPConnection) -> Self:
+        """Return the parts of the service that got a request."""
+        found: Self = connection.app.state.context
+        return found
+
+    def check_ready(self) -> None:
+        """Raise a problem unless requests can be answered."""
+
+    def close(self) -> None:
+        """End the threads."""
+        self.explainer.close()
+        self.scoring.shutdown(wait=False, cancel_futures=True)
+
+
+def _named(name: str, path: Path) -> Entry:
+    return Entry(name, name, kind_of(load(path)), path, "file")

@@ -1,0 +1,224 @@
+"""The guard in front of everything: who may ask, from where, and how much.
+
+A page of any web site can send requests to a service on the same machine, and a name that such a
+page controls can be made to point at it (DNS rebinding). Therefore the header Host must be a known
+one; every request needs the token or the cookie made from it; a change must have a content type
+that a foreign page cannot send without being asked (CORS), and must not come from a foreign page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import time
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import parse_qs
+
+from starlette.datastructures import Headers
+from starlette.responses import RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from newfound.serve.problems import Problem, problem_response
+from newfound.serve.settings import Settings
+
+__all__ = ["OPEN", "Guard"]
+
+OPEN = ("/healthz", "/readyz", "/sign-in")  # what needs no token
+_STATIC = "/static/"
+_CHANGES = ("POST", "PUT", "PATCH", "DELETE")
+_UPLOADS = "/v1/uploads"
+_CONTENT_TYPES = ("application/json", "application/x-ndjson", "application/octet-stream")
+_BYTES_A_TURN = 10 << 20  # of an upload, in `body_seconds`
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    b"content-security-policy": _POLICY.encode(),
+    b"x-content-type-options": b"nosniff",
+    b"x-frame-options": b"DENY",
+    b"referrer-policy": b"no-referrer",
+    b"cross-origin-resource-policy": b"same-origin",
+    b"cross-origin-opener-policy": b"same-origin",
+    b"cache-control": b"no-store",
+}
+
+
+class Guard:
+    """An ASGI application that lets through what may pass.
+
+    Parameters
+    ----------
+    app : ASGI application
+        What is guarded.
+    settings : Settings
+        Who may ask, and how much.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self.app, self.settings = app, settings
+        self._hosts, self._origins = settings.allowed_hosts, settings.origins
+        self._token = settings.token.encode()
+        self._session = hmac.new(self._token, b"newfound session", hashlib.sha256).hexdigest()
+        self._cookie = f"newfound-{settings.port}"
+        self._code: str | None = settings.code
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or hand it on."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        guarded = _with_headers(send)
+        headers = Headers(scope=scope)
+        try:
+            answer = self._answer(scope, headers)
+        except Problem as problem:
+            answer = problem_response(problem.status_code, problem.detail, problem.headers)
+        if answer is not None:
+            await answer(scope, receive, guarded)
+            return
+        await self.app(scope, _Body(receive, self._limit(scope), self.settings), guarded)
+
+    def session_cookie(self) -> Mapping[str, Any]:
+        """Return the parameters of the cookie that signs a browser in."""
+        return {
+            "key": self._cookie,
+            "value": self._session,
+            "httponly": True,
+            "samesite": "strict",
+            "secure": self.settings.secure,
+            "path": "/",
+        }
+
+    def is_token(self, given: str) -> bool:
+        """Return whether a text is the token, in a time that does not tell how near it is."""
+        return hmac.compare_digest(given.encode("utf-8", "replace"), self._token)
+
+    def _answer(self, scope: Scope, headers: Headers) -> Response | None:
+        """Return the answer to a request that must not pass, or that signs in; else None."""
+        hosts = headers.getlist("host")
+        if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
+            shown = ", ".join(sorted(self._hosts))
+            raise Problem(421, f"This service does not answer for this Host; it does for {shown}.")
+        path: str = scope["path"]
+        if path == "/sign-in" and scope["method"] == "GET":
+            signed_in = self._sign_in(scope)
+            if signed_in is not None:
+                return signed_in
+        is_open = path in OPEN or path.startswith(_STATIC)
+        if not is_open and not self._is_signed_in(headers):
+            return _sign_in_first(headers)
+        if scope["method"] in _CHANGES:
+            self._check_change(headers, scope)
+        return None
+
+    def _sign_in(self, scope: Scope) -> Response | None:
+        """Exchange the code of the first address for the cookie; a code is valid once."""
+        given = parse_qs(scope["query_string"].decode("latin-1")).get("code", [""])[0]
+        if not given:
+            return None
+        code = self._code
+        if code is None or not hmac.compare_digest(given.encode(), code.encode()):
+            return None
+        self._code = None
+        answer = RedirectResponse("/", 303)
+        answer.set_cookie(**self.session_cookie())
+        return answer
+
+    def _is_signed_in(self, headers: Headers) -> bool:
+        given = headers.get("authorization")
+        if given is not None:
+            scheme, _, token = given.partition(" ")
+            return scheme.lower() == "bearer" and self.is_token(token.strip())
+        for pair in headers.get("cookie", "").split(";"):
+            name, _, value = pair.strip().partition("=")
+            if name == self._cookie and hmac.compare_digest(value.encode(), self._session.encode()):
+                return True
+        return False
+
+    def _check_change(self, headers: Headers, scope: Scope) -> None:
+        origin = headers.get("origin")
+        if origin is not None and origin.lower() not in self._origins:
+            raise Problem(403, "This page of another origin may not change anything here.")
+        if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+            raise Problem(403, "Another site may not change anything here.")
+        given = headers.get("content-type", "").partition(";")[0].strip().lower()
+        if given not in _CONTENT_TYPES:
+            raise Problem(
+                415,
+                "Send the header Content-Type: application/json, also without a body; NDJSON as "
+                "application/x-ndjson, files as application/octet-stream.",
+            )
+        if headers.get("content-encoding", "identity").lower() != "identity":
+            raise Problem(415, "Send the body without Content-Encoding; compressed is refused.")
+        try:
+            length = int(headers.get("content-length", "0"))
+        except ValueError:
+            length = 0  # the server has checked it, or it counts the chunks
+        if length > self._limit(scope):
+            raise _too_large(self._limit(scope))
+
+    def _limit(self, scope: Scope) -> int:
+        limits = self.settings.limits
+        is_file = scope["path"].startswith((_UPLOADS, "/v1/models"))
+        return limits.upload_bytes if is_file else limits.body_bytes
+
+
+class _Body:
+    """Receives the body of a request, up to a size and within a time."""
+
+    def __init__(self, receive: Receive, limit: int, settings: Settings) -> None:
+        self._receive, self._limit = receive, limit
+        self._seconds, self._n = settings.limits.body_seconds, 0
+        self._began, self._done = time.monotonic(), False
+
+    async def __call__(self) -> Message:
+        if self._done:
+            return await self._receive()
+        allowed = self._seconds * (1 + self._n // _BYTES_A_TURN)
+        left = self._began + allowed - time.monotonic()
+        try:
+            message = await asyncio.wait_for(self._receive(), max(left, 0.001))
+        except TimeoutError as error:
+            detail = f"The body did not arrive within {allowed:g} s."
+            raise Problem(408, detail, {"Connection": "close"}) from error
+        if message["type"] == "http.request":
+            self._n += len(message.get("body", b""))
+            self._done = not message.get("more_body", False)
+            if self._n > self._limit:
+                raise _too_large(self._limit)
+        return message
+
+
+def _too_large(limit: int) -> Problem:
+    detail = f"The body has more than {limit:,} bytes, the most that is accepted."
+    return Problem(413, detail, {"Connection": "close"})
+
+
+def _sign_in_first(headers: Headers) -> Response:
+    if "text/html" in headers.get("accept", ""):
+        return RedirectResponse("/sign-in", 303)
+    return problem_response(
+        401,
+        "Send the token that newfound serve prints: Authorization: Bearer TOKEN.",
+        {"WWW-Authenticate": "Bearer"},
+    )
+
+
+def _with_headers(send: Send) -> Send:
+    """Add the headers that protect browsers, unless the answer has its own."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = list(message.get("headers", ()))
+            have = {name.lower() for name, _ in headers}
+            headers += [(name, value) for name, value in _HEADERS.items() if name not in have]
+            message = {**message, "headers": headers}
+        await send(message)
+
+    return sending

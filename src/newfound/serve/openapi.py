@@ -1,0 +1,108 @@
+"""The description of the interface, from the schema that the command line's JSON has."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.metadata import version
+from importlib.resources import files
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from newfound.serve.problems import MEDIA_TYPE
+from newfound.serve.requests import Body, schema_of
+
+__all__ = ["answer", "body", "ndjson_body", "openapi", "output_schema"]
+
+_COMPONENTS = "#/components/schemas/"
+_NDJSON = "application/x-ndjson"
+_requests: dict[str, dict[str, Any]] = {}
+
+
+def answer(*names: str, status: int = 200, ndjson: str | None = None) -> dict[int | str, Any]:
+    """Return the answers of an operation: one by its definition in the schema, else problems.
+
+    Parameters
+    ----------
+    *names : str
+        The definition of the answer; one of several.
+    status : int, default=200
+        Its status.
+    ndjson : str, optional
+        The definition of a line, if the answer can be lines.
+    """
+    schemas = [_reference(name) for name in names]
+    schema: dict[str, Any] = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
+    content = {"application/json": {"schema": schema}}
+    if ndjson is not None:
+        content[_NDJSON] = {"schema": {"type": "string", "description": f"Lines of {ndjson}."}}
+    return {
+        status: {"description": "Done.", "content": content},
+        "default": {
+            "description": "What is wrong, as in RFC 9457.",
+            "content": {MEDIA_TYPE: {"schema": _reference("problem")}},
+        },
+    }
+
+
+def body(kind: type[Body]) -> dict[str, Any]:
+    """Return the description of a body of JSON, for ``openapi_extra``."""
+    schema = schema_of(kind)
+    _requests.update(schema.pop("$defs", {}))
+    _requests[kind.__name__] = schema
+    content = {"application/json": {"schema": _reference(kind.__name__)}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+def ndjson_body(kind: type[Body]) -> dict[str, Any]:
+    """Return the description of a body of JSON or of lines, with the model in the query."""
+    made = body(kind)
+    made["requestBody"]["content"][_NDJSON] = {"schema": {"type": "string"}}
+    made["parameters"] = [
+        {
+            "name": "model",
+            "in": "query",
+            "required": False,
+            "schema": {"type": "string", "maxLength": 64},
+            "description": "Id of the model, for a body of lines.",
+        }
+    ]
+    return made
+
+
+@cache
+def output_schema() -> dict[str, Any]:
+    """Return the schema that the command line's JSON and the service share."""
+    text = (files("newfound") / "data" / "schema" / "output.json").read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def openapi(app: FastAPI) -> dict[str, Any]:
+    """Return the description of an application in OpenAPI 3.1."""
+    if app.openapi_schema is None:
+        made = get_openapi(
+            title="newfound",
+            version=version("newfound"),
+            description="Which documents are new, which words make them so, and why. Every "
+            "request needs the header Authorization: Bearer TOKEN, and every change a Content-Type "
+            "of JSON.",
+            routes=app.routes,
+        )
+        definitions = json.dumps(output_schema()["$defs"]).replace("#/$defs/", _COMPONENTS)
+        components = made.setdefault("components", {})
+        components["schemas"] = {
+            **components.get("schemas", {}),
+            **json.loads(definitions),
+            **_requests,
+        }
+        components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        made["security"] = [{"token": []}]
+        app.openapi_schema = made
+    return app.openapi_schema
+
+
+def _reference(name: str) -> dict[str, str]:
+    return {"$ref": _COMPONENTS + name}

@@ -1,0 +1,79 @@
+"""A service to test: small models, a server in a thread, and a client."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import uvicorn
+
+import newfound
+from newfound.serve.app import create_app
+from newfound.serve.settings import Settings
+
+HOST = "127.0.0.1:8765"
+TOKEN = "a-token-of-the-tests-0123456789"
+JSON = {"Content-Type": "application/json"}
+KNOWN = [
+    f"{verb} my {kind} {thing}"
+    for verb in ("pay", "check", "close", "open", "show")
+    for kind in ("new", "old", "other", "joint", "first")
+    for thing in ("bill", "account", "card", "loan", "deposit", "mortgage")
+]
+NOVEL = [
+    f"{verb} a {kind} {thing} to {city}"
+    for verb in ("book", "find", "cancel")
+    for kind in ("cheap", "direct", "late")
+    for thing in ("flight", "train")
+    for city in ("Oslo", "Rome", "Tokyo")
+]
+
+
+def make_models(folder: Path) -> dict[str, Path]:
+    """Write a small detector and a small describer; return their files by name."""
+    labels = [text.split()[-1] for text in KNOWN]
+    detector = newfound.NoveltyDetector(alpha=0.1, random_state=1).fit(KNOWN, labels)
+    detector.save(folder / "detector.newfound")
+    describer = newfound.describe(
+        KNOWN[::3], NOVEL, n_machines=3, n_clauses=20, T=5, epochs=3, random_state=1
+    )
+    describer.save(folder / "describer.newfound")
+    return {name: folder / f"{name}.newfound" for name in ("detector", "describer")}
+
+
+@contextmanager
+def client(
+    workspace: Path, *, token: str | None = TOKEN, **settings: Any
+) -> Iterator[httpx.Client]:
+    """A client of a service in this process, with the token unless told otherwise.
+
+    The service is told that its port is that of `HOST`; the real one is any that is free.
+    """
+    app = create_app(Settings(workspace, token=TOKEN, code="the-code", **settings))
+    headers = {"Host": HOST}
+    if token is not None:
+        headers["Authorization"] = f"Bearer {token}"
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        port = listening.getsockname()[1]
+        config = uvicorn.Config(app, log_level="critical", lifespan="on", server_header=False)
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        while not server.started and thread.is_alive():
+            time.sleep(0.01)
+        try:
+            with httpx.Client(
+                base_url=f"http://127.0.0.1:{port}", headers=headers, trust_env=False, timeout=60
+            ) as made:
+                yield made
+        finally:
+            server.should_exit = True
+            thread.join(30)
+            assert not thread.is_alive()

@@ -1,0 +1,283 @@
+"""The service for programs: scores and explanations are those of the library and the command."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import jsonschema
+import pytest
+from typer.testing import CliRunner
+
+import newfound
+from newfound.cli import app as command
+from newfound.serve.openapi import output_schema
+from newfound.serve.scoring import Explainer
+from newfound.serve.settings import Limits
+from serve_client import JSON, KNOWN, NOVEL, client, make_models
+
+TEXTS = ["pay my old bill", "book a late flight to Lima", "?!", "", "zyxw wvut srqp onml"]
+
+
+def validate(data: object, definition: str) -> None:
+    schema = {**output_schema(), "$ref": f"#/$defs/{definition}"}
+    jsonschema.Draft202012Validator(schema).validate(data)
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return make_models(tmp_path_factory.mktemp("models"))
+
+
+@pytest.fixture(scope="module")
+def service(
+    tmp_path_factory: pytest.TempPathFactory, models: dict[str, Path]
+) -> Iterator[httpx.Client]:
+    with client(tmp_path_factory.mktemp("workspace"), models=models) as made:
+        yield made
+
+
+def test_models_are_listed(service: httpx.Client) -> None:
+    data = service.get("/v1/models").json()
+    validate(data, "models")
+    assert {(model["id"], model["kind"]) for model in data["models"]} >= {
+        ("detector", "detector"),
+        ("describer", "describer"),
+    }
+
+
+def test_scores_are_those_of_the_detector(service: httpx.Client, models: dict[str, Path]) -> None:
+    answer = service.post("/v1/score", json={"model": "detector", "texts": TEXTS})
+    assert answer.status_code == 200
+    validate(answer.json(), "scores")
+    detector = newfound.load(models["detector"])
+    found = answer.json()["scores"]
+    assert [row["p_value"] for row in found] == detector.p_values(TEXTS).tolist()
+    assert [row["novelty"] for row in found] == detector.novelty(TEXTS).tolist()
+    expected = detector.predict(TEXTS).tolist()
+    verdicts = {None: "unclear", "novel": "novel"}
+    assert [row["verdict"] for row in found] == [verdicts.get(one, "known") for one in expected]
+    assert found[0]["nearest"] == "bill" and found[2]["nearest"] is None
+
+
+def test_one_text_and_a_describer(service: httpx.Client, models: dict[str, Path]) -> None:
+    answer = service.post("/v1/score", json={"model": "describer", "text": TEXTS[1]})
+    validate(answer.json(), "scores")
+    explained = newfound.load(models["describer"]).explain(TEXTS[1])
+    assert answer.json()["scores"] == [
+        {"verdict": explained.verdict, "probability": explained.probability}
+    ]
+
+
+def test_scores_as_lines(service: httpx.Client) -> None:
+    lines = "\n".join([json.dumps({"text": TEXTS[0], "id": 7}), json.dumps(TEXTS[1]), ""])
+    headers = {"Content-Type": "application/x-ndjson", "Accept": "application/x-ndjson"}
+    answer = service.post("/v1/score?model=detector", content=lines.encode(), headers=headers)
+    assert answer.headers["content-type"] == "application/x-ndjson"
+    rows = [json.loads(line) for line in answer.text.splitlines()]
+    body = {"model": "detector", "texts": TEXTS[:2]}
+    assert rows == service.post("/v1/score", json=body).json()["scores"]
+    for bad, status in ((b"{", 400), (b"3", 422), (b'{"t": "a"}', 422), (b"\n", 422)):
+        answer = service.post("/v1/score?model=detector", content=bad, headers=headers)
+        assert answer.status_code == status, bad
+        validate(answer.json(), "problem")
+
+
+@pytest.mark.parametrize(
+    ("model", "definition"), [("detector", "verdict"), ("describer", "explanation")]
+)
+def test_an_explanation_is_what_the_command_prints(
+    service: httpx.Client, models: dict[str, Path], model: str, definition: str
+) -> None:
+    for text in TEXTS[:3]:
+        answer = service.post("/v1/explain", json={"model": model, "text": text, "top": 4})
+        validate(answer.json(), definition)
+        printed = CliRunner().invoke(
+            command, ["explain", str(models[model]), text, "--top", "4", "--json", "-q"]
+        )
+        assert answer.json() == json.loads(printed.stdout)
+
+
+def test_texts_that_are_explained_together_have_the_same_explanations(
+    service: httpx.Client, models: dict[str, Path]
+) -> None:
+    texts = [*TEXTS, *KNOWN[:20], *NOVEL[:20]]
+    answer = service.post("/v1/explain", json={"model": "detector", "texts": texts, "top": 3})
+    validate(answer.json(), "explanations")
+    detector = newfound.load(models["detector"])
+    for found, text in zip(answer.json()["explanations"], texts, strict=True):
+        expected = detector.explain(text).to_dict(max_rules=3)
+        added = {word["word"]: word["contribution"] for word in found["words"]}
+        assert added == pytest.approx({w["word"]: w["contribution"] for w in expected["words"]})
+        for field in ("text", "verdict", "status", "nearest", "counterfactual", "rules", "unseen"):
+            assert found[field] == json.loads(json.dumps(expected[field])), field
+        assert found["novelty"] == pytest.approx(expected["novelty"], abs=1e-12)
+
+
+def test_texts_that_cannot_be_explained_do_not_spoil_others(models: dict[str, Path]) -> None:
+    detector = newfound.load(models["detector"])
+
+    async def both() -> list[Any]:
+        explainer = Explainer(100)
+        texts = [KNOWN[0], "x " * 200_000, NOVEL[0]]
+        waiting = [explainer.explain(detector, text, 5) for text in texts]
+        found = await asyncio.gather(*waiting, return_exceptions=True)
+        explainer.close()
+        return list(found)
+
+    known, long, novel = asyncio.run(both())
+    assert json.loads(known)["verdict"] == "known"
+    assert json.loads(novel)["verdict"] == "novel"
+    assert long.status_code == 422 and "characters" in long.detail
+
+
+def test_too_many_waiting_texts_are_refused(models: dict[str, Path]) -> None:
+    detector = newfound.load(models["detector"])
+
+    async def many() -> list[Any]:
+        explainer = Explainer(3)
+        waiting = [explainer.explain(detector, text, 5) for text in KNOWN[:6]]
+        found = await asyncio.gather(*waiting, return_exceptions=True)
+        explainer.close()
+        return list(found)
+
+    found = asyncio.run(many())
+    refused = [one for one in found if isinstance(one, Exception)]
+    assert len(refused) == 3
+    assert all(one.status_code == 429 and one.headers["Retry-After"] for one in refused)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("/v1/score", {"model": "none", "text": "a"}, 404),
+        ("/v1/score", {"model": "detector"}, 422),
+        ("/v1/score", {"model": "detector", "text": "a", "texts": ["b"]}, 422),
+        ("/v1/score", {"model": "detector", "texts": []}, 422),
+        ("/v1/score", {"model": "detector", "texts": ["a"] * 10_001}, 413),
+        ("/v1/score", {"model": "detector", "texts": [1]}, 422),
+        ("/v1/score", {"model": "detector", "text": "a", "more": 1}, 422),
+        ("/v1/explain", {"model": "detector", "texts": ["a"] * 101}, 413),
+        ("/v1/explain", {"model": "detector", "text": "a", "top": 0}, 422),
+        ("/v1/explain", ["detector"], 422),
+    ],
+)
+def test_what_is_wrong_is_told(service: httpx.Client, path: str, body: Any, status: int) -> None:
+    answer = service.post(path, json=body)
+    assert answer.status_code == status
+    assert answer.headers["content-type"] == "application/problem+json"
+    validate(answer.json(), "problem")
+    assert answer.json()["status"] == status
+
+
+def test_a_body_that_is_not_json(service: httpx.Client) -> None:
+    for content in (b"{", b"\xff\xfe", b"", b'{"model": "\xff"}', b"[" * 100_000):
+        answer = service.post("/v1/score", content=content, headers=JSON)
+        assert answer.status_code == 400, content[:20]
+        validate(answer.json(), "problem")
+
+
+def test_paths_and_methods_that_are_not_there(service: httpx.Client) -> None:
+    assert service.get("/v1/nothing").status_code == 404
+    answer = service.get("/v1/score")
+    assert answer.status_code == 405
+    validate(answer.json(), "problem")
+
+
+def test_health_and_numbers(service: httpx.Client) -> None:
+    validate(service.get("/healthz").json(), "health")
+    validate(service.get("/readyz").json(), "health")
+    service.post("/v1/score", json={"model": "detector", "texts": TEXTS})
+    text = service.get("/metrics").text
+    name = 'newfound_requests_total{method="POST",route="/v1/score",status="200"}'
+    counted = [line for line in text.splitlines() if line.startswith(name)]
+    assert counted and int(counted[0].split()[-1]) >= 1
+    assert 'newfound_texts_total{action="score"}' in text
+    memory = next(line for line in text.splitlines() if line.startswith("newfound_memory_bytes"))
+    assert float(memory.split()[-1]) > 1e7
+
+
+def test_the_description_of_the_interface_has_the_schema_of_the_command_line(
+    service: httpx.Client,
+) -> None:
+    data = service.get("/openapi.json").json()
+    schemas = data["components"]["schemas"]
+    assert set(output_schema()["$defs"]) <= set(schemas)
+    assert {"/v1/score", "/v1/explain", "/v1/models", "/healthz", "/metrics"} <= set(data["paths"])
+    assert "#/$defs/" not in json.dumps(data)
+    for path in data["paths"].values():
+        for operation in path.values():
+            assert "200" in operation["responses"] or "202" in operation["responses"]
+
+
+def test_a_model_that_cannot_be_read_is_told_at_the_start(tmp_path: Path) -> None:
+    (tmp_path / "bad.newfound").write_bytes(b"no model")
+    result = CliRunner().invoke(
+        command, ["serve", "--model", f"bad={tmp_path / 'bad.newfound'}", "--port", "0"]
+    )
+    assert result.exit_code == 1
+    assert "is not a newfound model" in result.output
+
+
+def test_without_the_extra_one_sentence_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("newfound.cli.serve.find_spec", lambda name: None)
+    result = CliRunner().invoke(command, ["serve"])
+    assert result.exit_code == 1
+    assert "pip install 'newfound[serve]'" in result.output
+
+
+def test_the_command_serves_until_it_is_stopped(tmp_path: Path, models: dict[str, Path]) -> None:
+    started = subprocess.Popen(
+        [sys.executable, "-m", "newfound", "serve", "--port", "0", "--json",
+         "--workspace", tmp_path / "work", "--model", f"intents={models['detector']}"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ},
+    )  # fmt: skip
+    try:
+        assert started.stdout is not None
+        said = json.loads(started.stdout.readline())
+        with httpx.Client(base_url=said["address"], trust_env=False) as browser:
+            assert browser.get("/healthz").json() == {"status": "ok"}
+            assert browser.get("/v1/models").status_code == 401
+            headers = {"Authorization": f"Bearer {said['token']}"}
+            body = {"model": "intents", "text": "pay my bill"}
+            assert browser.post("/v1/explain", json=body, headers=headers).status_code == 200
+            opened = browser.get(said["open"])
+            assert opened.status_code == 303 and opened.headers["location"] == "/"
+            assert browser.get("/v1/models").status_code == 200  # by the cookie
+        started.send_signal(signal.SIGINT)
+        _, err = started.communicate(timeout=20)
+        assert started.returncode == 0, err
+        assert "Traceback" not in err
+    finally:
+        started.kill()
+        started.wait()
+
+
+def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
+    import socket
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        result = CliRunner().invoke(
+            command, ["serve", "--port", port, "--workspace", str(tmp_path), "--no-browser"]
+        )
+    assert result.exit_code == 1
+    assert "Cannot listen on 127.0.0.1" in result.output
+
+
+def test_limits_of_a_service_can_be_smaller(tmp_path: Path, models: dict[str, Path]) -> None:
+    with client(tmp_path, models=models, limits=Limits(texts=2)) as small:
+        answer = small.post("/v1/score", json={"model": "detector", "texts": TEXTS[:3]})
+        assert answer.status_code == 413
