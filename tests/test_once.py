@@ -33,7 +33,7 @@ Calls = Counter[str]
 def tokenised(monkeypatch: pytest.MonkeyPatch) -> Calls:
     """Count how often each text is tokenised."""
     counts: Calls = Counter()
-    encode, tokens = Encoder.encode, TextVectorizer.tokens
+    encode, tokens = Encoder.encode, TextVectorizer.tokens_of
 
     def counted(texts: Iterable[str]) -> Iterable[str]:
         for text in texts:
@@ -43,12 +43,12 @@ def tokenised(monkeypatch: pytest.MonkeyPatch) -> Calls:
     def counting_encode(self: Encoder, texts: Iterable[str], **options: Any) -> Any:
         return encode(self, counted(texts), **options)
 
-    def counting_tokens(self: TextVectorizer, text: str) -> Any:
+    def counting_tokens(self: TextVectorizer, text: str, words: Any) -> Any:
         counts[text] += 1
-        return tokens(self, text)
+        return tokens(self, text, words)
 
     monkeypatch.setattr(Encoder, "encode", counting_encode)
-    monkeypatch.setattr(TextVectorizer, "tokens", counting_tokens)
+    monkeypatch.setattr(TextVectorizer, "tokens_of", counting_tokens)
     return counts
 
 

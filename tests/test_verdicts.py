@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import sparse
 from typer.testing import CliRunner
 
-from newfound import NoveltyDescriber, load_sample
+from newfound import NoveltyDescriber, load, load_sample
 from newfound.cli import app
 from newfound.cli.evaluate import VERDICT_SUITES
 from newfound.description.calibration import VerdictCalibration
@@ -161,3 +162,56 @@ def test_the_colour_of_a_word_is_what_it_adds() -> None:
     votes_only = replace(explanation, probability=math.nan, contributions={})
     by_score = {explanation.text[m.start : m.end].lower(): m.strength for m in votes_only.marks()}
     assert by_score["flight"] > 0.5 and by_score != {w: m.strength for w, m in marks.items()}
+
+
+WHO = ["who are you", "where are you from", "how old are you", "what do you do", "are you a robot"]
+YES = ["that is right", "no it is not", "yes it is", "it is not that", "that was not it"]
+
+
+def test_stop_words_count_where_they_are_all_there_is() -> None:
+    rng = np.random.default_rng(0)
+    fillers = ["tea", "rain", "desk", "lamp", "road", "sky"]
+    texts = [f"{rng.choice(pile)} {rng.choice(fillers)}" for pile in (YES, WHO) for _ in range(60)]
+    describer = NoveltyDescriber(random_state=1, n_machines=3, n_clauses=20, epochs=2)
+    describer.fit(texts, ["known"] * 60 + ["novel"] * 60)
+    text = "How are you?"
+    explanation = describer.explain(text)
+    assert explanation.verdict == "novel"
+    assert [(word.surface, word.role) for word in explanation.stop_words] == [
+        ("How", "stop word"), ("are", "stop word"), ("you", "stop word"),
+    ]  # fmt: skip
+    assert explanation.contributions["you"] > 0.5
+    assert [text[mark.start : mark.end] for mark in explanation.marks()] == ["How", "are", "you"]
+    odds = sum(explanation.contributions.values()) + explanation.rules_evidence
+    assert explanation.probability == pytest.approx(
+        1 / (1 + math.exp(-odds - explanation.baseline))
+    )
+    assert describer.explain("That is not it").verdict == "known"
+    assert describer.explain("zyx").verdict == "undecided"
+    describer.set_params(stop_words=["how", "are", "you"]).fit(
+        texts, ["known"] * 60 + ["novel"] * 60
+    )
+    assert describer.explain(text).verdict == "undecided"
+
+
+def test_stop_words_do_not_count_where_they_say_nothing() -> None:
+    rng = np.random.default_rng(3)
+    stops = sparse.csr_array(rng.random((400, 8)) < 0.4)
+    is_novel = np.arange(400) >= 200
+    words = sparse.csr_array(rng.random((400, 30)) < np.where(is_novel, 0.3, 0.2)[:, None])
+    names = {name: column for column, name in enumerate("abcdefgh")}
+    made = VerdictCalibration.of(rng.normal(size=400), is_novel, words, names, stops)
+    assert made is not None and made.stop_words == () and len(made.weights) == 30
+
+
+def test_stop_words_of_a_verdict_are_saved(tmp_path: Path) -> None:
+    texts = [f"{pile[i % 5]} tea" for pile in (YES, WHO) for i in range(50)]
+    describer = NoveltyDescriber(
+        random_state=1, n_machines=2, n_clauses=20, epochs=1, fold_copies=True
+    )
+    texts = [f"{text} {'rain' * (i % 3)} w{i}" for i, text in enumerate(texts)]
+    describer.fit(texts, ["known"] * 50 + ["novel"] * 50)
+    assert describer.calibration_ is not None and describer.calibration_.stop_words
+    describer.save(tmp_path / "d.nf")
+    loaded = load(tmp_path / "d.nf")
+    assert loaded.explain("Who are you?").to_dict() == describer.explain("Who are you?").to_dict()

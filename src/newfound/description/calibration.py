@@ -6,13 +6,20 @@ rules of the larger or more varied side match more texts of both sides. How much
 and where the two sides divide, is learned from documents that took no part: each document has a sum
 of words from a regression on other documents, and the votes of the machines that were not trained
 on it. Both sides are weighted alike, whatever their sizes.
+
+Stop words are words of a verdict only where they tell more about held-out documents than the other
+words and the votes do. In news they say nothing. In short messages such as "who are you" they are
+all there is.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,6 +42,8 @@ _MOST_DOCUMENTS = 20_000
 _FOLDS = 5
 _CHANCE = 0.1  # the probability of such a difference between sides that do not differ
 _REGULARISATION = 10.0  # scikit-learn's C, for the words
+_MIN_STOPS = 2  # documents that have a stop word
+_SURE = 2.0  # standard errors by which stop words must raise the area under the ROC curve
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,11 +58,13 @@ class VerdictCalibration:
     intercept : float
         The log-odds of a text with an even vote whose words say nothing.
     weights : (n_words,) ndarray of float64
-        The log-odds that each word of the vocabulary adds, before they are divided by the norm of
-        the text.
+        The log-odds that each word of the vocabulary adds, and after these each stop word that
+        counts, before they are divided by the norm of the text.
     idf : (n_words,) ndarray of float64
         The inverse document frequencies. The norm of a text is the root of the sum of the squares
         of those of its words.
+    stop_words : tuple of str
+        The stop words that count; none where they do not help.
 
     Examples
     --------
@@ -71,10 +82,16 @@ class VerdictCalibration:
     intercept: float
     weights: NDArray[np.float64]
     idf: NDArray[np.float64]
+    stop_words: tuple[str, ...] = ()
 
     @classmethod
     def of(
-        cls, leads: NDArray[np.float64], novel: NDArray[np.bool_], matrix: Any
+        cls,
+        leads: NDArray[np.float64],
+        novel: NDArray[np.bool_],
+        matrix: Any,
+        stop_words: Mapping[str, int] = MappingProxyType({}),
+        stops: Any = None,
     ) -> VerdictCalibration | None:
         """Learn from documents what their words and their held-out votes mean.
 
@@ -87,6 +104,10 @@ class VerdictCalibration:
             Which of them are novel.
         matrix : (n_documents, n_words) sparse matrix
             The words of each document; those without words are left out.
+        stop_words : mapping of str to int
+            Stop words that may count, with their columns in `stops`.
+        stops : (n_documents, n_stop_words) sparse matrix, optional
+            The stop words of each document.
 
         Returns
         -------
@@ -94,34 +115,35 @@ class VerdictCalibration:
             None if a side has fewer than five documents with votes. Where words and votes do not
             tell held-out documents apart by more than chance, all its numbers are 0.
         """
-        bags = sparse.csr_array(matrix, dtype=np.float64)
-        rows = _some(np.flatnonzero(np.diff(bags.indptr) > 0))
-        bags, novel, leads = bags[rows], novel[rows], leads[rows]
-        there = ~np.isnan(leads)
-        if min(int(novel[there].sum()), int((~novel[there]).sum())) < _MIN_DOCUMENTS:
+        plain = _Evidence.of(leads, novel, matrix)
+        if plain is None:
             return None
-        transformer = TfidfTransformer().fit(bags)
-        scaled = transformer.transform(bags)
-        judge = LogisticRegression(C=_REGULARISATION, class_weight="balanced", max_iter=1000)
-        folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=0)
-        sums = cross_val_predict(judge, scaled, novel, cv=folds, method="decision_function")
-        idf = np.asarray(transformer.idf_, np.float64)
-        evidence = np.stack((sums, leads))[:, there]
-        of_words, of_votes, intercept = _shares(evidence, novel[there])
-        if not _told_apart(of_words * evidence[0] + of_votes * evidence[1], novel[there]):
-            return cls(0.0, 0.0, np.zeros(len(idf)), idf)
-        judge.fit(scaled, novel)
-        return cls(
-            slope=of_votes,
-            intercept=intercept + of_words * float(judge.intercept_[0]),
-            weights=of_words * judge.coef_[0] * idf,
-            idf=idf,
-        )
+        best, names = plain, tuple[str, ...]()
+        names_met, columns = _frequent(stop_words, stops)
+        if names_met:
+            both = sparse.hstack((matrix, stops[:, columns]), format="csr")
+            other = _Evidence.of(leads, novel, both)
+            if other is not None and other.is_better_than(plain):
+                best, names = other, names_met
+        if not best.tells_apart:
+            return cls(0.0, 0.0, np.zeros(len(plain.idf)), plain.idf)
+        return best.calibration(names)
 
     @property
     def is_empty(self) -> bool:
         """Whether held-out documents could not be told apart: every text has even odds."""
         return not (self.slope or self.intercept or self.weights.any())
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the numbers and stop words by name, as plain data and arrays."""
+        state = {name: getattr(self, name) for name in ("slope", "intercept", "weights", "idf")}
+        return {**state, "stop_words": list(self.stop_words)}
+
+    @cached_property
+    def stop_columns(self) -> dict[str, int]:
+        """The number of each stop word that counts, after those of the vocabulary."""
+        first = len(self.weights) - len(self.stop_words)
+        return {word: first + place for place, word in enumerate(self.stop_words)}
 
     def contributions(self, columns: ArrayLike) -> NDArray[np.float64]:
         """Return the log-odds that each word of a text adds.
@@ -158,6 +180,113 @@ class VerdictCalibration:
         return 1 / (1 + math.exp(-odds)) if odds >= 0 else 1 - 1 / (1 + math.exp(odds))
 
 
+class _Evidence(NamedTuple):
+    """What the words and the votes say about documents that they did not learn from.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        The documents.
+    scaled : CSR matrix
+        Their words as TF-IDF.
+    idf : ndarray of float64
+        The inverse document frequency of each word.
+    novel : ndarray of bool
+        Which of them are novel.
+    sums : ndarray of float64
+        What their words say, by a regression on other documents.
+    odds : ndarray of float64
+        The log-odds of novel of those that have votes; nan for the others.
+    shares : (float, float, float)
+        How much words and votes count, and the constant.
+    """
+
+    rows: NDArray[np.intp]
+    scaled: Any
+    idf: NDArray[np.float64]
+    novel: NDArray[np.bool_]
+    sums: NDArray[np.float64]
+    odds: NDArray[np.float64]
+    shares: tuple[float, float, float]
+
+    @classmethod
+    def of(cls, leads: NDArray[np.float64], novel: NDArray[np.bool_], matrix: Any) -> Self | None:
+        """Judge documents by a regression on others; None if a side has too few with votes."""
+        bags = sparse.csr_array(matrix, dtype=np.float64)
+        rows = _some(np.flatnonzero(np.diff(bags.indptr) > 0))
+        bags, novel, leads = bags[rows], novel[rows], leads[rows]
+        there = ~np.isnan(leads)
+        if min(int(novel[there].sum()), int((~novel[there]).sum())) < _MIN_DOCUMENTS:
+            return None
+        transformer = TfidfTransformer().fit(bags)
+        scaled = transformer.transform(bags)
+        folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=0)
+        sums = cross_val_predict(_judge(), scaled, novel, cv=folds, method="decision_function")
+        shares = _shares(np.stack((sums, leads))[:, there], novel[there])
+        odds = shares[0] * sums + shares[1] * leads + shares[2]
+        return cls(
+            rows, scaled, np.asarray(transformer.idf_, np.float64), novel, sums, odds, shares
+        )
+
+    @property
+    def tells_apart(self) -> bool:
+        """Whether novel documents have more evidence than known ones, beyond chance."""
+        there = ~np.isnan(self.odds)
+        odds, novel = self.odds[there], self.novel[there]
+        test = stats.mannwhitneyu(odds[novel], odds[~novel], alternative="greater")
+        return bool(test.pvalue < _CHANCE)
+
+    def is_better_than(self, other: _Evidence) -> bool:
+        """Return whether the words rank novel above known documents better, beyond chance.
+
+        The areas under the two ROC curves are compared by the test of DeLong et al. (1988). A
+        document in which the other one has no words is even there.
+        """
+        theirs = np.zeros(int(max(self.rows[-1], other.rows[-1])) + 1)
+        theirs[other.rows] = other.sums
+        gained = _placements(self.sums, self.novel) - _placements(theirs[self.rows], self.novel)
+        sides = gained[~self.novel], gained[self.novel]
+        error = math.sqrt(sum(float(side.var()) / len(side) for side in sides))
+        return float(sides[0].mean()) > _SURE * error
+
+    def calibration(self, stop_words: tuple[str, ...]) -> VerdictCalibration:
+        """Learn the words from all documents."""
+        judge = _judge().fit(self.scaled, self.novel)
+        of_words, of_votes, intercept = self.shares
+        return VerdictCalibration(
+            slope=of_votes,
+            intercept=intercept + of_words * float(judge.intercept_[0]),
+            weights=of_words * judge.coef_[0] * self.idf,
+            idf=self.idf,
+            stop_words=stop_words,
+        )
+
+
+def _placements(sums: NDArray[np.float64], novel: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the share of the other side that each document is on the right side of."""
+    above = stats.rankdata(sums)
+    for side in (novel, ~novel):
+        above[side] -= stats.rankdata(sums[side])
+    n_novel = int(novel.sum())
+    shares: NDArray[np.float64] = np.where(
+        novel, above / (len(novel) - n_novel), 1 - above / n_novel
+    )
+    return shares
+
+
+def _judge() -> LogisticRegression:
+    return LogisticRegression(C=_REGULARISATION, class_weight="balanced", max_iter=1000)
+
+
+def _frequent(stop_words: Mapping[str, int], stops: Any) -> tuple[tuple[str, ...], list[int]]:
+    """Return the stop words of several documents, in alphabetical order, and their columns."""
+    if stops is None or not stop_words:
+        return (), []
+    counts = np.bincount(stops.indices, minlength=stops.shape[1])
+    kept = [(word, at) for word, at in sorted(stop_words.items()) if counts[at] >= _MIN_STOPS]
+    return tuple(word for word, _ in kept), [at for _, at in kept]
+
+
 def _shares(evidence: NDArray[np.float64], novel: NDArray[np.bool_]) -> tuple[float, float, float]:
     """Return how much words and votes count, neither below 0, and the constant."""
     centre, scale = evidence.mean(axis=1), evidence.std(axis=1)
@@ -174,12 +303,6 @@ def _shares(evidence: NDArray[np.float64], novel: NDArray[np.bool_]) -> tuple[fl
             return float(slopes[0]), float(slopes[1]), constant
         used &= slopes > 0  # what speaks against itself is chance, and does not count
     return 0.0, 0.0, 0.0
-
-
-def _told_apart(evidence: NDArray[np.float64], novel: NDArray[np.bool_]) -> bool:
-    """Return whether novel documents have more evidence than known ones, beyond chance."""
-    test = stats.mannwhitneyu(evidence[novel], evidence[~novel], alternative="greater")
-    return bool(test.pvalue < _CHANCE)
 
 
 def _some(rows: NDArray[np.intp]) -> NDArray[np.intp]:

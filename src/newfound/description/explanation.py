@@ -15,6 +15,8 @@ from newfound.marks import Mark, MarkedText
 from newfound.rules import ClauseTable, readable_rules
 from newfound.sides import PLAIN_NAMES, Names
 from newfound.table import jsonable
+from newfound.text.tokens import words_and_breaks
+from newfound.text.validation import check_texts
 from newfound.text.vectorizer import TextVectorizer
 
 __all__ = ["Explanation", "Mention", "explain"]
@@ -30,7 +32,8 @@ class Mention:
     """A word of a text, and where it is: ``text[start:end] == surface``.
 
     `word`, `score` and `role` are those of the table of words; a word of one group only has that
-    group as its role. A word that is not in the table has the role "unknown" and the score nan.
+    group as its role. A word that is not in the table has the score nan and the role "unknown", or
+    "stop word".
     """
 
     start: int
@@ -58,15 +61,17 @@ class Explanation(MarkedText):
         The words in the vocabulary, in order.
     unknown : tuple of Mention
         The words that are not in it, without stop words.
+    stop_words : tuple of Mention
+        Its stop words, where these count in the verdict.
     rules : ClauseTable
         The rules that the text matches, merged and sorted as in ``clauses_``.
     votes : dict of str to int
         The number of matching clauses that vote for "known" and for "novel".
     probability : float
         The probability of novel, if both sides were equally frequent; learned from documents that
-        were held out. nan if it cannot be told: the text has no word of the vocabulary, or no
-        documents were held out. 0.5 for every text if documents that were held out could not be
-        told apart. Its log-odds are the sum of the next three.
+        were held out. nan if it cannot be told: the text has no word of the vocabulary and no stop
+        word that counts, or no documents were held out. 0.5 for every text if documents that were
+        held out could not be told apart. Its log-odds are the sum of the next three.
     contributions : dict of str to float
         What each word adds to the log-odds of novel, the strongest first.
     rules_evidence : float
@@ -90,11 +95,12 @@ class Explanation(MarkedText):
     rules_evidence: float = 0.0
     baseline: float = 0.0
     names: Names = PLAIN_NAMES
+    stop_words: tuple[Mention, ...] = ()
 
     @property
     def verdict(self) -> str:
         """The more probable side; without a probability, that with more votes; or "undecided"."""
-        if not self.words:
+        if not self.words and not self.stop_words:
             return "undecided"
         lead: float = self.votes["novel"] - self.votes["known"]
         if not math.isnan(self.probability):
@@ -114,6 +120,7 @@ class Explanation(MarkedText):
                 "baseline": self.baseline,
             },
             "words": [jsonable(vars(word)) for word in self.words],
+            "stop_words": [jsonable(vars(word)) for word in self.stop_words],
             "unknown": [jsonable(vars(word)) for word in self.unknown],
             "n_rules": len(self.rules),
             "rules": [rule.to_dict() for rule in self.rules[:max_rules]],
@@ -121,7 +128,7 @@ class Explanation(MarkedText):
 
     def summary(self) -> str:
         """Return the verdict and the votes in one sentence."""
-        if not self.words:
+        if not self.words and not self.stop_words:
             return "undecided: the text has no word of the vocabulary"
         novel, known = self.names.quoted("novel"), self.names.quoted("known")
         votes = (
@@ -180,7 +187,7 @@ class Explanation(MarkedText):
         strongest = max(map(abs, self.contributions.values()), default=0.0)
         full = max(strongest, _FULL_ODDS)
         marks = []
-        for word in (*self.words, *self.unknown):
+        for word in (*self.words, *self.stop_words, *self.unknown):
             strength, title = word.leaning / _FULL, f"score {word.score:.3g}, {word.role}"
             if not math.isnan(self.probability):
                 added = self.contributions.get(word.word, 0.0)
@@ -224,8 +231,10 @@ def explain(
     -------
     Explanation
     """
+    (text,) = check_texts([text])
+    forms = list(words_and_breaks(text))
     found, unknown, columns = [], [], set()
-    for token in vectorizer.tokens(text):
+    for token in vectorizer.tokens_of(text, forms):
         place = (token.start, token.end, token.surface, token.term)
         if token.index >= 0:
             columns.add(token.index)
@@ -238,27 +247,44 @@ def explain(
     novel = int(rules.counts[rules.is_novel].sum())
     votes = {"known": int(rules.counts.sum()) - novel, "novel": novel}
     made = Explanation(text, tuple(found), tuple(unknown), rules, votes, names=names)
-    if calibration is None or not found:
+    if calibration is None:
+        return made
+    stops = _stop_words(text, forms, vectorizer, calibration)
+    if not found and not stops:
         return made
     if calibration.is_empty:
         return replace(made, probability=0.5)
     with_words = rules[np.diff(rules.plain.indptr) > 0]
     signs = np.where(with_words.is_novel, 1, -1)
     lead, present = float(signs @ with_words.counts) / n_machines, sorted(columns)
-    added = dict(
-        zip(
-            (clauses.vocabulary[column] for column in present),
-            calibration.contributions(present).tolist(),
-            strict=True,
-        )
-    )
+    present_words = [clauses.vocabulary[column] for column in present]
+    present_stops = sorted({stop.word for stop in stops})
+    present += [calibration.stop_columns[word] for word in present_stops]
+    contributions = calibration.contributions(present).tolist()
+    added = dict(zip(present_words + present_stops, contributions, strict=True))
     return replace(
         made,
         probability=calibration.probability(lead, present),
         contributions=dict(sorted(added.items(), key=lambda pair: -abs(pair[1]))),
         rules_evidence=calibration.slope * lead,
         baseline=calibration.intercept,
+        stop_words=stops,
     )
+
+
+def _stop_words(
+    text: str,
+    forms: Iterable[tuple[int, int, str]],
+    vectorizer: TextVectorizer,
+    calibration: VerdictCalibration,
+) -> tuple[Mention, ...]:
+    """Return the stop words of a text that count in the verdict."""
+    found = []
+    for start, end, form in forms if calibration.stop_words else ():
+        word = vectorizer.default_stop_word(form) if form else None
+        if word in calibration.stop_columns and vectorizer.term(form) is None:
+            found.append(Mention(start, end, text[start:end], word, math.nan, "stop word"))
+    return tuple(found)
 
 
 def _mark(word: Mention, strength: float, title: str) -> Mark:

@@ -176,7 +176,11 @@ def findings(
         phrases=find_phrases(clauses, matrix, weights, held_out=held_out),
         copies=copies,
         calibration=VerdictCalibration.of(
-            learned.leads - negated_only_leads(clauses, rows, matrix), novel, counted
+            learned.leads - negated_only_leads(clauses, rows, matrix),
+            novel,
+            counted,
+            {} if copies is None else copies.stop_words,
+            None if copies is None else copies.stops,
         ),
     )
 

@@ -121,7 +121,7 @@ def describer_state(parts: DescriberParts) -> dict[str, Any]:
     if parts.timeline is not None:
         state["dates"] = dates_state(parts.timeline)
     if parts.calibration is not None:
-        state["calibration"] = dict(vars(parts.calibration))
+        state["calibration"] = parts.calibration.to_state()
     if parts.names != PLAIN_NAMES:
         state["names"] = dict(vars(parts.names))
     if parts.machines:
@@ -198,11 +198,14 @@ def _names(fields: Fields) -> Names:
 def _calibration(fields: Fields, n_words: int) -> VerdictCalibration | None:
     if "calibration" not in fields:
         return None
-    own, shape = fields.fields("calibration"), (n_words,)
+    own = fields.fields("calibration")
+    stop_words = own.texts("stop_words") if "stop_words" in own else ()
+    own.require(len(set(stop_words)) == len(stop_words), "stop_words", "different words")
+    shape = (n_words + len(stop_words),)
     weights, idf = own.floats("weights", shape), own.floats("idf", shape)
     own.require(bool((idf > 0).all()), "idf", "numbers above 0")
     slope = own.number("slope", least=0)
-    return VerdictCalibration(slope, own.number("intercept"), weights, idf)
+    return VerdictCalibration(slope, own.number("intercept"), weights, idf, tuple(stop_words))
 
 
 def _set_aside(fields: Fields) -> dict[str, str]:

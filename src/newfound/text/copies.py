@@ -48,6 +48,7 @@ SIMILARITY = 0.7
 LONG = 10  # different words, without stop words
 MIN_WORDS, MIN_CHARACTERS = 4, 25
 
+_FIRST_STOP = 1 << 30  # numbers from here are those of stop words, while texts are read
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -66,12 +67,19 @@ class Copies:
         Number of passages that are kept elsewhere; 0 for a document that is a copy as a whole.
     novel : (n_documents,) array of bool
         Which documents are novel.
+    stop_words : dict of str to int
+        The column of each default stop word in `stops`; none if other stop words are in use.
+    stops : Boolean CSR matrix
+        The stop words of each document, which this reading of the texts finds on its way. The
+        row of a copy is empty.
     """
 
     first: Any
     copy_of: NDArray[np.intp]
     passages: NDArray[np.intp]
     novel: NDArray[np.bool_]
+    stop_words: dict[str, int]
+    stops: Any
 
     @property
     def is_copy(self) -> NDArray[np.bool_]:
@@ -176,7 +184,8 @@ def fold_copies(
     begins[1:] &= ~is_copied[:-1] | (stream.rows[1:] != stream.rows[:-1])
     passages = np.bincount(stream.rows[begins], minlength=len(texts))
     passages[copy_of != np.arange(len(texts))] = 0
-    return Copies(first, copy_of, passages, novel)
+    kept = sparse.diags(copy_of == np.arange(len(texts)), dtype=bool)
+    return Copies(first, copy_of, passages, novel, stream.stop_words, kept @ stream.stops)
 
 
 class _Stream:
@@ -189,18 +198,27 @@ class _Stream:
         have numbers after those that are.
     starts, starts_rows : ndarray
         Where `PASSAGE` words of one text begin, and the rows of these texts.
+    stop_words, stops
+        As in `Copies`.
     """
 
     def __init__(self, texts: Sequence[str], vectorizer: TextVectorizer) -> None:
         self.index = TermIndex(vectorizer.vocabulary_)
         numbers = dict(self.index.numbers)
+        self.stop_words: dict[str, int] = {}
 
         def code_of(form: str) -> int:
             term = vectorizer.term(form)
-            return STOP if term is None else numbers.setdefault(term, len(numbers))
+            if term is not None:
+                return numbers.setdefault(term, len(numbers))
+            word = vectorizer.default_stop_word(form)
+            if word is None:
+                return STOP
+            return _FIRST_STOP + self.stop_words.setdefault(word, len(self.stop_words))
 
         self.pairs = vectorizer.ngram_range[1] == 2
         codes = encode(Encoder(code_of), check_texts(texts), ordered=True, breaks=self.pairs)
+        self.stops = self._take_stops(codes, len(texts))
         is_word = codes >= 0
         if isinstance(texts, TokenizedTexts):  # a text without an order of words has no passages
             is_word &= np.append(texts.has_order, True)[np.cumsum(codes == END)]
@@ -213,6 +231,17 @@ class _Stream:
         ends = self.rows[PASSAGE - 1 :]
         self.starts = np.flatnonzero(self.rows[: len(ends)] == ends)
         self.starts_rows = self.rows[self.starts]
+
+    def _take_stops(self, codes: NDArray[np.int32], n_texts: int) -> Any:
+        """Return the stop words of each text, and leave `STOP` in their places."""
+        places = np.flatnonzero(codes >= _FIRST_STOP)
+        columns = codes[places] - _FIRST_STOP
+        rows = np.searchsorted(np.flatnonzero(codes == END), places)
+        codes[places] = STOP
+        entries = np.ones(len(places), dtype=bool), (rows, columns)
+        stops = sparse.coo_matrix(entries, shape=(n_texts, len(self.stop_words))).tocsr()
+        stops.sum_duplicates()
+        return stops
 
     def hashes(self) -> NDArray[np.uint64]:
         """Return a number for the words of each passage; equal passages have equal numbers."""

@@ -280,6 +280,23 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
         word, lemma = found
         return self.lemmas_.get(word) or self.lemmas_.get(lemma, lemma)
 
+    def default_stop_word(self, form: str) -> str | None:
+        """Return the default stop word that a word in lower case is left out as, or None.
+
+        Examples
+        --------
+        >>> vectorizer = TextVectorizer(ignore="of").fit(["Rugby matches"])
+        >>> [vectorizer.default_stop_word(word) for word in ("the", "who's", "of", "match")]
+        ['the', 'who', None, None]
+        """
+        if not isinstance(self.stop_words, str):
+            return None
+        listed = (form, without_clitics(form, self.language))
+        found = next((word for word in listed if word in self.stop_words_), None)
+        if found is None or self.ignore is None or not compile_ignore(self.ignore).fullmatch(found):
+            return found
+        return None
+
     def _word_and_lemma(self, form: str) -> tuple[str, str] | None:
         """Return a form without clitics and its lemma in the dictionary; None for a stop word."""
         word = without_clitics(form, self.language)
