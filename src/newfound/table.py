@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from newfound.marks import visible
 from newfound.storage.files import replacing
 
-__all__ = ["AsTable", "Table", "guard_formula", "jsonable"]
+__all__ = ["AsTable", "Table", "csv_row", "guard_formula", "jsonable"]
 
 _ROWS_SHOWN = 10
 
@@ -210,7 +210,7 @@ class Table:
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(map(guard_formula, self.columns))
         for row in self.to_records():
-            writer.writerow(map(_cell, row.values()))
+            writer.writerow(csv_row(row.values()))
         return _written(text.getvalue(), path, force=force)
 
     def to_json(
@@ -309,6 +309,17 @@ def guard_formula(text: str) -> str:
     ["'=1+1", "' @SUM(A1)", "'＝1", 'a=b']
     """
     return f"'{text}" if _FORMULA.match(text) else text
+
+
+def csv_row(values: Iterable[Any]) -> list[Any]:
+    """Return the values of a row as they go into a CSV file; see `Table.to_csv`.
+
+    Examples
+    --------
+    >>> csv_row([["a", "b"], 0.5, "=1+1"])
+    ['a|b', 0.5, "'=1+1"]
+    """
+    return [_cell(value) for value in values]
 
 
 def _cell(value: Any) -> Any:

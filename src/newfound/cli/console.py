@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group, RenderableType
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -52,6 +60,7 @@ _FORMS_SHOWN = 3
 _RULES_SHOWN = 4
 _CURVE_WIDTH = 16
 _NAME_LENGTH = 12  # of a side, in the heading of a column
+_MANY = 10_000  # documents, from which on their rate is shown
 _CONTROLS = re.compile(r"[\x7f-\x9f]")
 
 
@@ -207,12 +216,21 @@ def epochs_of(step: str, update: Callable[[str, int, int], None]) -> Callable[[E
     return after_epoch
 
 
+class _Rate(ProgressColumn):
+    """How many documents are done in a second, of a step that counts many."""
+
+    def render(self, task: Task) -> Text:
+        counts = task.total is not None and task.total >= _MANY and task.speed is not None
+        return Text(f"{task.speed:,.0f} a second" if counts else "")
+
+
 def _progress() -> Progress:
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.percentage:>3.0f} %"),
         TimeRemainingColumn(),
+        _Rate(),
         console=console(sys.stderr),
         transient=True,
     )

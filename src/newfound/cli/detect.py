@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from newfound.cli.console import epochs_of, outcome, print_json, say, show, words_table, working
-from newfound.cli.described import top_words, words_title
+from newfound.cli.console import epochs_of, outcome, print_json, say, working
+from newfound.cli.detect_stream import check_stream, detect_stream, is_dataset
+from newfound.cli.detected import Found, as_data, found_in, show_found
 from newfound.cli.options import (
     PATH_HELP,
     Encoding,
@@ -36,10 +36,9 @@ from newfound.cli.options import (
 )
 from newfound.cli.outputs import check_table_format, write
 from newfound.cli.stream import print_lines
-from newfound.marks import visible
 
 if TYPE_CHECKING:
-    from newfound.detection.detection import Detection, Progress
+    from newfound.detection.detection import Progress
     from newfound.detection.detector import NoveltyDetector
     from newfound.text.documents import Documents
 
@@ -145,6 +144,28 @@ def detect(
             "described or grouped.",
         ),
     ] = False,
+    stream: Annotated[
+        bool,
+        typer.Option(
+            "--stream",
+            help="Read, score and write documents batch by batch, for more than fit in memory. "
+            "Always so for a folder of Parquet files and for a quoted pattern such as "
+            "'data/*.parquet'. Groups and words are those of a sample of the novel documents.",
+        ),
+    ] = False,
+    sample: Annotated[
+        int,
+        typer.Option(min=5, help="With --stream: novel documents to group and describe, at most."),
+    ] = 5_000,
+    no_reasons: Annotated[
+        bool, typer.Option("--no-reasons", help="With --stream: scores only, many times faster.")
+    ] = False,
+    skip_bad: Annotated[
+        bool,
+        typer.Option(
+            "--skip-bad", help="With --stream: leave out files and row groups that cannot be read."
+        ),
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Find the incoming documents that are new, learning from known ones only.
@@ -161,7 +182,10 @@ def detect(
     paths_out = {"--output": output, "--save": save, "--report": report}
     check_distinct(paths_out, {"--known": known, "--incoming": incoming, "--model": model})
     check_table_format(output)
-    paths = [incoming] if known is None else [known, incoming]
+    stream = stream or is_dataset(incoming)
+    check_stream(context, output, stream=stream)
+    table = "incoming.parquet" if is_dataset(incoming) else incoming
+    paths = [table] if known is None else [known, table]
     columns = [incoming_column] if known is None else [known_column, incoming_column]
     read_options = reading_options(paths, columns, text_column, format)
     if known is not None:
@@ -178,7 +202,7 @@ def detect(
             "ignore": ignore,
         }
         began = perf_counter()
-        n_read = len(paths) - json_lines  # a stream is read later
+        n_read = len(paths) - (json_lines or stream)  # a stream is read later
         read = _read(paths[:n_read], read_options[:n_read], encoding, quiet=quiet)
         seconds = {"reading": perf_counter() - began}
         old = None if known is None else read[0]
@@ -190,6 +214,26 @@ def detect(
                 write([], ("detector", detector, save), force=force, quiet=quiet)
                 n_novel = print_lines(detector, incoming, read_options[-1], encoding)
                 _end(n_novel, fail_on_novel)
+                return
+            if stream:
+                options = {name: read_options[-1][name] for name in ("text_column", "format")}
+                source = {**options, "encoding": encoding, "skip_bad": skip_bad}
+                found = detect_stream(
+                    detector,
+                    incoming,
+                    source,
+                    known=None if old is None else old.texts,
+                    output=output,
+                    force=force,
+                    reasons=not no_reasons,
+                    describe=not no_description,
+                    top=top,
+                    sample=sample,
+                    quiet=quiet,
+                    progress=progress,
+                )
+                write([], ("detector", detector, save), force=force, quiet=quiet)
+                _finish(found, top, json=json, fail_on_novel=fail_on_novel)
                 return
             began = perf_counter()
             detection = detector.detect(
@@ -210,11 +254,17 @@ def detect(
             write_page(report, page, force=force)
             if not quiet:
                 say(f"wrote the report to {report}; open it in any browser.")
-        if json:
-            print_json(_data(detection, read[-1], top))
-        else:
-            _show(detection, read[-1], top)
-        _end(detection.n_novel, fail_on_novel)
+        found = found_in(detection, read[-1])
+        _finish(found, top, json=json, fail_on_novel=fail_on_novel)
+
+
+def _finish(found: Found, top: int, *, json: bool, fail_on_novel: int | None) -> None:
+    """Print what was found, and end."""
+    if json:
+        print_json(as_data(found, top))
+    else:
+        show_found(found, top)
+    _end(found.n_novel, fail_on_novel)
 
 
 def _end(n_novel: int, fail_on_novel: int | None) -> None:
@@ -303,85 +353,3 @@ def _load(model: Path, jobs: int, alpha: float | None) -> NoveltyDetector:
     if alpha is not None:
         detector.alpha = alpha
     return detector
-
-
-def _data(detection: Detection, incoming: Documents, top: int) -> dict[str, Any]:
-    detector, share = detection.detector, detection.share
-    described = detection.description
-    return {
-        "newfound": version("newfound"),
-        "incoming": {
-            "source": incoming.source,
-            "documents": len(incoming),
-            "found": dict(incoming.found),
-        },
-        "alpha": detection.alpha,
-        "known": dict(detector.n_documents_),
-        "classes": len(detector.classes_),
-        "novel": detection.n_novel,
-        "expected_false": detection.expected_false if detection.n_novel else None,
-        "share_new": {"share": share.share, "low": share.low, "high": share.high},
-        "documents": detection.to_records(),
-        "groups": [
-            {
-                "name": group.name,
-                "size": group.size,
-                "documents": [str(detection["document"][i]) for i in group.documents.tolist()],
-                "words": group.words.take(slice(top)).to_records(),
-            }
-            for group in detection.groups
-        ],
-        "novel_words": [] if described is None else top_words(described, top),
-    }
-
-
-def _show(detection: Detection, incoming: Documents, top: int) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-    from rich.text import Text
-
-    share, alpha = detection.share, detection.alpha
-    n = len(incoming)
-    lines = Text(
-        f"{detection.n_novel:,} of {n:,} incoming documents are called novel at alpha = {alpha:g}; "
-        f"an estimated {share.share:.0%} of all are new ({share.low:.0%} to {share.high:.0%}), if "
-        "the known ones among them are like those learned from.\n"
-    )
-    if detection.n_novel:
-        lines.append(
-            f"Of those called novel, about {detection.expected_false:.0%} can be expected to be "
-            "known.\n"
-        )
-    table = Table(
-        title="The most novel documents", title_justify="left", title_style="bold", box=SIMPLE_HEAD
-    )
-    table.add_column("p", justify="right", no_wrap=True)
-    table.add_column("novelty", justify="right", no_wrap=True)
-    table.add_column("text", max_width=60)
-    table.add_column("nearest", max_width=24)
-    table.add_column("why")
-    for row in detection.novel().take(slice(top)):
-        text = " ".join(row["text"][:400].split())
-        table.add_row(
-            f"{row['p_value']:.4f}",
-            f"{row['novelty']:.1f}",
-            visible(text if len(text) <= 120 else text[:119] + "…"),
-            visible(str(row["nearest"])),
-            visible(row["why"]),
-        )
-    shown: list[Any] = [lines, table] if detection.n_novel else [lines]
-    for number, group in enumerate(detection.groups, 1):
-        words = ", ".join(group.words["word"][:10].tolist())
-        what = f"Group {number}, {_documents(group.size)}: "
-        if len(detection.groups) == 1:
-            what = "They do not divide into groups; their most characteristic words: "
-        shown.append(Text(what + visible(words)))
-    if detection.description is not None:
-        rows = top_words(detection.description, top)
-        title = words_title(detection.description, "novel")
-        shown += [Text(), words_table(rows, "novel", title)]
-    show(*shown)
-
-
-def _documents(n: int) -> str:
-    return f"{n:,} document{'' if n == 1 else 's'}"

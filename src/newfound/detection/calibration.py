@@ -19,9 +19,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Calibration", "ShareOfNew", "check_alpha", "held_back_needed", "share_of_new"]
+__all__ = [
+    "CUT",
+    "Calibration",
+    "ShareOfNew",
+    "check_alpha",
+    "held_back_needed",
+    "share_from_counts",
+    "share_of_new",
+]
 
-_CUT = 0.5  # p-values above it are taken as those of known documents
+CUT = 0.5  # p-values above it are taken as those of known documents
 _Z = 1.645  # 90 %
 MIN_ALPHA = 1e-9  # it needs a thousand million held-back documents
 _OWN = 5  # a class has its own threshold from _OWN / alpha held-back documents on
@@ -192,13 +200,24 @@ def share_of_new(p_values: ArrayLike, n_held_back: int | None = None) -> ShareOf
     p = np.asarray(p_values, dtype=np.float64)
     if p.ndim != 1 or not len(p) or not ((p >= 0) & (p <= 1)).all():
         raise ValueError("p_values must be one or more numbers from 0 to 1, in one dimension.")
-    above = float((p > _CUT).mean())
-    share = 1 - above / (1 - _CUT)
-    variance = max(above * (1 - above), 1 / len(p)) / len(p)
+    return share_from_counts(int((p > CUT).sum()), len(p), n_held_back)
+
+
+def share_from_counts(n_above: int, n: int, n_held_back: int | None = None) -> ShareOfNew:
+    """Return the same as `share_of_new`, from the number of p-values above `CUT`.
+
+    Examples
+    --------
+    >>> share_from_counts(30, 100) == share_of_new([0.01] * 70 + [0.9] * 30)
+    True
+    """
+    above = n_above / n
+    share = 1 - above / (1 - CUT)
+    variance = max(above * (1 - above), 1 / n) / n
     if n_held_back is not None:
         # The share of known documents above the cut varies with the choice of held-back documents.
         known = min(1 - share, 1.0)
-        variance += _CUT * (1 - _CUT) * known**2 / (n_held_back + 2)
-    error = _Z * np.sqrt(variance) / (1 - _CUT)
+        variance += CUT * (1 - CUT) * known**2 / (n_held_back + 2)
+    error = _Z * np.sqrt(variance) / (1 - CUT)
     low, middle, high = (float(np.clip(x, 0, 1)) for x in (share - error, share, share + error))
     return ShareOfNew(middle, low, high)

@@ -41,6 +41,7 @@ __all__ = [
     "as_sides",
     "is_frame",
     "read_documents",
+    "records_with_text",
     "stream_documents",
     "with_text",
 ]
@@ -212,7 +213,7 @@ def stream_documents(
     given = Columns(text_column, None, date_column)
     reader = Reader(os.fspath(path), given, encoding, rows_looked_at=1)
     with reader.errors():
-        for record in _with_text(reader.records(format), reader.counts):
+        for record in records_with_text(reader.records(format), reader.counts):
             yield record.id, record.text or ""
 
 
@@ -318,7 +319,7 @@ def with_text(texts: Iterable[object]) -> Iterator[tuple[int, str]]:
     >>> list(with_text(["Rugby", " ", None, "Cricket"]))
     [(0, 'Rugby'), (3, 'Cricket')]
     """
-    for record in _with_text(_records(texts), Counter()):
+    for record in records_with_text(_records(texts), Counter()):
         yield int(record.id), record.text or ""
 
 
@@ -364,7 +365,7 @@ def _frame_records(frame: nw.DataFrame[Any], given: Columns) -> Iterator[Record]
     return records
 
 
-def _with_text(records: Iterable[Record], counts: Counter[str]) -> Iterator[Record]:
+def records_with_text(records: Iterable[Record], counts: Counter[str]) -> Iterator[Record]:
     """Iterate over the records that have text, and count the others."""
     for record in records:
         text = record.text
@@ -388,7 +389,7 @@ def _collect(
     """Return the documents, with duplicates counted."""
     kept: list[Record] = []
     seen: set[bytes] = set()
-    for record in _with_text(records, counts):
+    for record in records_with_text(records, counts):
         words = b" ".join((record.text or "").encode().split())
         digest = hashlib.blake2b(words, digest_size=16).digest()
         if digest in seen:

@@ -1,0 +1,130 @@
+"""``newfound detect --stream``: documents that are read, scored and written batch by batch."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from newfound.cli.console import say
+from newfound.cli.detected import Found, named_groups
+
+if TYPE_CHECKING:
+    from newfound.detection.detection import Detection
+    from newfound.detection.detector import NoveltyDetector
+    from newfound.scale.sources import Source
+    from newfound.scale.tally import Tally
+
+__all__ = ["check_stream", "detect_stream", "is_dataset"]
+
+_ONLY_STREAM = ("sample", "no_reasons", "skip_bad")
+_NOT_STREAM = ("report", "json_lines")
+
+
+def is_dataset(path: str) -> bool:
+    """Return whether a path stands for many tables; see `newfound.scale.sources.is_dataset`."""
+    if path == "-" or os.path.isfile(path):
+        return False  # importing what asks further takes a second
+    from newfound.scale.sources import is_dataset as is_many
+
+    return is_many(path)
+
+
+def check_stream(context: typer.Context, output: Path | None, *, stream: bool) -> None:
+    """Reject options that a stream does not have, and those that only a stream has."""
+    for name in _NOT_STREAM if stream else _ONLY_STREAM:
+        source = context.get_parameter_source(name)
+        if source is None or source.name == "DEFAULT":
+            continue
+        option = "--" + name.replace("_", "-")
+        if stream:
+            raise typer.BadParameter(f"{option} is not for a stream of documents; leave it out.")
+        raise typer.BadParameter(f"{option} is for --stream; give --stream, too.")
+    if stream and output is not None and output.suffix.lower() == ".json":
+        raise typer.BadParameter(f"--output {output}: a stream is written to .csv or .parquet.")
+
+
+def detect_stream(
+    detector: NoveltyDetector,
+    path: str,
+    options: dict[str, Any],
+    *,
+    known: Sequence[str] | None,
+    output: Path | None,
+    force: bool,
+    reasons: bool,
+    describe: bool,
+    top: int,
+    sample: int,
+    quiet: bool,
+    progress: Callable[[str, int, int], None] | None,
+) -> Found:
+    """Score and write the documents of a path; describe and group a sample of the novel ones."""
+    from newfound.scale.scoring import score, scored_schema
+    from newfound.scale.sources import Source
+    from newfound.scale.tally import Tally
+    from newfound.scale.writing import row_writer
+    from newfound.text.documents import DocumentError
+
+    began = perf_counter()
+    source, tally = Source(path, **options), Tally(detector, top=top, sample=sample)
+    schema = scored_schema(source.schema, detector, reasons=reasons)
+    writer = nullcontext(None) if output is None else row_writer(output, schema, force=force)
+    total = None if progress is None else source.n_rows()
+    with writer as write:
+        scored = score(source, detector, reasons=reasons, n_jobs=detector.n_jobs)
+        for batch in scored:
+            tally.add(batch)
+            if write is not None:
+                write(batch)
+            if progress is not None:
+                progress("Scoring", tally.n, total or tally.n)
+        if not tally.n:
+            raise DocumentError(f"There are no incoming documents with text in {path}.")
+    if not quiet:
+        seconds = perf_counter() - began
+        say(f"{source.summary()}; {tally.n / seconds:,.0f} documents a second")
+        for problem in source.problems:
+            say(f"left out: {problem}")
+        if output is not None:
+            say(f"wrote the documents to {output}.")
+    detection = None
+    if tally.n_novel:
+        detection = detector.detect(tally.sample, known=known, describe=describe, progress=progress)
+    return _found(path, source, tally, detection)
+
+
+def _found(path: str, source: Source, tally: Tally, detection: Detection | None) -> Found:
+    return Found(
+        source=path,
+        n=tally.n,
+        n_novel=tally.n_novel,
+        left_out=dict(source.found),
+        detector=tally.detector,
+        alpha=tally.alpha,
+        share=tally.share,
+        expected_false=tally.expected_false,
+        most_novel=tally.most_novel,
+        rows=list(_with_groups(tally.most_novel, detection)),
+        groups=[] if detection is None else named_groups(detection),
+        description=None if detection is None else detection.description,
+        stream={"sampled": len(tally.sample), "could_not_be_read": dict(source.bad)},
+    )
+
+
+def _with_groups(
+    rows: Sequence[dict[str, Any]], detection: Detection | None
+) -> Iterator[dict[str, Any]]:
+    """Add the group of each row, where it is in the sample, and what was not asked for."""
+    groups = {}
+    if detection is not None:
+        columns = (detection[name].tolist() for name in ("document", "group", "group_name"))
+        groups = {name: (number, title) for name, number, title in zip(*columns, strict=True)}
+    for row in rows:
+        number, title = groups.get(row["document"], (0, ""))
+        yield {"why": "", "reasons": [], **row, "group": number, "group_name": title}

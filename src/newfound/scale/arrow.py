@@ -1,0 +1,68 @@
+"""What is asked of Arrow: the library itself, columns of text, and errors that name the column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+from newfound.text.readers import DocumentError
+
+__all__ = ["check_text_column", "pyarrow", "texts_of"]
+
+
+def pyarrow(module: str = "") -> Any:
+    """Return pyarrow, or one of its modules; without it, say how to install it."""
+    try:
+        return import_module(f"pyarrow.{module}" if module else "pyarrow")
+    except ImportError as error:
+        raise ImportError("This needs pyarrow: pip install 'newfound[scale]'") from error
+
+
+def check_text_column(schema: Any, name: str, where: str) -> None:
+    """Raise a `DocumentError` unless a schema has one column of this name, and it holds text.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+        The columns.
+    name : str
+        The column that has to hold text.
+    where : str
+        What has the schema, for the message.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> check_text_column(pa.schema([("text", pa.int64())]), "text", "a.parquet")
+    Traceback (most recent call last):
+    ...
+    newfound.text.readers.DocumentError: The column 'text' of a.parquet holds int64, not text.
+    """
+    places = schema.get_all_field_indices(name)
+    if not places:
+        raise DocumentError(f"{where} has no column {name!r}; it has: {_names(schema.names)}.")
+    if len(places) > 1:
+        raise DocumentError(f"{where} has several columns called {name!r}; rename them.")
+    kind = schema.field(places[0]).type
+    if not _is_text(kind):
+        raise DocumentError(f"The column {name!r} of {where} holds {kind}, not text.")
+
+
+def _is_text(kind: Any) -> bool:
+    types = pyarrow("types")
+    if types.is_dictionary(kind):
+        return _is_text(kind.value_type)
+    checks = (types.is_string, types.is_large_string, types.is_string_view, types.is_null)
+    return any(check(kind) for check in checks)
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(map(str, names)) or "none"
+
+
+def texts_of(batch: Any, name: str) -> list[str | None]:
+    """Return a column of text as a list; None for a missing value."""
+    check_text_column(batch.schema, name, "The batch")
+    texts: list[str | None] = batch.column(batch.schema.get_field_index(name)).to_pylist()
+    return texts

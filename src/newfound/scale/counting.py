@@ -1,0 +1,171 @@
+"""Counts of words by side, batch by batch: the first pass of a description.
+
+Counts are sums of whole numbers, so that any engine can add them up in any order.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.scale.arrow import pyarrow, texts_of
+from newfound.text.encoding import Encoder, Occurrences
+from newfound.text.lemmas import Capitals
+from newfound.text.readers import DocumentError
+from newfound.text.validation import is_novel
+
+__all__ = ["add_counts", "count_batch", "counts_schema", "sides_of"]
+
+_MAX_CACHED = 1 << 20  # chunks of text that a thread remembers
+
+_local = threading.local()
+
+
+def counts_schema() -> Any:
+    """Return the schema of the batches that `count_batch` returns."""
+    pa = pyarrow()
+    return pa.schema(
+        [
+            ("kind", pa.string()),
+            ("word", pa.string()),
+            ("known", pa.int64()),
+            ("novel", pa.int64()),
+        ]
+    )
+
+
+def count_batch(batch: Any, *, text: str = "text", side: str = "side") -> Any:
+    """Count in how many documents of each side the words of a record batch occur.
+
+    Parameters
+    ----------
+    batch : pyarrow.RecordBatch
+        A row for each document; those without text are left out.
+    text : str, default="text"
+        The column with the texts.
+    side : str, default="side"
+        The column that says "known" or "novel", or 0 and 1 (novel).
+
+    Returns
+    -------
+    pyarrow.RecordBatch
+        With the columns ``kind``, ``word``, ``known`` and ``novel``. The kinds are "word", a word
+        in lower case, not lemmatised; "capital", a word with a capital inside a sentence; "noun",
+        one of these after *a* or *an*; and, with an empty word, "documents".
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> batch = pa.record_batch({"text": ["a scrum", "a try, a scrum"], "side": ["known", "novel"]})
+    >>> for row in count_batch(batch).to_pylist():
+    ...     print(*row.values())
+    documents  1 1
+    word a 1 1
+    word scrum 1 1
+    word try 0 1
+    """
+    texts, novel = texts_of(batch, text), sides_of(batch, side)
+    rows = [i for i, value in enumerate(texts) if value and not value.isspace()]
+    kept = [texts[i] or "" for i in rows]
+    is_new = novel[rows]
+    found: list[tuple[str, list[str], NDArray[np.int64]]] = []
+    sizes = np.array([[len(kept) - int(is_new.sum())], [int(is_new.sum())]])
+    found.append(("documents", [""], sizes))
+    found.append(("word", *_words(kept, is_new)))
+    found += _capitals(kept, is_new)
+    return _as_batch(found)
+
+
+def sides_of(batch: Any, side: str) -> NDArray[np.bool_]:
+    """Return which rows of a batch are novel, by the column that says their side."""
+    if side not in batch.schema.names:
+        names = ", ".join(batch.schema.names)
+        raise DocumentError(f"The batch has no column {side!r}; it has: {names}.")
+    values = batch.column(batch.schema.get_field_index(side)).to_pylist()
+    novel = {value: is_novel(value) for value in set(values)}
+    return np.array([novel[value] for value in values], bool)
+
+
+class _Forms:
+    """The words of texts, numbered as they are met."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+        self.encoder = Encoder(lambda form: self.numbers.setdefault(form, len(self.numbers)))
+
+
+def _words(texts: list[str], novel: NDArray[np.bool_]) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the words of texts, sorted, and in how many of each side each of them is."""
+    forms: _Forms | None = getattr(_local, "forms", None)
+    if forms is None or len(forms.encoder) > _MAX_CACHED:
+        forms = _local.forms = _Forms()
+    found = Occurrences(forms.encoder.encode(texts, ordered=False), pairs=False)
+    n = len(forms.numbers)
+    # A text is a set of chunks, but several chunks can have the same word.
+    cells = np.unique(found.word_rows.astype(np.int64) * max(n, 1) + found.words)
+    rows, words = np.divmod(cells, max(n, 1))
+    sides = [np.bincount(words[novel[rows] == side], minlength=n) for side in (False, True)]
+    counts = np.stack(sides)
+    used = np.flatnonzero(counts.any(axis=0))
+    names = list(forms.numbers)
+    named = sorted((names[i], i) for i in used.tolist())
+    return [name for name, _ in named], counts[:, [i for _, i in named]]
+
+
+def _capitals(
+    texts: list[str], novel: NDArray[np.bool_]
+) -> list[tuple[str, list[str], NDArray[np.int64]]]:
+    """Return the counts of words with capitals, as `newfound.text.lemmas.Capitals` counts them."""
+    by_side = []
+    for side in (False, True):
+        capitals = Capitals()
+        for i in np.flatnonzero(novel == side).tolist():
+            capitals.count(texts[i])
+        by_side.append((capitals.documents, Counter(dict.fromkeys(capitals.nouns, 1))))
+    found = []
+    for kind, sides in zip(("capital", "noun"), zip(*by_side, strict=True), strict=True):
+        names = sorted(set().union(*sides))
+        counts = np.array([[side[name] for name in names] for side in sides], np.int64)
+        found.append((kind, names, counts.reshape(2, -1)))
+    return found
+
+
+def _as_batch(found: list[tuple[str, list[str], NDArray[np.int64]]]) -> Any:
+    pa = pyarrow()
+    kinds = [kind for kind, names, _ in found for _ in names]
+    words = [name for _, names, _ in found for name in names]
+    known, novel = np.concatenate([counts for _, _, counts in found], axis=1)
+    return pa.RecordBatch.from_arrays(
+        [pa.array(kinds, pa.string()), pa.array(words, pa.string()), pa.array(known),
+         pa.array(novel)],
+        schema=counts_schema(),
+    )  # fmt: skip
+
+
+def add_counts(batches: Iterable[Any]) -> Any:
+    """Add up what `count_batch` returned, in any order.
+
+    Parameters
+    ----------
+    batches : iterable of pyarrow.RecordBatch or pyarrow.Table
+        Counts.
+
+    Returns
+    -------
+    pyarrow.Table
+        Sorted by kind and word.
+    """
+    pa = pyarrow()
+    tables = [b if isinstance(b, pa.Table) else pa.Table.from_batches([b]) for b in batches]
+    if not tables:
+        return counts_schema().empty_table()
+    sums = pa.concat_tables(tables).group_by(["kind", "word"], use_threads=False)
+    added = sums.aggregate([("known", "sum"), ("novel", "sum")])
+    columns = added.select(["kind", "word", "known_sum", "novel_sum"]).columns
+    named = pa.Table.from_arrays(columns, schema=counts_schema())
+    return named.sort_by([("kind", "ascending"), ("word", "ascending")])

@@ -1,0 +1,309 @@
+"""Documents of many files as a stream of Arrow record batches, and what bad files get.
+
+A `Source` reads one row group of one Parquet file at a time. What cannot be read is one sentence
+that names the file and the row group; with `skip_bad` it is counted instead, and the rest is read.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from newfound.scale.arrow import check_text_column, pyarrow
+from newfound.text.documents import records_with_text
+from newfound.text.readers import (
+    Columns,
+    DocumentError,
+    Reader,
+    Record,
+    choose_columns,
+    format_of,
+    make_record,
+)
+
+__all__ = ["BATCH", "Source", "is_dataset"]
+
+BATCH = 10_000  # documents
+_REPORTED = 10  # problems that are kept as sentences
+
+
+def is_dataset(path: str) -> bool:
+    """Return whether a path stands for many tables: a pattern, or a folder of Parquet files.
+
+    Examples
+    --------
+    >>> is_dataset("data/*.parquet"), is_dataset("data.parquet"), is_dataset("-")
+    (True, False, False)
+    """
+    if path == "-" or os.path.isfile(path):
+        return False
+    if os.path.isdir(path):
+        files = _files_below(path)
+        return bool(files) and all(_is_parquet(file) for file in files)
+    return glob.has_magic(path)
+
+
+def _is_parquet(file: str) -> bool:
+    return file.lower().endswith((".parquet", ".pq"))
+
+
+def _files_below(folder: str) -> list[str]:
+    """Return the files of a folder, sorted; engines mark their own with a dot or an underscore."""
+    found = []
+    for root, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
+        found += [os.path.join(root, name) for name in files if not name.startswith((".", "_"))]
+    return sorted(found)
+
+
+class Source:
+    """The documents of files, as Arrow record batches with the columns ``document`` and ``text``.
+
+    Documents that are empty, blank or no text are left out and counted, as `read_documents` does.
+
+    Parameters
+    ----------
+    path : path or sequence of paths
+        A file (Parquet, CSV, JSON lines, text), a folder of Parquet files as engines write it, or a
+        pattern such as ``data/*.parquet``. Files are read in the order of their names.
+    text_column : str, optional
+        The column with the texts; by default *text*, or the only column of strings.
+    label_column, date_column : str, optional
+        Further columns to read, as ``label`` and ``date``.
+    format, encoding : str, optional
+        As in `read_documents`.
+    batch_size : int, default=10000
+        Number of documents of a batch.
+    skip_bad : bool, default=False
+        Leave out files and row groups that cannot be read, instead of raising a `DocumentError`.
+
+    Attributes
+    ----------
+    files : list of str
+        The files.
+    found : Counter of str
+        Documents that were left out, by reason, once the batches are read.
+    bad : Counter of str
+        With `skip_bad`: ``files`` and ``row groups`` that were left out, and their ``rows``.
+    problems : list of str
+        The first of these, a sentence each.
+    n_documents : int
+        The number of documents read so far.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import pyarrow as pa, pyarrow.parquet as pq
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> for name in ("b", "a"):
+    ...     table = pa.table({"text": [f"{name}1", None, f"{name}2"]})
+    ...     pq.write_table(table, os.path.join(folder.name, f"{name}.parquet"))
+    >>> source = Source(folder.name)
+    >>> [batch.to_pylist() for batch in source][0][:2]
+    [{'document': 'a.parquet:1', 'text': 'a1'}, {'document': 'a.parquet:3', 'text': 'a2'}]
+    >>> source.n_documents, dict(source.found)
+    (4, {'empty': 2})
+    >>> folder.cleanup()
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        *,
+        text_column: str | None = None,
+        label_column: str | None = None,
+        date_column: str | None = None,
+        format: str | None = None,
+        encoding: str | None = None,
+        batch_size: int = BATCH,
+        skip_bad: bool = False,
+    ) -> None:
+        paths = [path] if isinstance(path, str | os.PathLike) else list(path)
+        self.names = _named_files([os.fspath(one) for one in paths])
+        self.files = list(self.names)
+        self.given = Columns(text_column, label_column, date_column)
+        self.format, self.encoding = format, encoding
+        self.batch_size, self.skip_bad = batch_size, skip_bad
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what was counted."""
+        self.found: Counter[str] = Counter()
+        self.bad: Counter[str] = Counter()
+        self.problems: list[str] = []
+        self.n_documents = 0
+
+    @property
+    def schema(self) -> Any:
+        """The schema of the batches."""
+        pa = pyarrow()
+        names = ["document", "text"]
+        names += [name for name in ("label", "date") if getattr(self.given, name) is not None]
+        kinds = {"date": pa.date32()}
+        return pa.schema([(name, kinds.get(name, pa.string())) for name in names])
+
+    def n_rows(self) -> int | None:
+        """Return the number of rows that the files say they have; None if one does not say."""
+        rows = 0
+        for file in self.files:
+            if not _is_parquet(file) or self.format not in (None, "parquet"):
+                return None
+            try:
+                rows += pyarrow("parquet").read_metadata(file).num_rows
+            except (OSError, ValueError):  # `__iter__` says what is wrong
+                return None
+        return rows
+
+    def __iter__(self) -> Iterator[Any]:
+        """Read the files, and iterate over the batches."""
+        self.reset()
+        pa, schema = pyarrow(), self.schema
+        rows: list[tuple[Any, ...]] = []
+        for row in self._rows():
+            rows.append(row)
+            if len(rows) == self.batch_size:
+                self.n_documents += len(rows)
+                yield _batch(pa, rows, schema)
+                rows = []
+        if rows:
+            self.n_documents += len(rows)
+            yield _batch(pa, rows, schema)
+
+    def _rows(self) -> Iterator[tuple[Any, ...]]:
+        width = len(self.schema)
+        more = [i for i, name in enumerate(("label", "date")) if getattr(self.given, name)]
+        for file, name in self.names.items():
+            parquet = self.format == "parquet" or (self.format is None and _is_parquet(file))
+            records = self._parquet(file, name) if parquet else self._other(file)
+            for record in records_with_text(records, self.found):
+                values = (record.label, record.date)
+                yield (record.id, record.text, *(values[i] for i in more))[:width]
+
+    def _other(self, file: str) -> Iterator[Record]:
+        """Iterate over the records of a file that is no Parquet file."""
+        reader = Reader(file, self.given, self.encoding)
+        with self._skipping("files", _Unread()), reader.errors():
+            yield from reader.records(self.format)
+        self.found.update(reader.counts)
+
+    def _parquet(self, file: str, name: str) -> Iterator[Record]:
+        """Iterate over the records of a Parquet file."""
+        unread = _Unread()
+        with self._skipping("files", unread):
+            with _told(f"{file} is not a complete Parquet file"):
+                table = pyarrow("parquet").ParquetFile(file)
+            with table:
+                unread.rows = table.metadata.num_rows
+                columns = self._columns(table.schema_arrow, file)
+                first = 1
+                for number in range(table.metadata.num_row_groups):
+                    group = _Unread(table.metadata.row_group(number).num_rows)
+                    size, where = group.rows, f"{file}, row group {number}"
+                    with self._skipping("row groups", group), _told(f"{where}, cannot be read"):
+                        for batch in self._batches_of_group(table, number, columns):
+                            start, group.rows = first + size - group.rows, group.rows - len(batch)
+                            yield from _records(batch, columns, name, start, where)
+                    first += size
+
+    def _batches_of_group(self, table: Any, number: int, columns: Columns) -> Iterator[Any]:
+        wanted = [column for column in columns if column is not None]
+        size = min(self.batch_size, BATCH)
+        batches: Iterator[Any] = table.iter_batches(size, row_groups=[number], columns=wanted)
+        return batches
+
+    def _columns(self, schema: Any, file: str) -> Columns:
+        strings = [field.name for field in schema if "string" in str(field.type)]
+        columns = choose_columns(schema.names, strings, self.given, file)
+        check_text_column(schema, columns.text, file)
+        return columns
+
+    @contextmanager
+    def _skipping(self, what: str, unread: _Unread) -> Iterator[None]:
+        """Count what cannot be read, if it is to be skipped."""
+        try:
+            yield
+        except DocumentError as error:
+            if not self.skip_bad:
+                raise
+            self.bad[what] += 1
+            self.bad["rows"] += unread.rows
+            if len(self.problems) < _REPORTED:
+                self.problems.append(str(error))
+
+    def summary(self) -> str:
+        """Return one line that says what was read, what was left out, and what was bad."""
+        n, files = self.n_documents, len(self.files)
+        parts = [f"{n:,} document{'' if n == 1 else 's'} from {files:,} file{'s'[: files != 1]}"]
+        if self.found:
+            counts = ", ".join(f"{n:,} {kind}" for kind, n in (+self.found).items())
+            parts.append(f"left out: {counts}")
+        if self.bad:
+            counts = ", ".join(f"{n:,} {kind}" for kind, n in (+self.bad).items())
+            parts.append(f"could not be read: {counts}")
+        return "; ".join(parts)
+
+
+@dataclass
+class _Unread:
+    """The number of rows that are lost if an error occurs now."""
+
+    rows: int = 0
+
+
+def _records(batch: Any, columns: Columns, name: str, first: int, where: str) -> Iterator[Record]:
+    """Iterate over the records of a batch; `first` is the number of its first row."""
+    if columns.label is not None or columns.date is not None:
+        for number, row in enumerate(batch.to_pylist(), first):
+            yield make_record(row, columns, f"{name}:{number}", f"{where}, row {number},")
+        return
+    texts = batch.column(columns.text).to_pylist()
+    ids = [None] * len(texts) if columns.id is None else batch.column(columns.id).to_pylist()
+    for number, (id, text) in enumerate(zip(ids, texts, strict=True), first):
+        yield Record(f"{name}:{number}" if id is None or id == "" else str(id), text)
+
+
+def _batch(pa: Any, rows: list[tuple[Any, ...]], schema: Any) -> Any:
+    columns = zip(*rows, strict=True)
+    arrays = [pa.array(list(c), field.type) for c, field in zip(columns, schema, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    """Turn errors of Arrow and of the system into a `DocumentError` of one sentence."""
+    try:
+        yield
+    except DocumentError:
+        raise
+    except FileNotFoundError as error:
+        raise DocumentError(f"There is no file {error.filename or what.split(',')[0]}.") from error
+    except (OSError, ValueError, TypeError, NotImplementedError, pyarrow().ArrowException) as error:
+        reason = " ".join(str(error).split())[:200].rstrip(".")
+        raise DocumentError(f"{what}: {reason}.") from error
+
+
+def _named_files(paths: Sequence[str]) -> dict[str, str]:
+    """Return the files of paths, with the name that the documents of each have."""
+    found: dict[str, str] = {}
+    for path in paths:
+        if os.path.isdir(path):
+            files = _files_below(path)
+            found.update((file, os.path.relpath(file, path).replace(os.sep, "/")) for file in files)
+            if not files:
+                raise DocumentError(f"There are no files in {path}.")
+        elif not os.path.exists(path) and glob.has_magic(path):
+            files = sorted(file for file in glob.glob(path, recursive=True) if os.path.isfile(file))
+            if not files:
+                raise DocumentError(f"No file matches {path}.")
+            found.update((file, os.path.basename(file)) for file in files)
+        else:
+            found[path] = os.path.basename(path)
+    for file in found:
+        if format_of(file) in (None, "folder") and not _is_parquet(file) and len(found) > 1:
+            raise DocumentError(f"{file} has no known format; leave it out of {paths[0]}.")
+    return found
