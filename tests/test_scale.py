@@ -116,6 +116,13 @@ def test_batches_are_not_kept(detector, texts):
     assert len(alive) > 20
 
 
+def test_what_was_scored_before_does_not_matter(model, texts):
+    one, other = newfound.NoveltyDetector.load(model), newfound.NoveltyDetector.load(model)
+    forward = one.novelty(texts).tolist()
+    backward = [other.novelty([text])[0] for text in reversed(texts)][::-1]
+    assert forward == backward  # the same bits, with unseen words met in another order
+
+
 def test_rows_without_text_stay_and_have_no_score(detector):
     batch = pa.record_batch({"id": [1, 2, 3], "message": ["zyxw", None, " \n"]})
     rows = score_batch(batch, detector, text="message").to_pylist()

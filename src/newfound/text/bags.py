@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -129,7 +129,7 @@ class BagReader:
         key_rows, keys = _distinct(found.key_rows, found.keys)
         columns, pairs = self._index.word_columns(words), self._index.pair_columns(keys)
         new = columns < 0
-        numbers, places = np.unique(words[new], return_inverse=True)
+        unseen, unseen_rows, unseen_places = _named(names, words[new], word_rows[new])
         return Bags(
             _boolean_csr(
                 (word_rows, key_rows), (columns, pairs), (n, len(self.vectorizer.vocabulary_))
@@ -138,10 +138,29 @@ class BagReader:
             np.bincount(key_rows[pairs < 0], minlength=n),
             np.bincount(word_rows, minlength=n),
             np.bincount(key_rows, minlength=n),
-            tuple(names[number] for number in numbers.tolist()),
-            word_rows[new],
-            places,
+            unseen,
+            unseen_rows,
+            unseen_places,
         )
+
+
+def _named(
+    names: Mapping[int, str], words: NDArray[np.int64], rows: NDArray[np.int64]
+) -> tuple[tuple[str, ...], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the names of unseen words, sorted, and which row has which of them.
+
+    Their numbers depend on the texts that were read before. Sums over the words of a text are in
+    the order of their names, so that they are the same bits whatever was read before.
+    """
+    numbers, places = np.unique(words, return_inverse=True)
+    found = [names[number] for number in numbers.tolist()]
+    order = sorted(range(len(found)), key=found.__getitem__)
+    ranks = np.empty(len(found), np.int64)
+    ranks[order] = np.arange(len(found))
+    keys = rows * max(len(found), 1) + ranks[places]
+    keys.sort()
+    sorted_rows, sorted_places = np.divmod(keys, max(len(found), 1))
+    return tuple(found[i] for i in order), sorted_rows, sorted_places
 
 
 def _boolean_csr(

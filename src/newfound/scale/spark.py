@@ -1,0 +1,68 @@
+"""Documents in a Spark data frame, by `mapInArrow`: no row becomes a Python object on its way.
+
+```python
+from newfound.scale import spark as scale
+
+scored = scale.score(session.read.parquet("data/"), "d.nf", text="message")
+scored.write.parquet("scored/")
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
+from typing import Any
+
+from newfound.scale.arrow import check_text_column, pyarrow
+from newfound.scale.scoring import Model, load_detector, score_batch, scored_schema
+
+__all__ = ["score"]
+
+MapBatches = Callable[[Iterable[Any]], Iterator[Any]]
+
+
+def score(dataframe: Any, model: Model, *, text: str = "text", reasons: bool = True) -> Any:
+    """Score the documents of a Spark data frame; nothing is computed yet.
+
+    Parameters
+    ----------
+    dataframe : pyspark.sql.DataFrame
+        A row for each document.
+    model : NoveltyDetector or path
+        A fitted detector, or its file, which is read here and broadcast.
+    text : str, default="text"
+        The column with the texts.
+    reasons : bool, default=True
+        As in `newfound.scale.score_batch`.
+
+    Returns
+    -------
+    pyspark.sql.DataFrame
+        The same rows and partitions, with the columns that `newfound.scale.score_batch` adds. A
+        task that is lost is run again, with the same result.
+    """
+    types, detector = _types(), load_detector(model)
+    schema = types.to_arrow_schema(dataframe.schema)
+    check_text_column(schema, text, "The data frame")
+    scored = types.from_arrow_schema(scored_schema(schema, detector, reasons=reasons))
+    sent = dataframe.sparkSession.sparkContext.broadcast(detector)
+    return dataframe.mapInArrow(_scorer(sent, text, reasons=reasons), scored)
+
+
+def _types() -> Any:
+    pyarrow()
+    try:
+        return import_module("pyspark.sql.pandas.types")
+    except ImportError as error:
+        raise ImportError("This needs PySpark: pip install 'newfound[spark]'") from error
+
+
+def _scorer(sent: Any, text: str, *, reasons: bool) -> MapBatches:
+    """Return the function that a task runs on the batches of its partition."""
+
+    def work(batches: Iterable[Any]) -> Iterator[Any]:
+        for batch in batches:
+            yield score_batch(batch, sent.value, text=text, reasons=reasons)
+
+    return work
