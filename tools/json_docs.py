@@ -12,7 +12,8 @@ PAGE = ROOT / "docs/json.md"
 
 OUTPUTS = (
     "describe", "describe_by", "detect", "document", "explanation", "verdict", "alert", "topic",
-    "topic_shown", "models", "scores", "explanations", "problem",
+    "topic_shown", "models", "scores", "explanations", "job", "jobs", "upload", "checked", "found",
+    "deleted", "monitor", "monitors", "alerts", "problem",
 )  # fmt: skip
 INTRODUCTION = """# JSON output
 

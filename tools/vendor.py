@@ -1,4 +1,4 @@
-"""Fetch the JavaScript that the report and its tests carry: exact versions, checked, with licences.
+"""Fetch the JavaScript of the report, the service and their tests: checked, with licences.
 
 ``python tools/vendor.py`` reads ``vendor.json`` beside it, packs each package with npm, compares
 the archive with its checksum and copies the files named there.

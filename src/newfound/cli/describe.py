@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,7 +20,7 @@ from newfound.cli.console import (
     training,
     words_table,
 )
-from newfound.cli.described import described_data, themes_of, top_words, word_curves, words_title
+from newfound.cli.described import themes_of, words_title
 from newfound.cli.inputs import choose_inputs, join, options_of
 from newfound.cli.options import (
     PATH_HELP,
@@ -55,7 +54,8 @@ from newfound.cli.options import (
 )
 from newfound.cli.outputs import check_table_format, table_of, which_table, write
 from newfound.cli.periods import describe_each
-from newfound.sides import SIDES, Names
+from newfound.output import description_data, top_phrases, top_words, word_curves
+from newfound.sides import Names
 
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
@@ -339,30 +339,12 @@ def _print(
     from newfound.report.summary import description_sentence
     from newfound.rules import LISTED_Q, readable_rules
 
-    new, old = top_words(describer, top, by), top_words(describer, top, by, ascending=True)
-    phrases = [
-        row
-        for side, n in (("novel", top), ("known", -(-top // 2)))
-        for row in describer.phrases_.take(describer.phrases_["side"] == side).take(slice(n))
-    ]
-    rules = readable_rules(describer.clauses_, -(-top // 2), max_q=LISTED_Q)
     if json:
-        print_json(
-            {
-                "newfound": version("newfound"),
-                "names": {side: names[side] for side in SIDES},
-                "known": _pile(known),
-                "novel": _pile(novel),
-                "parameters": _parameters(describer),
-                "summary": description_sentence(describer, names),
-                **described_data(describer, top, by),
-                "phrases": phrases,
-                "rules": [rule.to_dict() for rule in rules],
-                "set_aside": describer.set_aside_,
-                "copies": None if describer.copies_ is None else describer.copies_.n_documents,
-            }
-        )
+        print_json(description_data(describer, known, novel, names, top=top, by=by))
         return
+    new, old = top_words(describer, top, by), top_words(describer, top, by, ascending=True)
+    phrases = top_phrases(describer, top)
+    rules = readable_rules(describer.clauses_, -(-top // 2), max_q=LISTED_Q)
     show(
         headline(description_sentence(describer, names), names),
         *themes_of(describer, names),
@@ -375,20 +357,6 @@ def _print(
         *([phrases_table(phrases, "Words that occur together", names)] if phrases else []),
         *([rules_table(rules, "Rules that separate the two best", names)] if rules else []),
     )
-
-
-def _parameters(describer: NoveltyDescriber) -> dict[str, Any]:
-    """Return the parameters that were used, as the options of the command name them."""
-    used = {**describer.get_params(), **describer.parameters_}
-    return {**used, "max_literals": used["max_literals"] or 0}
-
-
-def _pile(documents: Documents) -> dict[str, Any]:
-    return {
-        "source": documents.source,
-        "documents": len(documents),
-        "found": dict(documents.found),
-    }
 
 
 def _page(

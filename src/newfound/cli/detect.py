@@ -10,7 +10,7 @@ import typer
 
 from newfound.cli.console import epochs_of, outcome, print_json, say, working
 from newfound.cli.detect_stream import check_stream, detect_stream, is_dataset
-from newfound.cli.detected import Found, as_data, found_in, show_found
+from newfound.cli.detected import show_found
 from newfound.cli.options import (
     PATH_HELP,
     Encoding,
@@ -36,6 +36,7 @@ from newfound.cli.options import (
 )
 from newfound.cli.outputs import check_table_format, write
 from newfound.cli.stream import print_lines
+from newfound.output import Found, detection_data, found_in
 
 if TYPE_CHECKING:
     from newfound.detection.detection import Progress
@@ -261,7 +262,7 @@ def detect(
 def _finish(found: Found, top: int, *, json: bool, fail_on_novel: int | None) -> None:
     """Print what was found, and end."""
     if json:
-        print_json(as_data(found, top))
+        print_json(detection_data(found, top=top))
     else:
         show_found(found, top)
     _end(found.n_novel, fail_on_novel)

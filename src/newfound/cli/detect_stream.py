@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from newfound.cli.console import say
-from newfound.cli.detected import Found, named_groups
+from newfound.output import Found, named_groups
 
 if TYPE_CHECKING:
     from newfound.detection.detection import Detection

@@ -1,123 +1,18 @@
-"""What ``newfound detect`` prints: tables, or JSON."""
+"""What ``newfound detect`` prints in a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from newfound.cli.console import show, words_table
-from newfound.cli.described import top_words, words_title
+from newfound.cli.described import words_title
 from newfound.marks import visible
+from newfound.output import top_words
 
 if TYPE_CHECKING:
-    from newfound.description.describer import NoveltyDescriber
-    from newfound.detection.calibration import ShareOfNew
-    from newfound.detection.detection import Detection
-    from newfound.detection.detector import NoveltyDetector
-    from newfound.detection.groups import Group
-    from newfound.text.documents import Documents
+    from newfound.output import Found
 
-__all__ = ["Found", "as_data", "found_in", "show_found"]
-
-
-@dataclass(frozen=True)
-class Found:
-    """What was found among incoming documents.
-
-    Attributes
-    ----------
-    source : str
-        Where they come from.
-    n, n_novel : int
-        The number of documents, and of novel ones.
-    left_out : mapping of str to int
-        What was left out, by reason.
-    detector : NoveltyDetector
-        The detector that was used.
-    alpha, share, expected_false
-        As in `newfound.Detection`.
-    most_novel : sequence of dict
-        Rows of novel documents, the most novel first.
-    rows : sequence of dict
-        The rows that are printed as JSON.
-    groups : sequence of (Group, list of str)
-        Groups of novel documents, with the names of their documents.
-    description : NoveltyDescriber or None
-        What is new in them.
-    stream : mapping, optional
-        Of a stream: the number of documents that were ``sampled``, and what could not be read.
-    """
-
-    source: str
-    n: int
-    n_novel: int
-    left_out: Mapping[str, int]
-    detector: NoveltyDetector
-    alpha: float
-    share: ShareOfNew
-    expected_false: float
-    most_novel: Sequence[Mapping[str, Any]]
-    rows: Sequence[Mapping[str, Any]]
-    groups: Sequence[tuple[Group, list[str]]]
-    description: NoveltyDescriber | None
-    stream: Mapping[str, Any] = field(default_factory=dict)
-
-
-def found_in(detection: Detection, incoming: Documents) -> Found:
-    """Return what was found, given all documents."""
-    return Found(
-        source=incoming.source,
-        n=len(incoming),
-        n_novel=detection.n_novel,
-        left_out=incoming.found,
-        detector=detection.detector,
-        alpha=detection.alpha,
-        share=detection.share,
-        expected_false=detection.expected_false,
-        most_novel=detection.novel().to_records(),
-        rows=detection.to_records(),
-        groups=named_groups(detection),
-        description=detection.description,
-    )
-
-
-def named_groups(detection: Detection) -> list[tuple[Group, list[str]]]:
-    """Return the groups of a detection, with the names of their documents."""
-    names = detection["document"]
-    return [(g, [str(names[i]) for i in g.documents.tolist()]) for g in detection.groups]
-
-
-def as_data(found: Found, top: int) -> dict[str, Any]:
-    """Return what was found as JSON has it, with so many words."""
-    detector, share, described = found.detector, found.share, found.description
-    data = {
-        "newfound": version("newfound"),
-        "incoming": {
-            "source": found.source,
-            "documents": found.n,
-            "found": dict(found.left_out),
-        },
-        "alpha": found.alpha,
-        "known": dict(detector.n_documents_),
-        "classes": len(detector.classes_),
-        "novel": found.n_novel,
-        "expected_false": found.expected_false if found.n_novel else None,
-        "share_new": {"share": share.share, "low": share.low, "high": share.high},
-        "documents": list(found.rows),
-        "groups": [
-            {
-                "name": group.name,
-                "size": group.size,
-                "documents": documents,
-                "words": group.words.take(slice(top)).to_records(),
-            }
-            for group, documents in found.groups
-        ],
-        "novel_words": [] if described is None else top_words(described, top),
-    }
-    return {**data, "stream": dict(found.stream)} if found.stream else data
+__all__ = ["show_found"]
 
 
 def show_found(found: Found, top: int) -> None:

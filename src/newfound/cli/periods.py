@@ -11,15 +11,10 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from newfound.cli.console import print_json, say, show, words_table, working
-from newfound.cli.described import (
-    described_data,
-    themes_of,
-    top_words,
-    word_curves,
-    words_title,
-)
+from newfound.cli.described import themes_of, words_title
 from newfound.cli.outputs import table_of, which_table, write
 from newfound.marks import visible
+from newfound.output import described_data, top_words, word_curves
 from newfound.sides import Names
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from newfound.storage.files import check_writable
 if TYPE_CHECKING:
     from newfound.monitor.monitor import Monitor
 
-__all__ = ["monitor_page", "write_monitor_report"]
+__all__ = ["monitor_data", "monitor_page", "write_monitor_report"]
 
 _WINDOWS = 400
 _TOPICS = 200
@@ -37,14 +37,19 @@ def monitor_page(monitor: Monitor, *, title: str | None = None) -> bytes:
     bytes
         UTF-8.
     """
+    page = render_static("monitor.html", **monitor_data(monitor, title=title))
+    return page.encode("utf-8", "replace")
+
+
+def monitor_data(monitor: Monitor, *, title: str | None = None) -> dict[str, Any]:
+    """Return what a page about a monitor shows, for the template ``monitor.html``."""
     windows = monitor.windows_[-_WINDOWS:]
     alerts = monitor.alerts
     numbers = [window.number for window in windows]
     alerted = {alert.window for alert in alerts}
     shares = [window.novel / max(window.size, 1) for window in windows]
     topics = sorted(monitor.topics_, key=lambda topic: -topic.documents)
-    page = render_static(
-        "monitor.html",
+    return dict(
         title=(title or "What is new in the stream")[:120],
         sentence=monitor.summary(),
         warning=monitor.warning(),
@@ -66,7 +71,6 @@ def monitor_page(monitor: Monitor, *, title: str | None = None) -> bytes:
         about=_about(monitor),
         costs=_costs(monitor, alerts),
     )
-    return page.encode("utf-8", "replace")
 
 
 def write_monitor_report(

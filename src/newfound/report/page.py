@@ -18,10 +18,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import jinja2
 
-__all__ = ["embedded_json", "render", "render_static"]
+__all__ = [
+    "PLOT_STYLE_HASH",
+    "data_of",
+    "embedded_json",
+    "page_environment",
+    "render",
+    "render_static",
+    "script_names",
+    "static_text",
+]
 
 # Characters that could end the block or start another, or that browsers replace.
 _UNSAFE = re.compile("[<>&\x00-\x1f\x7f-\x9f\u2028\u2029\ufdd0-\ufdef\ufeff\ufffe\uffff]")
+_DATA = re.compile('<script type="application/json" id="data">(.*?)</script>', re.DOTALL)
 _LIBRARIES = {"report.html": ("d3", "plot"), "periods.html": ("d3",)}
 _SCRIPTS = {
     "report.html": (
@@ -38,14 +48,14 @@ _PLOT_STYLE = (
 )
 
 
+PLOT_STYLE_HASH = base64.b64encode(hashlib.sha256(_PLOT_STYLE.encode()).digest()).decode()
+
+
 def render(data: dict[str, Any]) -> str:
     """Return the page for some data, as `collect` or `collect_periods` returns them."""
     template = "periods.html" if data.get("periods") else "report.html"
-    scripts = [
-        *map(_library, _LIBRARIES[template]),
-        *(_static(f"{name}.js") for name in _SCRIPTS[template]),
-    ]
-    style = _static("report.css")
+    scripts = [static_text(name) for name in script_names(template)]
+    style = static_text("report.css")
     return _template(template).render(
         policy=_policy(scripts, [style, _PLOT_STYLE]),
         title=data["title"],
@@ -58,21 +68,45 @@ def render(data: dict[str, Any]) -> str:
 
 def render_static(template: str, **values: Any) -> str:
     """Return a page that has no script, from a template and its values."""
-    style = _static("report.css")
+    style = static_text("report.css")
     return _template(template).render(policy=_policy([], [style]), style=style, **values)
 
 
+def script_names(template: str) -> list[str]:
+    """Return the scripts of a page, libraries first, in the order in which they are needed.
+
+    Examples
+    --------
+    >>> script_names("report.html")[:3]
+    ['vendor/d3.min.js', 'vendor/plot.min.js', 'page.js']
+    """
+    return [
+        *(f"vendor/{name}.min.js" for name in _LIBRARIES[template]),
+        *(f"{name}.js" for name in _SCRIPTS[template]),
+    ]
+
+
 def _template(name: str) -> jinja2.Template:
+    return page_environment("newfound.report").get_template(name)
+
+
+def page_environment(*packages: str) -> jinja2.Environment:
+    """Return an environment with the templates of packages, which escapes everything.
+
+    Parameters
+    ----------
+    *packages : str
+        The packages with templates; a template is taken from the first one that has it.
+    """
     import jinja2
 
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("newfound.report"),
+    return jinja2.Environment(
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(package) for package in packages]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         keep_trailing_newline=True,
     )
-    return environment.get_template(name)
 
 
 def embedded_json(data: object) -> str:
@@ -85,6 +119,21 @@ def embedded_json(data: object) -> str:
     """
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def data_of(page: str) -> dict[str, Any]:
+    """Return the data of a page that `render` made.
+
+    Raises
+    ------
+    ValueError
+        If the page has no data.
+    """
+    found = _DATA.search(page)
+    if found is None:
+        raise ValueError("The page has no data; expected a report.")
+    data: dict[str, Any] = json.loads(found[1])
+    return data
 
 
 def _policy(scripts: list[str], styles: list[str]) -> str:
@@ -100,14 +149,12 @@ def _policy(scripts: list[str], styles: list[str]) -> str:
 
 
 @cache
-def _static(name: str) -> str:
+def static_text(name: str) -> str:
+    """Return a script or style of the report; a library has its licence, as all copies must."""
     text = (files("newfound.report") / "static" / name).read_text(encoding="utf-8")
     if "</script" in text or "<!--" in text or "</style" in text:
         raise ValueError(f"{name} contains text that would end its HTML element; remove it.")
+    if name.startswith("vendor/") and name.endswith(".min.js"):
+        licence = static_text(name.replace(".min.js", ".LICENSE.txt"))
+        return f"/*!\n{licence}*/\n{text}"
     return text
-
-
-def _library(name: str) -> str:
-    """Return a vendored library with its licence, which must be part of all copies."""
-    licence = _static(f"vendor/{name}.LICENSE.txt")
-    return f"/*!\n{licence}*/\n{_static(f'vendor/{name}.min.js')}"

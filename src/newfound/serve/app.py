@@ -7,10 +7,11 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 
 from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
-from newfound.serve import api
+from newfound.serve import api, monitors_api, runs_api, uploads_api
 from newfound.serve.api import json_answer
 from newfound.serve.context import Context
 from newfound.serve.guard import Guard
@@ -40,7 +41,7 @@ def create_app(settings: Settings) -> ASGIApp:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
-        context.close()
+        await context.close()
 
     app = FastAPI(
         title="newfound",
@@ -52,13 +53,15 @@ def create_app(settings: Settings) -> ASGIApp:
         redirect_slashes=False,
     )
     app.state.context = context
-    app.include_router(api.router)
+    for part in (api, runs_api, uploads_api, monitors_api):
+        app.include_router(part.router)
 
     @app.get("/openapi.json", include_in_schema=False)
     async def description() -> Response:
         return json_answer(openapi(app))
 
     app.add_exception_handler(HTTPException, _problem)
+    app.add_exception_handler(RequestValidationError, _misfit)
     app.add_exception_handler(Exception, _failure)
     context.guard = Guard(app, settings)
     return MetricsMiddleware(context.guard, context.metrics)
@@ -68,6 +71,17 @@ async def _problem(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     errors = getattr(error, "errors", None)
     return problem_response(error.status_code, str(error.detail), error.headers, errors)
+
+
+async def _misfit(request: Request, error: Exception) -> Response:
+    """Answer for a part of the address that is not what the schema says."""
+    assert isinstance(error, RequestValidationError)
+    defects = [
+        {"place": "/" + "/".join(map(str, defect["loc"])), "detail": str(defect["msg"])}
+        for defect in error.errors()
+    ]
+    detail = f"The address is not what the schema says; {defects[0]['detail']}."
+    return problem_response(422, detail, None, defects)
 
 
 async def _failure(request: Request, error: Exception) -> Response:

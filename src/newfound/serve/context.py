@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,10 +12,14 @@ from starlette.requests import HTTPConnection
 
 from newfound.models import load
 from newfound.serve.guard import Guard
+from newfound.serve.jobs import Jobs
 from newfound.serve.library import Entry, Library, kind_of
 from newfound.serve.metrics import Metrics
+from newfound.serve.monitors import Monitors
+from newfound.serve.problems import Problem
 from newfound.serve.scoring import Explainer
 from newfound.serve.settings import Settings
+from newfound.serve.workspace import Workspace
 
 __all__ = ["Context"]
 
@@ -31,6 +36,12 @@ class Context:
         Its models.
     explainer : Explainer
         Explains texts.
+    workspace : Workspace
+        What it keeps.
+    jobs : Jobs
+        What runs and waits.
+    monitors : Monitors
+        What watches streams.
     metrics : Metrics
         Its counters.
     scoring : ThreadPoolExecutor
@@ -42,6 +53,9 @@ class Context:
     settings: Settings
     library: Library
     explainer: Explainer
+    workspace: Workspace
+    jobs: Jobs
+    monitors: Monitors
     metrics: Metrics = field(default_factory=Metrics)
     scoring: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="score")
@@ -53,7 +67,14 @@ class Context:
         """Return the parts of a service; the models named at the start are checked."""
         files = {name: _named(name, path) for name, path in settings.models.items()}
         explainer = Explainer(settings.limits.waiting)
-        made = cls(settings, Library(lambda: files), explainer)
+        workspace = Workspace(settings.workspace)
+        jobs = Jobs(workspace, settings.limits)
+        library = Library(lambda: {**workspace.models(), **files})
+        made = cls(settings, library, explainer, workspace, jobs, Monitors(workspace))
+        made.metrics.gauges["newfound_jobs_waiting"] = (
+            "Jobs that wait.",
+            lambda: float(jobs.waiting),
+        )
         made.metrics.gauges["newfound_texts_waiting"] = (
             "Texts that wait to be explained.",
             lambda: float(len(explainer)),
@@ -68,9 +89,16 @@ class Context:
 
     def check_ready(self) -> None:
         """Raise a problem unless requests can be answered."""
+        try:
+            self.workspace.check()
+        except sqlite3.Error as error:
+            raise Problem(503, "The workspace cannot be read.") from error
 
-    def close(self) -> None:
-        """End the threads."""
+    async def close(self) -> None:
+        """End the running job and the threads, and close the workspace."""
+        await self.jobs.close()
+        self.monitors.close()
+        self.workspace.close()
         self.explainer.close()
         self.scoring.shutdown(wait=False, cancel_futures=True)
 

@@ -14,7 +14,7 @@ from fastapi.openapi.utils import get_openapi
 from newfound.serve.problems import MEDIA_TYPE
 from newfound.serve.requests import Body, schema_of
 
-__all__ = ["answer", "body", "ndjson_body", "openapi", "output_schema"]
+__all__ = ["answer", "body", "file_body", "ndjson_body", "openapi", "output_schema"]
 
 _COMPONENTS = "#/components/schemas/"
 _NDJSON = "application/x-ndjson"
@@ -70,6 +70,13 @@ def ndjson_body(kind: type[Body]) -> dict[str, Any]:
         }
     ]
     return made
+
+
+def file_body() -> dict[str, Any]:
+    """Return the description of a body that is a file."""
+    schema = {"type": "string", "contentMediaType": "application/octet-stream"}
+    content = {"application/octet-stream": {"schema": schema}}
+    return {"requestBody": {"required": True, "content": content}}
 
 
 @cache

@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from starlette.requests import Request
 
 from newfound.serve.problems import Problem, invalid
 
-__all__ = ["Body", "ExplainRequest", "ScoreRequest", "SignInRequest", "json_body"]
+__all__ = [
+    "Body",
+    "ColumnsRequest",
+    "DescribeParameters",
+    "DescribeRequest",
+    "DetectRequest",
+    "EmptyRequest",
+    "ExplainRequest",
+    "Input",
+    "MergeRequest",
+    "MonitorDocument",
+    "MonitorDocumentsRequest",
+    "MonitorRequest",
+    "PromoteRequest",
+    "ScoreRequest",
+    "SignInRequest",
+    "json_body",
+    "schema_of",
+    "texts_of",
+]
 
 Checked = TypeVar("Checked", bound="Body")
 Text = Annotated[str, Field(max_length=250_000)]
@@ -41,6 +60,157 @@ class ExplainRequest(Body):
         None, description="Several texts, at most 100; the answer is a list of explanations."
     )
     top: int = Field(20, ge=1, le=1000, description="The most rules of each text.")
+
+
+class ColumnsRequest(Body):
+    """How to read a file."""
+
+    text_column: str | None = Field(None, max_length=1000)
+    label_column: str | None = Field(None, max_length=1000)
+    date_column: str | None = Field(None, max_length=1000)
+    format: Literal["txt", "csv", "tsv", "jsonl", "json", "parquet"] | None = None
+    encoding: str | None = Field(None, max_length=40)
+
+
+class Input(ColumnsRequest):
+    """Documents: texts in the request, or a file that was uploaded."""
+
+    texts: list[str | None] | None = Field(None, description="The texts.")
+    labels: list[str] | None = Field(None, description="The class of each text.")
+    dates: list[str | None] | None = Field(None, description="The date of each text.")
+    upload: str | None = Field(None, max_length=64, description="Id of POST /v1/uploads.")
+
+    @model_validator(mode="after")
+    def check(self) -> Input:
+        """Check that there are texts or a file, and what goes with them."""
+        if (self.texts is None) == (self.upload is None):
+            raise ValueError("give either texts or upload")
+        for name in ("labels", "dates"):
+            values = getattr(self, name)
+            if values is not None and (self.texts is None or len(values) != len(self.texts)):
+                raise ValueError(f"give as many {name} as texts")
+        return self
+
+
+class DescribeParameters(Body):
+    """How to describe; what is left out has its default."""
+
+    preset: Literal["default", "paper"] | None = None
+    n_machines: int | None = Field(None, ge=1, le=1000)
+    n_clauses: int | None = Field(None, ge=2, le=1_000_000, multiple_of=2)
+    T: int | None = Field(None, ge=1, le=1_000_000)
+    s: float | None = Field(None, ge=1, le=8000)
+    epochs: int | None = Field(None, ge=1, le=100_000)
+    max_literals: int | None = Field(None, ge=0, le=100_000)
+    language: str | None = Field(None, max_length=40)
+    lemmatize: bool | None = None
+    min_df: int | None = Field(None, ge=1, le=1_000_000)
+    ignore: str | None = Field(None, max_length=1000)
+    calendar: bool | None = None
+    fold_copies: bool | None = None
+    random_state: int = Field(0, ge=0, le=2**31 - 1)
+
+
+class DescribeRequest(Body):
+    """What to describe: known and novel, or documents and dates_from, or the sample."""
+
+    known: Input | None = None
+    novel: Input | None = None
+    documents: Input | None = Field(None, description="Dated documents, with dates_from.")
+    dates_from: str | None = Field(
+        None, max_length=40, description="First day of the novel documents."
+    )
+    sample: bool = Field(False, description="Describe the bundled sample.")
+    known_name: str | None = Field(None, max_length=40)
+    novel_name: str | None = Field(None, max_length=40)
+    name: str | None = Field(None, max_length=120, description="What to call the run.")
+    parameters: DescribeParameters = DescribeParameters.model_validate({})
+    top: int = Field(20, ge=1, le=1000, description="The most words of each side in the result.")
+
+    @model_validator(mode="after")
+    def check(self) -> DescribeRequest:
+        """Check that the documents are given in one way."""
+        pair = self.known is not None or self.novel is not None
+        if pair + (self.documents is not None) + self.sample != 1:
+            raise ValueError("give known and novel, or documents and dates_from, or sample")
+        if pair and (self.known is None or self.novel is None):
+            raise ValueError("give both known and novel")
+        if (self.documents is None) != (self.dates_from is None):
+            raise ValueError("documents and dates_from belong together")
+        return self
+
+
+class DetectRequest(Body):
+    """Where to look for novel documents, and from what to learn: known documents or a model."""
+
+    incoming: Input | None = None
+    known: Input | None = None
+    model: str | None = Field(None, max_length=64, description="Id of a detector.")
+    sample: bool = Field(False, description="Detect in the bundled sample.")
+    alpha: float | None = Field(None, gt=0, lt=1, description="False-alarm rate; by default 0.05.")
+    groups: int | None = Field(None, ge=1, le=1000, description="Groups, without labels.")
+    language: str | None = Field(None, max_length=40)
+    lemmatize: bool | None = None
+    ignore: str | None = Field(None, max_length=1000)
+    describe: bool = Field(True, description="Describe what is new in the novel documents.")
+    name: str | None = Field(None, max_length=120, description="What to call the run.")
+    random_state: int = Field(0, ge=0, le=2**31 - 1)
+    top: int = Field(20, ge=1, le=1000, description="The most words in the result.")
+
+    @model_validator(mode="after")
+    def check(self) -> DetectRequest:
+        """Check that the documents are given in one way."""
+        if self.sample:
+            if self.incoming or self.known or self.model:
+                raise ValueError("sample stands for incoming and known; leave them out")
+        elif self.incoming is None or (self.known is None) == (self.model is None):
+            raise ValueError("give incoming, and either known or model; or sample")
+        return self
+
+
+class MonitorRequest(Body):
+    """A monitor to begin."""
+
+    name: str = Field(min_length=1, max_length=120)
+    model: ModelId
+    every: int | str | None = Field(
+        None, description="Documents of a window, or a span such as 1h; by default 500."
+    )
+    false_alarm_every: int | str | None = Field(
+        None, description="How far apart false alarms may be, in the same unit."
+    )
+    fdr: float | None = Field(None, gt=0, lt=1)
+
+
+class MonitorDocument(Body):
+    """A document of a stream."""
+
+    text: Text | None
+    time: float | str | None = Field(None, description="ISO text, or seconds since 1970.")
+    id: str | None = Field(None, max_length=1000, description="A document with an id comes once.")
+
+
+class MonitorDocumentsRequest(Body):
+    """Documents for a monitor."""
+
+    documents: list[MonitorDocument] = Field(max_length=10_000)
+    close_window: bool = Field(False, description="Test the open window now.")
+
+
+class PromoteRequest(Body):
+    """What a topic becomes."""
+
+    name: str = Field(min_length=1, max_length=200, description="Name of the class.")
+
+
+class MergeRequest(Body):
+    """Which topic becomes part of another."""
+
+    topic: int = Field(ge=1, le=10**9, description="Number of the topic.")
+
+
+class EmptyRequest(Body):
+    """Nothing: an action that needs no data."""
 
 
 class SignInRequest(Body):

@@ -1,0 +1,246 @@
+"""Results as plain data, as the schema in ``data/schema/output.json`` says.
+
+The command line prints them with ``--json``, and the service answers with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from newfound.sides import SIDES, Names
+
+if TYPE_CHECKING:
+    from newfound.description.describer import NoveltyDescriber
+    from newfound.description.timeline import Curve
+    from newfound.detection.calibration import ShareOfNew
+    from newfound.detection.detection import Detection
+    from newfound.detection.detector import NoveltyDetector
+    from newfound.detection.groups import Group
+    from newfound.text.documents import Documents
+
+__all__ = [
+    "Found",
+    "described_data",
+    "description_data",
+    "detection_data",
+    "found_in",
+    "named_groups",
+    "top_phrases",
+    "top_words",
+    "word_curves",
+]
+
+_NEUTRAL = {"novelty": 0, "times": 1, "score": 1}  # of a word that says nothing
+
+
+def top_words(
+    describer: NoveltyDescriber, top: int, by: str = "novelty", *, ascending: bool = False
+) -> list[dict[str, Any]]:
+    """Return the rows of the most novel words, or of the most known ones, by a column."""
+    sign, neutral = (-1 if ascending else 1), _NEUTRAL[by]
+    rows = describer.words_.top(top, by, ascending=ascending)
+    return [row for row in rows if sign * (row[by] - neutral) > 0]
+
+
+def top_phrases(describer: NoveltyDescriber, top: int) -> list[dict[str, Any]]:
+    """Return the rows of the strongest phrases: of the novel side, then half as many known ones."""
+    return [
+        row
+        for side, n in (("novel", top), ("known", -(-top // 2)))
+        for row in describer.phrases_.take(describer.phrases_["side"] == side).take(slice(n))
+    ]
+
+
+def word_curves(describer: NoveltyDescriber, rows: list[dict[str, Any]]) -> list[Curve]:
+    """Return the curve of each word; none without dates."""
+    if describer.timeline_ is None:
+        return []
+    return [describer.curve(row["word"]) for row in rows]
+
+
+def described_data(describer: NoveltyDescriber, top: int, by: str = "novelty") -> dict[str, Any]:
+    """Return themes and words, ranked by a column, with their curves."""
+    from newfound.table import jsonable
+
+    new, old = top_words(describer, top, by), top_words(describer, top, by, ascending=True)
+    themes: list[dict[str, Any]] = [theme.to_dict() for theme in describer.themes_]
+    if describer.timeline_ is not None:
+        for data, theme in zip(themes, describer.themes_, strict=True):
+            data["curve"] = describer.curve(theme).to_dict()
+        for rows in (new, old):
+            for row, curve in zip(rows, word_curves(describer, rows), strict=True):
+                row["curve"] = curve.to_dict()
+    timeline = describer.timeline_
+    return {
+        "themes": themes,
+        "unexplained": jsonable(describer.unexplained_),
+        "timeline": None if timeline is None else timeline.to_dict(),
+        "novel_words": new,
+        "known_words": old,
+    }
+
+
+def description_data(
+    describer: NoveltyDescriber,
+    known: Documents,
+    novel: Documents,
+    names: Names,
+    *,
+    top: int,
+    by: str = "novelty",
+) -> dict[str, Any]:
+    """Return a description; ``describe`` in the schema.
+
+    Parameters
+    ----------
+    describer : NoveltyDescriber
+        Fitted.
+    known, novel : Documents
+        The documents that it was fitted on.
+    names : Names
+        What the two sides are called.
+    top : int
+        The most words of each side; rules are half as many.
+    by : str, default="novelty"
+        The column by which words are ranked.
+    """
+    from newfound.report.summary import description_sentence
+    from newfound.rules import LISTED_Q, readable_rules
+
+    rules = readable_rules(describer.clauses_, -(-top // 2), max_q=LISTED_Q)
+    return {
+        "newfound": version("newfound"),
+        "names": {side: names[side] for side in SIDES},
+        "known": _input_data(known),
+        "novel": _input_data(novel),
+        "parameters": _parameters(describer),
+        "summary": description_sentence(describer, names),
+        **described_data(describer, top, by),
+        "phrases": top_phrases(describer, top),
+        "rules": [rule.to_dict() for rule in rules],
+        "set_aside": describer.set_aside_,
+        "copies": None if describer.copies_ is None else describer.copies_.n_documents,
+    }
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found among incoming documents.
+
+    Attributes
+    ----------
+    source : str
+        Where they come from.
+    n, n_novel : int
+        The number of documents, and of novel ones.
+    left_out : mapping of str to int
+        What was left out, by reason.
+    detector : NoveltyDetector
+        The detector that was used.
+    alpha, share, expected_false
+        As in `newfound.Detection`.
+    most_novel : sequence of dict
+        Rows of novel documents, the most novel first.
+    rows : sequence of dict
+        The rows that are printed as JSON.
+    groups : sequence of (Group, list of str)
+        Groups of novel documents, with the names of their documents.
+    description : NoveltyDescriber or None
+        What is new in them.
+    stream : mapping, optional
+        Of a stream: the number of documents that were ``sampled``, and what could not be read.
+    """
+
+    source: str
+    n: int
+    n_novel: int
+    left_out: Mapping[str, int]
+    detector: NoveltyDetector
+    alpha: float
+    share: ShareOfNew
+    expected_false: float
+    most_novel: Sequence[Mapping[str, Any]]
+    rows: Sequence[Mapping[str, Any]]
+    groups: Sequence[tuple[Group, list[str]]]
+    description: NoveltyDescriber | None
+    stream: Mapping[str, Any] = field(default_factory=dict)
+
+
+def found_in(detection: Detection, incoming: Documents) -> Found:
+    """Return what was found, given all documents."""
+    return Found(
+        source=incoming.source,
+        n=len(incoming),
+        n_novel=detection.n_novel,
+        left_out=incoming.found,
+        detector=detection.detector,
+        alpha=detection.alpha,
+        share=detection.share,
+        expected_false=detection.expected_false,
+        most_novel=detection.novel().to_records(),
+        rows=detection.to_records(),
+        groups=named_groups(detection),
+        description=detection.description,
+    )
+
+
+def named_groups(detection: Detection) -> list[tuple[Group, list[str]]]:
+    """Return the groups of a detection, with the names of their documents."""
+    names = detection["document"]
+    return [(g, [str(names[i]) for i in g.documents.tolist()]) for g in detection.groups]
+
+
+def detection_data(found: Found, *, top: int) -> dict[str, Any]:
+    """Return a detection; ``detect`` in the schema.
+
+    Parameters
+    ----------
+    found : Found
+        What was found.
+    top : int
+        The most words of each group, and of the novel documents.
+    """
+    detector, share, described = found.detector, found.share, found.description
+    data = {
+        "newfound": version("newfound"),
+        "incoming": {
+            "source": found.source,
+            "documents": found.n,
+            "found": dict(found.left_out),
+        },
+        "alpha": found.alpha,
+        "known": dict(detector.n_documents_),
+        "classes": len(detector.classes_),
+        "novel": found.n_novel,
+        "expected_false": found.expected_false if found.n_novel else None,
+        "share_new": {"share": share.share, "low": share.low, "high": share.high},
+        "documents": list(found.rows),
+        "groups": [
+            {
+                "name": group.name,
+                "size": group.size,
+                "documents": documents,
+                "words": group.words.take(slice(top)).to_records(),
+            }
+            for group, documents in found.groups
+        ],
+        "novel_words": [] if described is None else top_words(described, top),
+    }
+    return {**data, "stream": dict(found.stream)} if found.stream else data
+
+
+def _parameters(describer: NoveltyDescriber) -> dict[str, Any]:
+    """Return the parameters that were used, as the options of the command name them."""
+    used = {**describer.get_params(), **describer.parameters_}
+    return {**used, "max_literals": used["max_literals"] or 0}
+
+
+def _input_data(documents: Documents) -> dict[str, Any]:
+    return {
+        "source": documents.source,
+        "documents": len(documents),
+        "found": dict(documents.found),
+    }

@@ -1,0 +1,208 @@
+"""The interface for programs: jobs, their progress and their results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Request, Response
+from starlette.responses import FileResponse, StreamingResponse
+
+from newfound.models import load
+from newfound.serve.api import json_answer
+from newfound.serve.context import Context
+from newfound.serve.openapi import answer, body
+from newfound.serve.problems import Problem
+from newfound.serve.requests import (
+    DescribeRequest,
+    DetectRequest,
+    EmptyRequest,
+    json_body,
+)
+from newfound.serve.search import search_documents
+from newfound.serve.submit import submit_describe, submit_detect
+from newfound.serve.worker import MODEL, REPORT
+from newfound.serve.workspace import Run
+
+__all__ = ["attachment", "router"]
+
+router = APIRouter(tags=["jobs"])
+
+
+def attachment(name: str) -> str:
+    r"""Return the value of Content-Disposition for a file of this name.
+
+    Examples
+    --------
+    >>> attachment('new "words"\r\n.csv')
+    "attachment; filename=newfound.csv; filename*=UTF-8''new%20%22words%22.csv"
+    """
+    printable = "".join(letter for letter in name if letter.isprintable())
+    ending = printable.rpartition(".")[2]
+    plain = f"newfound.{ending}" if ending.isascii() and ending.isalnum() else "newfound"
+    return f"attachment; filename={plain}; filename*=UTF-8''{quote(printable, safe='')}"
+
+
+def _accepted(run: Run) -> Response:
+    return json_answer(run.to_dict(), 202, {"Location": f"/v1/jobs/{run.id}"})
+
+
+@router.post(
+    "/v1/describe",
+    status_code=202,
+    openapi_extra=body(DescribeRequest),
+    responses=answer("job", status=202),
+)
+async def describe(request: Request) -> Response:
+    """Describe what is new in novel documents; a job."""
+    given = await json_body(request, DescribeRequest)
+    return _accepted(await submit_describe(Context.of(request), given))
+
+
+@router.post(
+    "/v1/detect",
+    status_code=202,
+    openapi_extra=body(DetectRequest),
+    responses=answer("job", status=202),
+)
+async def detect(request: Request) -> Response:
+    """Find the incoming documents that are new; a job."""
+    given = await json_body(request, DetectRequest)
+    return _accepted(await submit_detect(Context.of(request), given))
+
+
+@router.get("/v1/jobs", responses=answer("jobs"))
+async def jobs(request: Request) -> Response:
+    """List all jobs, the last one first."""
+    found = Context.of(request).workspace.runs()
+    return json_answer({"jobs": [run.to_dict() for run in found]})
+
+
+@router.get("/v1/jobs/{id}", responses=answer("job"))
+async def job(request: Request, id: str) -> Response:
+    """Return a job: its state, and how far it is."""
+    return json_answer(Context.of(request).jobs.run(id).to_dict())
+
+
+@router.get(
+    "/v1/jobs/{id}/events",
+    responses={
+        **answer("job"),
+        200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}},
+    },
+)
+async def events(request: Request, id: str) -> Response:
+    """Follow a job: a server-sent event with the job whenever it changes, until it has ended."""
+    context = Context.of(request)
+    context.jobs.run(id)
+
+    async def stream() -> AsyncIterator[bytes]:
+        async for run in context.jobs.events(id):
+            data = json.dumps(run.to_dict())
+            yield f"event: {run.state}\ndata: {data}\n\n".encode()
+
+    return StreamingResponse(stream(), media_type="text/event-stream")
+
+
+@router.post("/v1/jobs/{id}/cancel", openapi_extra=body(EmptyRequest), responses=answer("job"))
+async def cancel(request: Request, id: str) -> Response:
+    """Cancel a job that waits or runs."""
+    return json_answer((await Context.of(request).jobs.cancel(id)).to_dict())
+
+
+@router.post(
+    "/v1/jobs/{id}/restart",
+    status_code=202,
+    openapi_extra=body(EmptyRequest),
+    responses=answer("job", status=202),
+)
+async def restart(request: Request, id: str) -> Response:
+    """Run a job again that was interrupted, was cancelled or has failed."""
+    return _accepted(await Context.of(request).jobs.restart(id))
+
+
+@router.delete("/v1/jobs/{id}", responses=answer("deleted"))
+async def delete(request: Request, id: str) -> Response:
+    """Delete a job that has ended, with its result and its model."""
+    context = Context.of(request)
+    await context.jobs.delete(id)
+    context.library.forget(id)
+    return json_answer({"deleted": id})
+
+
+def finished(context: Context, id: str) -> Run:
+    """Return a run that has a result; else a 404 or 409."""
+    run = context.jobs.run(id)
+    if run.state != "finished":
+        raise Problem(409, f"The job {id} has no result: it is {run.state}.")
+    return run
+
+
+@router.get("/v1/jobs/{id}/result", responses=answer("describe", "detect"))
+async def result(request: Request, id: str) -> Response:
+    """Return what a job has found, as newfound describe --json or detect --json prints it."""
+    context = Context.of(request)
+    finished(context, id)
+    found = context.workspace.result(id)
+    assert found is not None
+    return json_answer(found["data"])
+
+
+_FILE: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"application/octet-stream": {"schema": {"type": "string"}}}}
+}
+
+
+@router.get("/v1/jobs/{id}/report", responses={**answer("problem"), **_FILE})
+async def report(request: Request, id: str) -> Response:
+    """Return the report: one HTML file that works offline."""
+    context = Context.of(request)
+    run = finished(context, id)
+    headers = {"Content-Disposition": attachment(f"{run.name}.html")}
+    return FileResponse(context.workspace.run_folder(id) / REPORT, headers=headers)
+
+
+@router.get("/v1/jobs/{id}/model", responses={**answer("problem"), **_FILE})
+async def model(request: Request, id: str) -> Response:
+    """Return the model file, for newfound explain and newfound.load."""
+    context = Context.of(request)
+    run = finished(context, id)
+    headers = {"Content-Disposition": attachment(f"{run.name}.newfound")}
+    path = context.workspace.run_folder(id) / MODEL
+    return FileResponse(path, headers=headers, media_type="application/octet-stream")
+
+
+@router.get("/v1/jobs/{id}/documents", responses=answer("found"))
+async def documents(
+    request: Request, id: str, q: str = "", side: str = "", start: int = 0, n: int = 20
+) -> Response:
+    """Search all documents of a job for words."""
+    context = Context.of(request)
+    finished(context, id)
+    folder = context.workspace.run_folder(id)
+    if side not in ("", "known", "novel") or not 0 <= start <= 10**9 or not 1 <= n <= 1000:
+        raise Problem(422, "side is known or novel, start at least 0, n from 1 to 1000.")
+    return json_answer(search_documents(folder, q, side=side, start=start, n=n))
+
+
+@router.get("/v1/jobs/{id}/words.csv", responses={**answer("problem"), **_FILE})
+async def words(request: Request, id: str) -> Response:
+    """Return all words of a description, or all documents of a detection, as CSV."""
+    context = Context.of(request)
+    run = finished(context, id)
+    found = context.workspace.result(id)
+    assert found is not None
+    if run.kind == "describe":
+        text = load(context.workspace.run_folder(id) / MODEL).words_.to_csv()
+    else:
+        from newfound.table import Table
+
+        rows = [
+            {**row, "reasons": [reason["word"] for reason in row["reasons"]]}
+            for row in found["data"]["documents"]
+        ]
+        text = Table.from_records(rows).to_csv()
+    headers = {"Content-Disposition": attachment(f"{run.name}.csv")}
+    return Response(text, headers=headers, media_type="text/csv; charset=utf-8")

@@ -1,0 +1,253 @@
+"""The process of a job: ``python -m newfound.serve.worker FOLDER``.
+
+It reads ``request.json`` in the folder and writes the model, the report, the documents and, last,
+the result. It prints its progress as JSON lines. If the service ends, its standard input ends, and
+so does the process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from newfound.serve.workspace import RESULT
+from newfound.storage.files import replacing
+
+__all__ = ["DOCUMENTS", "MODEL", "REPORT", "main"]
+
+MODEL, REPORT, DOCUMENTS = "model.newfound", "report.html", "documents.db"
+_PAUSE = 0.1  # seconds between two lines about the same stage
+
+
+class Progress:
+    """Prints the stage of the work and how much of it is done."""
+
+    def __init__(self) -> None:
+        self._last, self._stage = 0.0, ""
+
+    def __call__(self, stage: str, done: int = 0, total: int = 0) -> None:
+        """Say how far a stage is; seldom enough not to slow it down."""
+        now = time.monotonic()
+        if stage == self._stage and now - self._last < _PAUSE and done < total:
+            return
+        self._stage, self._last = stage, now
+        tell({"stage": stage, "done": done, "total": total})
+
+    def epochs(self, info: Any) -> None:
+        """Say how many epochs of all machines are done."""
+        self("Learning rules", info.epoch, info.epochs)
+
+
+def tell(data: dict[str, Any]) -> None:
+    """Print a line for the service."""
+    print(json.dumps(data), flush=True)
+
+
+def main(folder: Path) -> int:
+    """Do the job of a folder; return the exit status."""
+    request = json.loads((folder / "request.json").read_text(encoding="utf-8"))
+    _limit_memory(int(request["limits"]["job_bytes"]))
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("default")
+            done = {"describe": _describe, "detect": _detect}[request["kind"]]
+            about, data = done(folder, request, Progress())
+    except MemoryError:
+        limit = int(request["limits"]["job_bytes"]) >> 20
+        tell({"error": f"The job needs more memory than the {limit:,} MB that it may use."})
+        return 1
+    except (OSError, ValueError, ImportError) as error:
+        tell({"error": str(error)})
+        return 1
+    about["warnings"] = list(dict.fromkeys(str(warning.message) for warning in caught))
+    with replacing(folder / RESULT, force=True) as temporary:
+        text = json.dumps({"about": about, "data": data}, ensure_ascii=False, allow_nan=False)
+        temporary.write_bytes(text.encode("utf-8", "replace"))
+    tell({"warnings": about["warnings"], "memory": _peak()})
+    return 0
+
+
+def _read(folder: Path, given: dict[str, Any]) -> Any:
+    """Return the documents of an input."""
+    from newfound.text.documents import as_documents, read_documents
+
+    names = ("text_column", "label_column", "date_column", "encoding", "format")
+    options = {name: given[name] for name in names if given.get(name) is not None}
+    if given.get("file") is None:
+        rows = json.loads((folder / given["texts"]).read_text(encoding="utf-8"))
+        documents = as_documents(rows["texts"], dates=rows.get("dates"))
+        if rows.get("labels") is not None:
+            kept = [rows["labels"][int(place)] for place in documents.ids]
+            documents = replace(documents, labels=tuple(kept))
+        return replace(documents, source=given["source"])
+    path = folder / given["file"]
+    try:
+        documents = read_documents(path, **options)
+    except ValueError as error:
+        raise ValueError(str(error).replace(str(path), given["source"])) from error
+    return replace(documents, source=documents.source.replace(str(path), given["source"]))
+
+
+def _describe(
+    folder: Path, request: dict[str, Any], progress: Progress
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    from newfound.description.describer import NoveltyDescriber
+    from newfound.description.periods import split_by_date
+    from newfound.output import description_data
+    from newfound.report import report_page, write_page
+    from newfound.sides import Names
+    from newfound.text.sample import load_sample
+
+    began = time.perf_counter()
+    progress("Reading")
+    if request.get("sample"):
+        known, novel = load_sample()
+    elif request.get("documents") is not None:
+        known, novel = split_by_date(_read(folder, request["documents"]), request["dates_from"])
+    else:
+        known, novel = (_read(folder, request[side]) for side in ("known", "novel"))
+    seconds = {"reading": time.perf_counter() - began}
+    names = Names(request.get("known_name"), request.get("novel_name"))
+    describer = NoveltyDescriber(**request["parameters"])
+    labels = ["known"] * len(known) + ["novel"] * len(novel)
+    days = [day for pile in (known, novel) for day in pile.dates or (None,) * len(pile)]
+    progress("Learning rules")
+    describer.fit([*known, *novel], labels, dates=days, callback=progress.epochs)
+    describer.names_ = names
+    progress("Finding themes")
+    data = description_data(describer, known, novel, names, top=request["top"])
+    progress("Writing the report")
+    describer.save(folder / MODEL, force=True)
+    page = report_page(
+        describer, known=known, novel=novel, known_name=names.known, novel_name=names.novel,
+        title=request.get("title"), seconds=seconds,
+    )  # fmt: skip
+    write_page(folder / REPORT, page, force=True)
+    _index(
+        folder,
+        (
+            (name, text, side, None)
+            for side, pile in (("known", known), ("novel", novel))
+            for name, text in zip(pile.ids, pile.texts, strict=True)
+        ),
+    )
+    read = {side: pile.summary() for side, pile in (("known", known), ("novel", novel))}
+    return {"summary": data["summary"], "read": read}, data
+
+
+def _detect(
+    folder: Path, request: dict[str, Any], progress: Progress
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    from newfound.detection.detector import NoveltyDetector
+    from newfound.output import detection_data, found_in
+    from newfound.report import detection_page, write_page
+    from newfound.text.sample import load_sample
+
+    began = time.perf_counter()
+    progress("Reading")
+    known = None
+    if request.get("sample"):
+        known, novel = load_sample()
+        texts = (*known.texts[::5], *novel.texts[::10])
+        places = tuple(map(str, range(len(texts))))
+        incoming = replace(novel, texts=texts, ids=places, labels=None, source="the bundled sample")
+        rows = [row for row in range(len(known)) if row % 5]
+        known = replace(known.take(rows), source="the bundled sample, banking of CLINC150")
+    else:
+        incoming = _read(folder, request["incoming"])
+        if request.get("known") is not None:
+            known = _read(folder, request["known"])
+    seconds = {"reading": time.perf_counter() - began}
+    began = time.perf_counter()
+    progress("Learning rules")
+    if known is None:
+        detector = NoveltyDetector.load(folder / request["model_file"])
+        detector.n_jobs = request["parameters"]["n_jobs"]
+        if "alpha" in request["parameters"]:
+            detector.alpha = request["parameters"]["alpha"]
+    else:
+        detector = NoveltyDetector(**request["parameters"])
+        detector.fit(known.texts, known.labels, callback=progress.epochs)
+    seconds["learning"] = time.perf_counter() - began
+    began = time.perf_counter()
+    detection = detector.detect(
+        incoming,
+        known=None if known is None else known.texts,
+        describe=request["describe"],
+        progress=progress,
+    )
+    seconds["detecting and describing"] = time.perf_counter() - began
+    progress("Writing the report")
+    data = detection_data(found_in(detection, incoming), top=request["top"])
+    detector.save(folder / MODEL, force=True)
+    page = detection_page(
+        detection, known=known, incoming=incoming, title=request.get("title"), seconds=seconds
+    )
+    write_page(folder / REPORT, page, force=True)
+    sides = ("novel" if novel else "known" for novel in detection["novel"].tolist())
+    rows_of = zip(incoming.ids, incoming.texts, sides, detection["novelty"].tolist(), strict=True)
+    _index(folder, rows_of)
+    read = {"incoming": incoming.summary()}
+    if known is not None:
+        read["known"] = known.summary()
+    summary = (
+        f"{detection.n_novel:,} of {len(incoming):,} incoming documents are novel at alpha = "
+        f"{detection.alpha:g}."
+    )
+    return {"summary": summary, "read": read}, data
+
+
+def _index(folder: Path, rows: Iterable[tuple[str, str, str, float | None]]) -> None:
+    """Write all documents to a file in which they can be searched."""
+    path = folder / DOCUMENTS
+    path.unlink(missing_ok=True)
+    with replacing(path, force=True) as temporary:
+        db = sqlite3.connect(temporary)
+        try:
+            db.execute("CREATE VIRTUAL TABLE documents USING fts5 (id, text, side, novelty)")
+            db.executemany("INSERT INTO documents VALUES (?, ?, ?, ?)", rows)
+            db.commit()
+        finally:
+            db.close()
+
+
+def _limit_memory(most: int) -> None:
+    """Let the process fail by itself before it takes the memory of others."""
+    if most and sys.platform != "win32":
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        limit = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
+
+
+def _peak() -> int | None:
+    """Return the most memory that the process has used."""
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(peak if sys.platform == "darwin" else 1024 * peak)
+
+
+def _end_with_the_service() -> None:
+    while os.read(0, 1024):  # not sys.stdin: its lock would be held at the end of the process
+        pass
+    os._exit(3)
+
+
+if __name__ == "__main__":
+    threading.Thread(target=_end_with_the_service, daemon=True).start()
+    if hasattr(os, "nice"):
+        os.nice(10)  # answers come first
+    sys.exit(main(Path(sys.argv[1])))

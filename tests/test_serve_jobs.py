@@ -1,0 +1,395 @@
+"""Jobs: in processes of their own, with progress, limits, and nothing lost by a kill."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import jsonschema
+import pytest
+
+import newfound
+from newfound.serve.openapi import output_schema
+from newfound.serve.settings import Limits
+from newfound.serve.workspace import Run, Workspace, WorkspaceError
+from serve_client import JSON, KNOWN, NOVEL, client, make_models
+
+SMALL = {"n_machines": 2, "n_clauses": 20, "T": 5, "epochs": 2, "random_state": 1}
+LONG = {"n_machines": 500, "n_clauses": 2000, "epochs": 5000}
+DESCRIBE = {"known": {"texts": KNOWN[::2]}, "novel": {"texts": NOVEL}, "parameters": SMALL}
+OCTETS = {"Content-Type": "application/octet-stream"}
+
+
+def validate(data: object, definition: str) -> None:
+    schema = {**output_schema(), "$ref": f"#/$defs/{definition}"}
+    jsonschema.Draft202012Validator(schema).validate(data)
+
+
+def ended(service: httpx.Client, id: str, seconds: float = 90) -> dict[str, Any]:
+    """Wait until a job has ended; return it."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        job: dict[str, Any] = service.get(f"/v1/jobs/{id}").json()
+        validate(job, "job")
+        if job["state"] not in ("queued", "running"):
+            return job
+        time.sleep(0.05)
+    raise AssertionError(f"still {job}")
+
+
+def wait_for(done: Callable[[], Any], seconds: float = 60) -> Any:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if found := done():
+            return found
+        time.sleep(0.05)
+    raise AssertionError("it did not happen")
+
+
+def wait_for_state(service: httpx.Client, id: str, state: str) -> None:
+    wait_for(lambda: service.get(f"/v1/jobs/{id}").json()["state"] == state)
+
+
+def worker(id: str) -> list[int]:
+    """Return the process of a job."""
+    command = ["pgrep", "-f", f"serve.worker.*{id}"]
+    found = subprocess.run(command, capture_output=True, check=False).stdout
+    return [int(number) for number in found.split()]
+
+
+def wait_for_end(id: str) -> None:
+    wait_for(lambda: not worker(id), 15)
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    models = make_models(tmp_path_factory.mktemp("models"))
+    with client(tmp_path_factory.mktemp("workspace"), models=models, jobs=1) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def described(service: httpx.Client) -> str:
+    answer = service.post("/v1/describe", json={**DESCRIBE, "name": "Banking <b>& travel"})
+    assert answer.status_code == 202
+    validate(answer.json(), "job")
+    assert answer.headers["location"] == f"/v1/jobs/{answer.json()['id']}"
+    job = ended(service, answer.json()["id"])
+    assert job["state"] == "finished", job["error"]
+    return str(job["id"])
+
+
+def test_a_description_is_that_of_the_library(service: httpx.Client, described: str) -> None:
+    job = service.get(f"/v1/jobs/{described}").json()
+    assert job["memory"] > 1e7 and job["attempts"] == 1 and job["summary"]
+    result = service.get(f"/v1/jobs/{described}/result").json()
+    validate(result, "describe")
+    expected = newfound.describe(KNOWN[::2], NOVEL, n_jobs=1, **SMALL)
+    words = expected.words_.top(20, "novelty")["word"].tolist()
+    assert [row["word"] for row in result["novel_words"]] == words[: len(result["novel_words"])]
+    assert result["known"]["documents"] == len(KNOWN[::2])
+
+
+def test_its_model_report_and_words_can_be_fetched(
+    service: httpx.Client, described: str, tmp_path: Path
+) -> None:
+    answer = service.get(f"/v1/jobs/{described}/model")
+    (tmp_path / "m.newfound").write_bytes(answer.content)
+    model = newfound.load(tmp_path / "m.newfound")
+    explained = service.post("/v1/explain", json={"model": described, "text": NOVEL[0]})
+    assert explained.json() == json.loads(json.dumps(model.explain(NOVEL[0]).to_dict(max_rules=20)))
+    report = service.get(f"/v1/jobs/{described}/report")
+    assert report.text.startswith("<!doctype html>")
+    assert report.headers["content-disposition"].startswith("attachment; filename=newfound.html;")
+    assert "<b>" not in report.headers["content-disposition"]
+    table = service.get(f"/v1/jobs/{described}/words.csv").text
+    assert table == model.words_.to_csv()
+
+
+def test_all_documents_can_be_searched(service: httpx.Client, described: str) -> None:
+    def search(**query: Any) -> dict[str, Any]:
+        answer = service.get(f"/v1/jobs/{described}/documents", params=query)
+        validate(answer.json(), "found")
+        return dict(answer.json())
+
+    assert search()["total"] == len(KNOWN[::2]) + len(NOVEL)
+    found = search(q="FLIGHT oslo", side="novel", n=3)
+    assert found["total"] == sum("flight" in text and "Oslo" in text for text in NOVEL)
+    assert all("flight" in one["text"] for one in found["documents"])
+    assert search(q="flig")["total"] == search(q="flight")["total"] > 0  # the last word is begun
+    assert search(q="flight", side="known")["total"] == 0
+    assert search(q="!?")["total"] == search()["total"]
+    for hostile in ('"', "a OR b", "text:x", "NEAR(a b)", "';--", "a*b", "\x00", "^a", "-a"):
+        search(q=hostile)
+    assert service.get(f"/v1/jobs/{described}/documents?n=0").status_code == 422
+
+
+def test_a_detection_with_known_documents_and_with_a_model(service: httpx.Client) -> None:
+    incoming = {"texts": [*KNOWN[:20], *NOVEL[:20], "", None]}
+    labels = [text.split()[-1] for text in KNOWN]
+    body = {"incoming": incoming, "known": {"texts": KNOWN, "labels": labels}, "alpha": 0.1}
+    first = ended(service, service.post("/v1/detect", json=body).json()["id"])
+    assert first["state"] == "finished", first
+    result = service.get(f"/v1/jobs/{first['id']}/result").json()
+    validate(result, "detect")
+    assert result["classes"] == 6 and result["novel"] >= 15
+    assert result["incoming"]["found"] == {"empty": 2}
+    again = {"incoming": incoming, "model": first["id"], "describe": False, "name": "again"}
+    second = ended(service, service.post("/v1/detect", json=again).json()["id"])
+    same = service.get(f"/v1/jobs/{second['id']}/result").json()
+    validate(same, "detect")
+    for name in ("document", "text", "novel", "p_value", "nearest"):
+        assert [one[name] for one in same["documents"]] == [
+            one[name] for one in result["documents"]
+        ]
+    assert "reasons" in service.get(f"/v1/jobs/{first['id']}/words.csv").text.splitlines()[0]
+    models = {one["id"]: one for one in service.get("/v1/models").json()["models"]}
+    assert models[second["id"]]["kind"] == "detector" and models[second["id"]]["name"] == "again"
+
+
+def test_a_file_is_uploaded_looked_at_and_described(service: httpx.Client) -> None:
+    rows = [("day", "comment")]
+    rows += [("2024-01-05", text) for text in KNOWN[::3]] + [("2024-02-05", text) for text in NOVEL]
+    rows += [("2024-02-06", "")]
+    content = "\n".join(",".join(row) for row in rows).encode()
+    answer = service.post("/v1/uploads?name=../All%20news.csv", content=content, headers=OCTETS)
+    assert answer.status_code == 201
+    uploaded = answer.json()
+    validate(uploaded, "upload")
+    assert uploaded["name"] == "All news.csv" and uploaded["columns"] == ["day", "comment"]
+    assert uploaded["rows"][0] == ["2024-01-05", KNOWN[0]] and uploaded["text_column"] == "comment"
+    options = {"text_column": "comment", "date_column": "day"}
+    checked = service.post(f"/v1/uploads/{uploaded['id']}/check", json=options).json()
+    validate(checked, "checked")
+    assert checked["found"]["empty"] == 1 and "All news.csv" in checked["summary"]
+    assert (checked["first_day"], checked["last_day"]) == ("2024-01-05", "2024-02-05")
+    wrong = service.post(f"/v1/uploads/{uploaded['id']}/check", json={"text_column": "none"})
+    assert wrong.status_code == 422 and "All news.csv has no column" in wrong.json()["detail"]
+    body = {
+        "documents": {"upload": uploaded["id"], **options},
+        "dates_from": "2024-02",
+        "parameters": SMALL,
+    }
+    submitted = service.post("/v1/describe", json=body).json()
+    assert submitted["name"] == "All news.csv"
+    assert service.delete(f"/v1/uploads/{uploaded['id']}", headers=JSON).status_code == 200
+    job = ended(service, submitted["id"])
+    assert job["state"] == "finished", job
+    result = service.get(f"/v1/jobs/{job['id']}/result").json()
+    assert result["novel"]["documents"] == len(NOVEL) and result["timeline"] is not None
+    assert "All news.csv" in result["novel"]["source"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.csv.gz", b"no gzip", "gzip"),
+        ("a.parquet", b"PAR1 no parquet", "Parquet"),
+        ("a.csv", b"", "empty"),
+    ],
+)
+def test_files_that_cannot_be_read_are_refused(
+    service: httpx.Client, name: str, content: bytes, said: str
+) -> None:
+    answer = service.post(f"/v1/uploads?name={name}", content=content, headers=OCTETS)
+    assert answer.status_code == 422
+    assert said in answer.json()["detail"]
+
+
+def test_a_gzip_bomb_ends_no_more_than_its_own_process(service: httpx.Client) -> None:
+    bomb = gzip.compress(b"a " * 10_000_000) * 20
+    uploaded = service.post("/v1/uploads?name=bomb.txt.gz", content=bomb, headers=OCTETS).json()
+    assert len(uploaded["rows"][0][0]) <= 200
+    answer = service.post(f"/v1/uploads/{uploaded['id']}/check", json={})
+    assert answer.status_code == 422
+    assert service.get("/readyz").status_code == 200
+
+
+def test_a_model_is_imported_and_deleted(service: httpx.Client, described: str) -> None:
+    content = service.get(f"/v1/models/{described}/file").content
+    answer = service.post("/v1/models?name=mine.newfound", content=content, headers=OCTETS)
+    assert answer.status_code == 201
+    validate(answer.json(), "model")
+    id = answer.json()["id"]
+    assert answer.json()["name"] == "mine" and answer.json()["kind"] == "describer"
+    body = {"text": NOVEL[0], "model": id}
+    assert service.post("/v1/explain", json=body).status_code == 200
+    assert service.delete(f"/v1/models/{id}", headers=JSON).json() == {"deleted": id}
+    assert service.post("/v1/explain", json=body).status_code == 404
+    assert service.delete("/v1/models/detector", headers=JSON).status_code == 409
+    bad = service.post("/v1/models?name=x", content=content[: len(content) // 2], headers=OCTETS)
+    assert bad.status_code == 422 and "x " in bad.json()["detail"]
+
+
+def test_a_job_that_cannot_be_done_says_why(service: httpx.Client) -> None:
+    body = {"known": {"texts": ["", " "]}, "novel": {"texts": NOVEL}}
+    job = ended(service, service.post("/v1/describe", json=body).json()["id"])
+    assert job["state"] == "failed"
+    assert "document" in job["error"] and "Traceback" not in job["error"]
+    assert service.get(f"/v1/jobs/{job['id']}/result").status_code == 409
+    assert service.delete(f"/v1/jobs/{job['id']}", headers=JSON).json() == {"deleted": job["id"]}
+    assert service.get(f"/v1/jobs/{job['id']}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {}, {"known": {"texts": ["a"]}}, {"sample": True, "known": {"texts": ["a"]}},
+        {"documents": {"texts": ["a"]}}, {"known": {}, "novel": {"texts": ["a"]}},
+        {"known": {"texts": ["a"], "upload": "x"}, "novel": {"texts": ["a"]}},
+        {"known": {"texts": ["a"], "labels": []}, "novel": {"texts": ["a"]}},
+        {"sample": True, "parameters": {"n_clauses": 3}}, {"sample": 1},
+    ],
+)  # fmt: skip
+def test_requests_that_make_no_sense(service: httpx.Client, body: Any) -> None:
+    answer = service.post("/v1/describe", json=body)
+    assert answer.status_code == 422
+    validate(answer.json(), "problem")
+
+
+def test_an_upload_that_is_not_there(service: httpx.Client) -> None:
+    for id in ("none", "../../etc/passwd", "..", ""):
+        body = {"known": {"upload": id}, "novel": {"texts": ["a"]}}
+        assert service.post("/v1/describe", json=body).status_code == 404
+    for path in ("..%2F..%2Fworkspace.db", "%2e%2e", "x%00y", "a%0d%0ab"):
+        assert service.get(f"/v1/jobs/{path}/report").status_code == 404
+        assert service.get(f"/v1/models/{path}/file").status_code == 404
+        assert service.post(f"/v1/uploads/{path}/check", json={}).status_code == 404
+
+
+def test_progress_events_cancel_queue_and_restart(tmp_path: Path) -> None:
+    with client(tmp_path, jobs=1, limits=Limits(queue=1)) as service:
+        body = {"sample": True, "parameters": LONG}
+        first = service.post("/v1/describe", json=body).json()["id"]
+        wait_for_state(service, first, "running")
+        second = service.post("/v1/describe", json=body).json()
+        assert second["state"] == "queued"
+        third = service.post("/v1/describe", json=body)
+        assert third.status_code == 429 and int(third.headers["retry-after"]) > 0
+        validate(third.json(), "problem")
+        assert len(list((tmp_path / "runs").iterdir())) == 2
+        with service.stream("GET", f"/v1/jobs/{first}/events") as events:
+            assert events.headers["content-type"].startswith("text/event-stream")
+            for line in events.iter_lines():
+                if line.startswith("data: "):
+                    job = json.loads(line.removeprefix("data: "))
+                    validate(job, "job")
+                    if job["progress"] and job["progress"]["done"] > 0:
+                        break
+        assert job["progress"]["stage"] == "Learning rules"
+        assert 0 < job["progress"]["done"] < job["progress"]["total"] == 500 * 5000
+        cancelled = service.post(f"/v1/jobs/{second['id']}/cancel", json={}).json()
+        assert cancelled["state"] == "cancelled"
+        began = time.monotonic()
+        assert service.post(f"/v1/jobs/{first}/cancel", json={}).json()["state"] == "cancelled"
+        assert time.monotonic() - began < 10
+        assert service.post(f"/v1/jobs/{first}/cancel", json={}).status_code == 409
+        restarted = service.post(f"/v1/jobs/{first}/restart", json={})
+        assert restarted.status_code == 202
+        wait_for(lambda: service.get(f"/v1/jobs/{first}").json()["attempts"] == 2)
+        assert service.delete(f"/v1/jobs/{first}", headers=JSON).status_code == 409
+    # Stopped in order: the running job was interrupted, and its process has ended.
+    with client(tmp_path, jobs=1) as service:
+        assert service.get(f"/v1/jobs/{first}").json()["state"] == "interrupted"
+
+
+def test_a_job_that_takes_too_long_is_ended(tmp_path: Path) -> None:
+    with client(tmp_path, jobs=1, limits=Limits(job_seconds=2)) as service:
+        body = {"sample": True, "parameters": LONG}
+        job = ended(service, service.post("/v1/describe", json=body).json()["id"])
+        assert job["state"] == "failed" and "more than 2 s" in job["error"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="memory is not limited there")
+def test_a_job_that_needs_too_much_memory_fails_alone(tmp_path: Path) -> None:
+    with client(tmp_path, jobs=1, limits=Limits(job_bytes=600 << 20)) as service:
+        body = {"sample": True, "parameters": {"n_clauses": 1_000_000, "n_machines": 4}}
+        job = ended(service, service.post("/v1/describe", json=body).json()["id"])
+        assert job["state"] == "failed" and "memory" in job["error"].lower(), job
+        assert service.get("/readyz").status_code == 200
+
+
+@pytest.mark.slow
+def test_a_job_that_is_killed_fails_alone(tmp_path: Path) -> None:
+    with client(tmp_path, jobs=1) as service:
+        body = {"sample": True, "parameters": LONG}
+        id = service.post("/v1/describe", json=body).json()["id"]
+        wait_for(lambda: service.get(f"/v1/jobs/{id}").json()["progress"])
+        os.kill(worker(id)[0], signal.SIGKILL)
+        job = ended(service, id)
+        assert job["state"] == "failed" and "killed" in job["error"]
+        assert service.get("/readyz").status_code == 200
+
+
+def test_a_workspace_has_one_service(tmp_path: Path) -> None:
+    open_one = Workspace(tmp_path)
+    with pytest.raises(WorkspaceError, match="Another service"):
+        Workspace(tmp_path)
+    open_one.close()
+    Workspace(tmp_path).close()
+    (tmp_path / "workspace.db").write_bytes(b"no database, but long enough to be read as one" * 99)
+    with pytest.raises(WorkspaceError, match="not a workspace"):
+        Workspace(tmp_path)
+
+
+@pytest.mark.slow
+def test_kill_at_any_point(tmp_path: Path) -> None:
+    """Finished runs stay; the running one is interrupted and can be restarted."""
+    command = [sys.executable, "-m", "newfound", "serve", "--port", "0", "--json", "--jobs", "1",
+               "--workspace", tmp_path]  # fmt: skip
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            said = json.loads(process.stdout.readline())
+            headers = {"Authorization": f"Bearer {said['token']}"}
+            with httpx.Client(
+                base_url=said["address"], headers=headers, trust_env=False, timeout=60
+            ) as service:
+                done = service.post("/v1/describe", json=DESCRIBE).json()["id"]
+                assert ended(service, done)["state"] == "finished"
+                before = service.get(f"/v1/jobs/{done}/result").json()
+                long = {"sample": True, "parameters": LONG}
+                running = service.post("/v1/describe", json=long).json()["id"]
+                waiting = service.post("/v1/describe", json=DESCRIBE).json()["id"]
+                wait_for(lambda: service.get(f"/v1/jobs/{running}").json()["progress"])
+        finally:
+            process.kill()
+    wait_for_end(running)
+    with client(tmp_path, jobs=1) as service:
+        assert service.get(f"/v1/jobs/{done}").json()["state"] == "finished"
+        assert service.get(f"/v1/jobs/{done}/result").json() == before
+        for id in (running, waiting):
+            assert service.get(f"/v1/jobs/{id}").json()["state"] == "interrupted"
+        job = service.post(f"/v1/jobs/{waiting}/restart", json={}).json()
+        assert ended(service, job["id"])["state"] == "finished"
+
+
+@pytest.mark.parametrize("state", ["queued", "running"])
+@pytest.mark.parametrize("complete", [False, True])
+def test_what_a_killed_service_leaves(tmp_path: Path, state: str, complete: bool) -> None:
+    """The result is written last: with it a run is finished, whatever the index says."""
+    workspace = Workspace(tmp_path)
+    run = Run(workspace.new_id(), "describe", "left", state)
+    folder = workspace.run_folder(run.id)
+    folder.mkdir()
+    workspace.put_run(run)
+    (tmp_path / "runs" / "half-made").mkdir()
+    if complete:
+        (folder / "result.json").write_text('{"about": {"summary": "Found."}, "data": {}}')
+    workspace.close()
+    workspace = Workspace(tmp_path)
+    left = workspace.run(run.id)
+    assert left is not None and left.state == ("finished" if complete else "interrupted")
+    assert left.summary == ("Found." if complete else None)
+    assert not (tmp_path / "runs" / "half-made").exists()
+    workspace.close()

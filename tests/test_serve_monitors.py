@@ -1,0 +1,102 @@
+"""Monitors over HTTP: the same alerts and topics as in the library, also after a restart."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import jsonschema
+import pytest
+
+import newfound
+from newfound.serve.openapi import output_schema
+from serve_client import JSON, KNOWN, client, make_models
+
+NEW = [f"the printer {what}" for what in ("jams", "smokes", "beeps", "is broken", "died")]
+STREAM = [*KNOWN[::7][:20], *NEW, *KNOWN[3::7][:15]]
+
+
+def validate(data: object, definition: str) -> None:
+    schema = {**output_schema(), "$ref": f"#/$defs/{definition}"}
+    jsonschema.Draft202012Validator(schema).validate(data)
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return make_models(tmp_path_factory.mktemp("models"))
+
+
+def begun(service: httpx.Client, **more: Any) -> dict[str, Any]:
+    answer = service.post(
+        "/v1/monitors", json={"name": "Inbox", "model": "detector", "every": 20, **more}
+    )
+    assert answer.status_code == 201, answer.text
+    validate(answer.json(), "monitor")
+    return dict(answer.json())
+
+
+def sent(service: httpx.Client, id: str, texts: list[str]) -> list[Any]:
+    documents = [{"text": text, "id": f"{n}-{text}"} for n, text in enumerate(texts)]
+    answer = service.post(f"/v1/monitors/{id}/documents", json={"documents": documents})
+    assert answer.status_code == 200, answer.text
+    validate(answer.json(), "alerts")
+    return list(answer.json()["alerts"])
+
+
+def test_alerts_are_those_of_the_library_and_topics_can_be_changed(
+    tmp_path: Path, models: dict[str, Path]
+) -> None:
+    expected = newfound.Monitor(newfound.load(models["detector"]), every=20).update(STREAM)
+    with client(tmp_path, models=models) as service:
+        id = begun(service)["id"]
+        alerts = sent(service, id, STREAM)
+        assert len(alerts) == 1
+        assert alerts == json.loads(json.dumps([alert.to_dict() for alert in expected]))
+        assert sent(service, id, STREAM) == []  # their ids were seen
+        state = service.get(f"/v1/monitors/{id}").json()
+        validate(state, "monitor")
+        assert state["topics"][0]["status"] == "open" and state["documents"] == 40
+        topic = f"/v1/monitors/{id}/topics/1"
+        promoted = service.post(f"{topic}/promote", json={"name": "printers"}).json()
+        assert promoted["topics"][0]["known_as"] == "printers"
+        assert service.post(f"{topic}/dismiss", json={}).status_code == 422
+        undone = service.post(f"/v1/monitors/{id}/undo", json={}).json()
+        assert undone["topics"][0]["status"] == "open"
+        assert service.post(f"/v1/monitors/{id}/undo", json={}).status_code == 422
+        assert service.post(f"{topic}/merge", json={"topic": 1}).status_code == 422
+        dismissed = service.post(f"{topic}/dismiss", json={}).json()
+        assert dismissed["topics"][0]["status"] == "dismissed"
+    with client(tmp_path, models=models) as service:
+        listed = service.get("/v1/monitors").json()
+        validate(listed, "monitors")
+        assert [one["id"] for one in listed["monitors"]] == [id]
+        assert service.get(f"/v1/monitors/{id}/alerts").json()["alerts"] == alerts
+        assert service.delete(f"/v1/monitors/{id}", headers=JSON).json() == {"deleted": id}
+        assert service.get(f"/v1/monitors/{id}").status_code == 404
+        assert not list((tmp_path / "monitors").glob(f"{id}*"))
+
+
+def test_what_is_wrong_is_told(tmp_path: Path, models: dict[str, Path]) -> None:
+    with client(tmp_path, models=models) as service:
+        for body, status in (
+            ({"name": "x", "model": "none"}, 404),
+            ({"name": "x", "model": "describer"}, 422),
+            ({"name": "x", "model": "detector", "every": "often"}, 422),
+            ({"name": "x", "model": "detector", "every": 20, "false_alarm_every": "1d"}, 422),
+            ({"name": "", "model": "detector"}, 422),
+        ):
+            answer = service.post("/v1/monitors", json=body)
+            assert answer.status_code == status, body
+            validate(answer.json(), "problem")
+        assert service.get("/v1/monitors").json() == {"monitors": []}
+        assert not list((tmp_path / "monitors").iterdir())
+        id = begun(service)["id"]
+        bad = {"documents": [{"text": "a", "time": "once upon a time"}]}
+        assert service.post(f"/v1/monitors/{id}/documents", json=bad).status_code == 422
+        for number in ("0", "7", "x"):
+            path = f"/v1/monitors/{id}/topics/{number}/dismiss"
+            answer = service.post(path, json={})
+            assert answer.status_code == 422
+            validate(answer.json(), "problem")
