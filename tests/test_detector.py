@@ -13,6 +13,7 @@ from newfound import NoveltyDetector
 from newfound.detection.calibration import Calibration, held_back_needed, share_of_new
 from newfound.detection.groups import find_groups
 from newfound.detection.mixture import split_mixture
+from newfound.text import bags as bags_of_text
 from newfound.text.bags import BagReader
 from newfound.text.tokens import tokenize
 from newfound.text.vectorizer import TextVectorizer
@@ -306,7 +307,9 @@ def test_a_mixture_is_described_by_its_new_documents(sample):
         newfound.describe(texts[::2], texts[:80:2], mixture=True, **settings)
 
 
-def test_bags_count_what_was_never_seen():
+@pytest.mark.parametrize("largest", [0, 1 << 63])
+def test_bags_count_what_was_never_seen(largest, monkeypatch):
+    monkeypatch.setattr(bags_of_text, "_MAX_KEY", largest)  # many words: another way to sort pairs
     vectorizer = TextVectorizer(stop_words=None, ngram_range=(1, 2)).fit(["pay my bill", "my card"])
     texts = ["Pay my card, zyxw zyxw!", "", "pay pay my my bill", "it's naïve — my-bill 3.5"]
     bags = BagReader(vectorizer).read(texts)

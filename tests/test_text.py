@@ -28,16 +28,19 @@ from sklearn.feature_extraction.text import (  # type: ignore[import-untyped,unu
 
 from newfound.storage.fields import Fields
 from newfound.text.documents import DocumentError
+from newfound.text.encoding import BREAK, END, Encoder
 from newfound.text.lemmas import lemmatize
 from newfound.text.scripts import UNSPACED, is_emoji
 from newfound.text.state import vectorizer_from_state, vectorizer_state
 from newfound.text.tokens import (
     CHUNK_OR_BREAK,
     MAX_WORD_LENGTH,
+    ascii_chunks,
     chunks_and_breaks,
     fold,
     stop_words,
     tokenize,
+    words_and_breaks,
 )
 from newfound.text.vectorizer import TextVectorizer
 
@@ -585,3 +588,23 @@ def test_the_fast_pattern_for_ascii_finds_the_same_chunks(text: str) -> None:
     folded = fold(text)
     assert chunks_and_breaks(text) is not CHUNK_OR_BREAK
     assert chunks_and_breaks(text).findall(folded) == CHUNK_OR_BREAK.findall(folded)
+
+
+@given(st.text(st.characters(min_codepoint=1, max_codepoint=127)))
+@example("a\n \x1c\n\n-b' 6-4\x1fc\x0bd. e")
+def test_ascii_texts_are_split_at_the_same_places(text: str) -> None:
+    found = CHUNK_OR_BREAK.findall(fold(text))
+    expected = ["." if not re.match(r"[\w'\-]", chunk) else chunk for chunk in found]
+    assert ascii_chunks(text) == expected
+
+
+@given(st.lists(st.text(alphabet="ab'-. \0\n\x1cé", max_size=8), max_size=200))
+def test_texts_have_the_same_codes_alone_and_among_others(texts: list[str]) -> None:
+    numbers: dict[str, int] = {}
+    encoder = Encoder(lambda form: numbers.setdefault(form, len(numbers)))
+    alone = [encoder.encode([text], ordered=True).tolist() for text in texts]
+    assert encoder.encode(texts, ordered=True).tolist() == [code for one in alone for code in one]
+    assert [codes.count(END) for codes in alone] == [1] * len(texts)
+    for text, codes in zip(texts, alone, strict=True):
+        forms = [form for _, _, form in words_and_breaks(text)]
+        assert codes[:-1] == [numbers[form] if form else BREAK for form in forms]

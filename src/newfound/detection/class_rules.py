@@ -63,17 +63,17 @@ class ClassRules:
         self._counts, self._by_class = sp.csc_array(counts), sp.csc_array(rules.weights)
         self._present = np.flatnonzero(np.diff(self._by_class.indptr))
 
-    def scores(self, matrix: Any, others: NDArray[np.float64]) -> RuleScores:
+    def scores(self, texts: Any, others: NDArray[np.float64]) -> RuleScores:
         """Return the scores of texts.
 
         Parameters
         ----------
-        matrix : Boolean CSR matrix
-            Their bags.
+        texts : Bags or Boolean CSR matrix
+            The terms of each.
         others : (n_texts,) array of float
             The squared rarity of their words that no rule has.
         """
-        matches = self.rules.conjunctions.matching(matrix.indptr, matrix.indices)
+        matches = self.rules.conjunctions.matching(texts.indptr, texts.indices)
         votes = self.rules.scores(matches)
         per_vote = self.rules.unit / self.rules.lengths(matches, others)
         nearest = np.full(len(votes), -1, np.int64)
@@ -98,7 +98,7 @@ class ClassRules:
 
     def explain(
         self,
-        columns: NDArray[np.int64],
+        columns: NDArray[Any],
         number: int,
         name: Any,
         terms: Sequence[str],

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from newfound.detection.linear import train_linear
+from newfound.detection.neighbours import Neighbours
 from newfound.detection.subwords import Subwords
 from newfound.text.bags import Bags
 
@@ -32,10 +33,8 @@ __all__ = ["ClassStatistics", "WeightedBags"]
 
 _PARTS = 4  # margin, surprise, neighbours, pairs
 
-_NEIGHBOURS = 5
 _PAIR_WEIGHT = 0.5  # a pair weighs half as much as a word of the same document frequency
 _ELSEWHERE = 0.5  # how new a pair is that only other classes have; a pair never seen counts 1
-_MAX_SIMILARITIES = 5_000_000  # in memory at a time
 _PRIOR = 0.5  # pseudo-documents that shrink a word's rate in a class towards its overall rate
 
 
@@ -46,10 +45,8 @@ class WeightedBags(NamedTuple):
     ----------
     bags : Bags
         The words of the texts.
-    values : CSR matrix of float32
+    values : ndarray of float32
         The weight of each term of each text.
-    rows : ndarray of int
-        The row of each entry of `values`.
     unseen : (n_unseen, n_classes) array of float32 or None
         The weights of words never seen in the linear classifier; None if it does not use n-grams.
     norms : ndarray of float
@@ -59,8 +56,7 @@ class WeightedBags(NamedTuple):
     """
 
     bags: Bags
-    values: Any
-    rows: NDArray[np.int64]
+    values: NDArray[np.float32]
     unseen: NDArray[np.float32] | None
     norms: NDArray[np.float64]
     full_norms: NDArray[np.float64]
@@ -112,8 +108,7 @@ class ClassStatistics:
         self.unseen_rarity = float(np.log(n + 1) + 1)
         self.unseen_surprise = float(np.log(n + 1))
         documents = self._unit_documents()
-        by_class = np.split(np.argsort(codes, kind="stable"), np.cumsum(self.class_sizes)[:-1])
-        self.neighbours = [documents[rows].T.tocsr() for rows in by_class]
+        self.neighbours = Neighbours(documents, codes, n_classes)
         if weights is None:
             single = np.flatnonzero(~is_pair)
             weights, subwords = train_linear(
@@ -143,11 +138,8 @@ class ClassStatistics:
 
     def weighted(self, bags: Bags) -> WeightedBags:
         """Return what class scores and parts are both computed from."""
-        matrix = bags.matrix
-        data = self.rarity[matrix.indices].astype(np.float32)
-        values = sparse.csr_matrix((data, matrix.indices, matrix.indptr), shape=matrix.shape)
-        rows = np.repeat(np.arange(len(bags)), np.diff(matrix.indptr))
-        squares = np.bincount(rows, self.rarity[matrix.indices] ** 2, len(bags))
+        rarity = self.rarity[bags.indices]
+        squares = np.bincount(bags.rows, rarity**2, len(bags))
         unseen = None
         in_norm = squares
         if self.subwords is not None and bags.unseen_terms:
@@ -156,33 +148,34 @@ class ClassStatistics:
             in_norm = squares + known * self.unseen_rarity**2
         return WeightedBags(
             bags,
-            values,
-            rows,
+            rarity.astype(np.float32),
             None if unseen is None else unseen.weights,
             _root(in_norm),
             _root(squares + bags.unseen_words * self.unseen_rarity**2),
         )
 
-    def class_scores(self, texts: WeightedBags) -> NDArray[np.float32]:
-        """Return the decision value of the linear classifier for each class."""
-        scores: NDArray[np.float32] = np.asarray(texts.values @ self._by_term)
+    def class_scores(self, texts: WeightedBags, chosen: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return the decision value of the linear classifier for each class, of some texts."""
+        bags = texts.bags
+        shape = (len(bags), bags.n_terms)
+        values = sparse.csr_matrix((texts.values, bags.indices, bags.indptr), shape=shape)
+        scores: NDArray[np.float32] = np.asarray(values[chosen] @ self._by_term)
         if texts.unseen is not None:
-            bags = texts.bags
             places, indptr = (
                 bags.unseen_places,
                 np.searchsorted(bags.unseen_rows, np.arange(len(bags) + 1)),
             )
             data = np.full(len(places), self.unseen_rarity, np.float32)
             words = sparse.csr_matrix((data, places, indptr), (len(bags), len(texts.unseen)))
-            scores += np.asarray(words @ texts.unseen)
-        scores /= texts.norms.astype(np.float32)[:, None]
+            scores += np.asarray(words[chosen] @ texts.unseen)
+        scores /= texts.norms[chosen].astype(np.float32)[:, None]
         scores += self.weights[:, -1]
         return scores
 
     def parts(self, texts: WeightedBags, nearest: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the four parts of each text, compared with its nearest class."""
-        bags, rows, n = texts.bags, texts.rows, len(texts.bags)
-        columns, classes = bags.matrix.indices, nearest[rows]
+        bags, rows, n = texts.bags, texts.bags.rows, len(texts.bags)
+        columns, classes = bags.indices, nearest[rows]
         word = ~self.is_pair[columns]
         r, c, k = rows[word], columns[word], classes[word]
         rarity = self.rarity[c]
@@ -193,8 +186,9 @@ class ClassStatistics:
         elsewhere = ~word & (self.counts[classes, columns] == 0)
         pairs = bags.unseen_pairs + _ELSEWHERE * np.bincount(rows[elsewhere], minlength=n)
         pairs = pairs / np.maximum(bags.n_pairs, 1)
-        margin, near = self._margin(texts, nearest), self._nearness(texts, nearest)
-        return np.column_stack((-margin, surprise, -near, pairs))
+        margin = self._margin(texts, nearest)
+        near = self.neighbours.similarities(rows, columns, texts.values, nearest)
+        return np.column_stack((-margin, surprise, -near / texts.full_norms, pairs))
 
     def surprise(self, columns: NDArray[Any], classes: NDArray[Any] | int) -> NDArray[np.float64]:
         """Return the log of how many times rarer words are in a class than in all documents."""
@@ -205,8 +199,8 @@ class ClassStatistics:
 
     def _margin(self, texts: WeightedBags, nearest: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the decision value for the nearest class."""
-        bags, rows, n = texts.bags, texts.rows, len(texts.bags)
-        columns = bags.matrix.indices
+        bags, rows, n = texts.bags, texts.bags.rows, len(texts.bags)
+        columns = bags.indices
         values = self.rarity[columns] * self.weights[nearest[rows], columns]
         # Of no values, bincount returns integers.
         total = np.bincount(rows, values, n).astype(np.float64)
@@ -216,19 +210,6 @@ class ClassStatistics:
             total += np.bincount(bags.unseen_rows, adds, n)
         margin: NDArray[np.float64] = total / texts.norms + self.weights[nearest, -1]
         return margin
-
-    def _nearness(self, texts: WeightedBags, nearest: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the mean similarity to the nearest documents of the nearest class."""
-        values, n = texts.values, len(texts.bags)
-        found = np.zeros(n)
-        for k in np.unique(nearest).tolist():
-            rows = np.flatnonzero(nearest == k)
-            step = max(1, _MAX_SIMILARITIES // max(self.neighbours[k].shape[1], 1))
-            for start in range(0, len(rows), step):
-                some = rows[start : start + step]
-                near = values if len(some) == n else values[some]
-                found[some] = _top_mean((near @ self.neighbours[k]).toarray())
-        return found / texts.full_norms
 
     def contributions(
         self,
@@ -277,40 +258,13 @@ class ClassStatistics:
             words = columns[~pair]
             by_term[~pair, 1] = rarity[~pair] * self.surprise(words, nearest) / total
             by_unseen[:, 1] = self.unseen_rarity * self.unseen_surprise / total
-        by_term[:, 2] = -self._shared(columns, rarity / norm, nearest)
+        by_term[:, 2] = -self.neighbours.shares(columns, rarity / norm, nearest)
         each = 1 / max(int(pair.sum()) + unseen_pairs, 1)
         by_term[pair, 3] = each * _ELSEWHERE * (self.counts[nearest, columns[pair]] == 0)
         return by_term, by_unseen, each
-
-    def _shared(
-        self, columns: NDArray[np.int64], scaled: NDArray[np.float64], nearest: int
-    ) -> NDArray[np.float64]:
-        """Return what each term adds to the mean similarity to the nearest documents."""
-        near = self.neighbours[nearest]
-        similar = np.zeros(near.shape[1])
-        slices = [slice(near.indptr[j], near.indptr[j + 1]) for j in columns.tolist()]
-        for where, x in zip(slices, scaled.tolist(), strict=True):
-            similar[near.indices[where]] += x * near.data[where]
-        size = min(_NEIGHBOURS, len(similar))
-        top = np.argpartition(-similar, size - 1)[:size] if size else np.zeros(0, np.int64)
-        is_top = np.zeros(len(similar), dtype=bool)
-        is_top[top] = True
-        sums = [float(near.data[w][is_top[near.indices[w]]].sum()) for w in slices]
-        shares: NDArray[np.float64] = scaled * np.array(sums) / max(size, 1)
-        return shares
 
 
 def _root(squares: NDArray[Any]) -> NDArray[np.float64]:
     """Return square roots, and 1 for a text without words."""
     roots: NDArray[np.float64] = np.sqrt(np.where(squares > 0, squares, 1.0))
     return roots
-
-
-def _top_mean(similar: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the mean of the largest few entries of each row."""
-    size = min(_NEIGHBOURS, similar.shape[1])
-    if not size:
-        return np.zeros(len(similar))
-    top = np.partition(similar, similar.shape[1] - size, axis=1)[:, similar.shape[1] - size :]
-    mean: NDArray[np.float64] = top.mean(axis=1, dtype=np.float64)
-    return mean

@@ -356,8 +356,9 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
     def predict(self, texts: Iterable[str]) -> NDArray[np.object_]:
         """Return the known class of each text, or "novel"; None for a text without words."""
         scores = self.score_texts(texts)
-        labels = np.empty(len(scores), dtype=object)
-        labels[:] = self.classes_[scores.nearest].tolist()
+        names = np.empty(len(self.classes_), dtype=object)
+        names[:] = self.classes_.tolist()
+        labels: NDArray[np.object_] = names[scores.nearest]
         labels[self.calibration_.is_novel(self._p_values(scores))] = NOVEL
         labels[~scores.has_words] = None
         return labels

@@ -212,9 +212,9 @@ def _rules(
     What the rules of a class add to the novelty is added to the words that they require; those of a
     group add nothing.
     """
-    columns = bag.matrix.indices
+    columns = bag.indices
     if scorer.groups is not None:
-        number = int(scorer.groups.rules.scores(bag.matrix, np.zeros(1)).nearest[0])
+        number = int(scorer.groups.rules.scores(bag, np.zeros(1)).nearest[0])
         if number < 0:
             return None, (), ()
         group = scorer.groups.names[number]

@@ -385,8 +385,10 @@ class Scorer:
             named &= said.nearest >= 0
         if said is not None and named.all():
             return said.nearest, named
-        linear = self.statistics.class_scores(texts).argmax(axis=1).astype(np.int64)
-        return (linear if said is None else np.where(named, said.nearest, linear)), named
+        nearest = np.zeros(len(named), np.int64) if said is None else said.nearest.copy()
+        others = np.flatnonzero(~named)
+        nearest[others] = self.statistics.class_scores(texts, others).argmax(axis=1)
+        return nearest, named
 
     def named(self, bags: Bags, *, by_rules: bool) -> NDArray[np.int64]:
         """Return the nearest class of each text, by rules or by the linear classifier."""
@@ -402,7 +404,7 @@ class Scorer:
     def _rule_scores(self, bags: Bags) -> RuleScores | None:
         if self.rules is None:
             return None
-        return self.rules.scores(bags.matrix, self.squares_without_rule(bags))
+        return self.rules.scores(bags, self.squares_without_rule(bags))
 
     @cached_property
     def _squares(self) -> NDArray[np.float64]:
@@ -413,8 +415,7 @@ class Scorer:
 
     def squares_without_rule(self, bags: Bags) -> NDArray[np.float64]:
         """Return the squared rarity of the words of each text that no rule has."""
-        rows = np.repeat(np.arange(len(bags)), np.diff(bags.matrix.indptr))
-        known = np.bincount(rows, self._squares[bags.matrix.indices], len(bags))
+        known = np.bincount(bags.rows, self._squares[bags.indices], len(bags))
         squares: NDArray[np.float64] = known + bags.unseen_words * self.statistics.unseen_rarity**2
         return squares
 

@@ -12,6 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from newfound.ranges import concatenated_ranges
+
 __all__ = ["Conjunctions", "Matches", "WeightedRule", "WeightedRules"]
 
 _MAX_CELLS = 16_000_000  # documents times words that are looked up, a byte each, at a time
@@ -108,7 +110,7 @@ class Conjunctions:
     def __len__(self) -> int:
         return len(self.words)
 
-    def lacking(self, columns: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def lacking(self, columns: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the ANDs that have words of one document, and how many other words each has.
 
         Parameters
@@ -172,9 +174,7 @@ class Conjunctions:
         begin, watching = self._watching
         starts = begin[columns]
         sizes = begin[columns + 1] - starts
-        ends = np.cumsum(sizes)
-        total = int(ends[-1]) if len(ends) else 0
-        rules = watching[np.repeat(starts - ends + sizes, sizes) + np.arange(total)]
+        rules = watching[concatenated_ranges(starts, sizes)]
         found = np.repeat(rows, sizes)
         size = self._n_looked_up
         has = np.zeros(n * size, bool)

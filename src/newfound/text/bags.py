@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from newfound.text.encoding import STOP, Encoder, Occurrences, TermIndex
+from newfound.text.encoding import STOP, Encoder, Occurrences, TermIndex, pair_keys, words_of_pairs
 from newfound.text.spelling import Spelling
 from newfound.text.tokenized import encode
 from newfound.text.validation import check_texts
@@ -20,6 +21,7 @@ from newfound.text.vectorizer import TextVectorizer
 __all__ = ["BagReader", "Bags"]
 
 _MAX_CACHED = 1 << 19  # chunks of text that a reader remembers
+_MAX_KEY = 1 << 63
 
 
 @dataclass(frozen=True)
@@ -28,8 +30,11 @@ class Bags:
 
     Attributes
     ----------
-    matrix : Boolean CSR matrix
-        One row for each text, one column for each term: words, and pairs of neighbouring words.
+    indptr, indices : ndarray of int
+        The terms of each text, ascending, as in a CSR matrix: words, and pairs of neighbouring
+        words.
+    n_terms : int
+        The number of terms of the vocabulary.
     unseen_words, unseen_pairs : ndarray of int
         Number of different words and pairs of each text that are not in the vocabulary.
     n_words, n_pairs : ndarray of int
@@ -40,7 +45,9 @@ class Bags:
         Which text has which of them: its row, ascending, and the place in `unseen_terms`.
     """
 
-    matrix: Any
+    indptr: NDArray[np.int32]
+    indices: NDArray[np.int32]
+    n_terms: int
     unseen_words: NDArray[np.int64]
     unseen_pairs: NDArray[np.int64]
     n_words: NDArray[np.int64]
@@ -52,11 +59,27 @@ class Bags:
     def __len__(self) -> int:
         return len(self.n_words)
 
+    @cached_property
+    def matrix(self) -> Any:
+        """The Boolean CSR matrix: one row for each text, one column for each term."""
+        data, shape = np.ones(len(self.indices), dtype=bool), (len(self), self.n_terms)
+        matrix = sparse.csr_matrix((data, self.indices, self.indptr), shape=shape)
+        matrix.has_canonical_format = True
+        return matrix
+
+    @cached_property
+    def rows(self) -> NDArray[np.int64]:
+        """The row of each of `indices`."""
+        return np.repeat(np.arange(len(self)), np.diff(self.indptr))
+
     def part(self, start: int, stop: int) -> Bags:
         """Return the bags of consecutive texts."""
         first, last = np.searchsorted(self.unseen_rows, (start, stop))
+        begin, end = self.indptr[start], self.indptr[stop]
         return Bags(
-            self.matrix[start:stop],
+            self.indptr[start : stop + 1] - begin,
+            self.indices[begin:end],
+            self.n_terms,
             self.unseen_words[start:stop],
             self.unseen_pairs[start:stop],
             self.n_words[start:stop],
@@ -125,15 +148,16 @@ class BagReader:
         encoder, names = self._encoder
         found = Occurrences(encode(encoder, check_texts(texts), ordered=True), pairs=True)
         n = found.n_texts
-        word_rows, words = _distinct_words(found.word_rows, found.words.astype(np.int64))
-        key_rows, keys = _distinct(found.key_rows, found.keys)
+        size = int(found.words.max(initial=0)) + 1
+        word_rows, words = _distinct(found.word_rows, found.words.astype(np.int64), size)
+        key_rows, keys = _distinct_pairs(found.key_rows, found.keys, size)
         columns, pairs = self._index.word_columns(words), self._index.pair_columns(keys)
         new = columns < 0
         unseen, unseen_rows, unseen_places = _named(names, words[new], word_rows[new])
+        n_terms = len(self.vectorizer.vocabulary_)
         return Bags(
-            _boolean_csr(
-                (word_rows, key_rows), (columns, pairs), (n, len(self.vectorizer.vocabulary_))
-            ),
+            *_csr((word_rows, key_rows), (columns, pairs), (n, n_terms)),
+            n_terms,
             np.bincount(word_rows[new], minlength=n),
             np.bincount(key_rows[pairs < 0], minlength=n),
             np.bincount(word_rows, minlength=n),
@@ -163,12 +187,12 @@ def _named(
     return tuple(found[i] for i in order), sorted_rows, sorted_places
 
 
-def _boolean_csr(
+def _csr(
     rows: tuple[NDArray[np.int64], NDArray[np.int64]],
     columns: tuple[NDArray[np.int32], NDArray[np.int32]],
     shape: tuple[int, int],
-) -> Any:
-    """Return a Boolean CSR matrix of distinct entries, with ascending columns; -1 is dropped."""
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return distinct entries as in a CSR matrix, with ascending columns; -1 is dropped."""
     all_columns = np.concatenate(columns)
     seen = all_columns >= 0
     # One key for each entry: sorting keys is faster than sorting by two columns.
@@ -177,18 +201,14 @@ def _boolean_csr(
     found_rows, indices = np.divmod(keys, shape[1])
     indptr = np.zeros(shape[0] + 1, np.int32)
     np.cumsum(np.bincount(found_rows, minlength=shape[0]), out=indptr[1:])
-    data = np.ones(len(keys), dtype=bool)
-    matrix = sparse.csr_matrix((data, indices.astype(np.int32), indptr), shape=shape)
-    matrix.has_canonical_format = True
-    return matrix
+    return indptr, indices.astype(np.int32)
 
 
-def _distinct_words(
-    rows: NDArray[Any], words: NDArray[np.int64]
+def _distinct(
+    rows: NDArray[Any], numbers: NDArray[np.int64], size: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the same as `_distinct` for numbers so small that a row and a number are one key."""
-    size = int(words.max(initial=0)) + 1
-    keys = rows * size + words
+    """Return each combination of a row and a number below `size` once, ascending."""
+    keys = rows * size + numbers
     keys.sort()  # and no np.unique, which takes three times as long here
     first = np.ones(len(keys), dtype=bool)
     first[1:] = keys[1:] != keys[:-1]
@@ -196,10 +216,14 @@ def _distinct_words(
     return found_rows, found
 
 
-def _distinct(
-    rows: NDArray[Any], keys: NDArray[np.int64]
+def _distinct_pairs(
+    rows: NDArray[Any], keys: NDArray[np.int64], size: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return each combination of a row and a key once."""
+    """Return each combination of a row and a pair of words, with numbers below `size`, once."""
+    if (int(rows[-1]) + 1 if len(rows) else 1) * size * size < _MAX_KEY:
+        left, right = words_of_pairs(keys)
+        found_rows, found = _distinct(rows, left * size + right, size * size)
+        return found_rows, pair_keys(*np.divmod(found, size))
     order = np.lexsort((keys, rows))
     rows, keys = rows[order], keys[order]
     first = np.ones(len(rows), dtype=bool)

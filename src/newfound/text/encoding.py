@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from newfound.text.tokens import ASCII, CHUNK, chunks_and_breaks, fold, words_in
+from newfound.text.tokens import ASCII, CHUNK, ascii_chunks, chunks_and_breaks, fold, words_in
 
 __all__ = [
     "BREAK",
@@ -35,6 +35,8 @@ __all__ = [
 STOP, BREAK, END = -1, -2, -3
 
 _LOW = (1 << 32) - 1
+_NUL = "\0"
+_BLOCK = 64  # texts that are split at a time
 
 
 class Encoder(dict[str, int]):
@@ -55,6 +57,7 @@ class Encoder(dict[str, int]):
         self.code_of = code_of
         self.several: dict[int, list[int]] = {}
         self._free_codes = itertools.count(END - 1, -1)
+        self[_NUL] = END
 
     def __missing__(self, chunk: str) -> int:
         codes = [self.code_of(form) for _, _, form in words_in(chunk)] or [BREAK]
@@ -79,17 +82,19 @@ class Encoder(dict[str, int]):
             Keep breaks between words, as pairs need them. By default as `ordered`.
         """
         flat = array("i")
-        breaks = ordered if breaks is None else breaks
-        for text in texts:
-            if breaks:
-                chunks = chunks_and_breaks(text).findall(fold(text))
-            elif text.isascii():  # the same chunks as below, three times as fast
-                chunks = text.translate(ASCII).split()
-            else:
-                chunks = CHUNK.findall(fold(text))
-            found = map(self.__getitem__, chunks)
-            flat.extend(found if ordered else set(found))
-            flat.append(END)
+        if ordered and breaks is not False:
+            self._encode_ordered(texts, flat)
+        else:
+            for text in texts:
+                if breaks:
+                    chunks = _chunks_and_breaks(text)
+                elif text.isascii():  # the same chunks as below, three times as fast
+                    chunks = text.translate(ASCII).split()
+                else:
+                    chunks = CHUNK.findall(fold(text))
+                found = map(self.__getitem__, chunks)
+                flat.extend(found if ordered else set(found))
+                flat.append(END)
         codes = np.array(flat, dtype=np.int32)
         compound = codes < END
         parts = [self.several[key] for key in codes[compound].tolist()]
@@ -98,6 +103,28 @@ class Encoder(dict[str, int]):
         expanded = np.repeat(codes, lengths)
         expanded[np.repeat(compound, lengths)] = list(itertools.chain.from_iterable(parts))
         return expanded
+
+    def _encode_ordered(self, texts: Iterable[str], flat: array[int]) -> None:
+        """Append the codes of texts and their breaks; those of ASCII are split several at a time.
+
+        The texts of a block are joined by `_NUL`, the code of which is `END`.
+        """
+        each = iter(texts)
+        while block := list(itertools.islice(each, _BLOCK)):
+            joined = f" {_NUL} ".join(block)
+            if joined.isascii() and joined.count(_NUL) == len(block) - 1:
+                flat.extend(map(self.__getitem__, ascii_chunks(joined)))
+                flat.append(END)
+                continue
+            for text in block:
+                flat.extend(map(self.__getitem__, _chunks_and_breaks(text)))
+                flat.append(END)
+
+
+def _chunks_and_breaks(text: str) -> list[str]:
+    """Return the chunks and breaks of a text; a NUL is a break as any other sign."""
+    found: list[str] = chunks_and_breaks(text).findall(fold(text))
+    return [chunk.replace(_NUL, ".") for chunk in found] if _NUL in text else found
 
 
 class Occurrences:

@@ -27,6 +27,7 @@ __all__ = [
     "CHUNK_OR_BREAK",
     "MAX_WORD_LENGTH",
     "Token",
+    "ascii_chunks",
     "chunks_and_breaks",
     "fold",
     "is_word",
@@ -48,6 +49,8 @@ _JOIN = "'’\\-‐‑"
 CHUNK = re.compile(rf"[\w{_MARKS}{_JOIN}]+|{EMOJI}")
 CHUNK_OR_BREAK = re.compile(rf"[\w{_MARKS}{_JOIN}]+|{EMOJI}|\n[^\S\n]*\n|[^\w\s]")
 _ASCII_CHUNK_OR_BREAK = re.compile(r"[\w'\-]+|\n[^\S\n]*\n|[^\w\s]")
+# The breaks of the pattern above but NUL. Of ASCII, re leaves out some spaces.
+_ASCII_BREAK = re.compile(r"[^\w\s\x1c-\x1f'\-\0]|\n[ \t\r\f\v\x1c-\x1f]*\n", re.ASCII)
 _WORD = re.compile(rf"[^_{_JOIN}]+(?:(?:(?<!\d)[{_JOIN}]|[{_JOIN}](?!\d))[^_{_JOIN}]+)*")
 _ALPHANUMERIC = re.compile(r"[^\W_]")
 ASCII = {i: chr(i).lower() if chr(i).isalnum() or chr(i) in "'-" else " " for i in range(128)}
@@ -90,6 +93,20 @@ def tokenize(text: str) -> list[Token]:
 def chunks_and_breaks(text: str) -> re.Pattern[str]:
     """Return the pattern that finds the chunks and breaks of a text; of ASCII, a faster one."""
     return _ASCII_CHUNK_OR_BREAK if text.isascii() else CHUNK_OR_BREAK
+
+
+def ascii_chunks(text: str) -> list[str]:
+    """Return the chunks and breaks of an ASCII text, in lower case, each break as a full stop.
+
+    The same as `chunks_and_breaks` finds, in half the time. A NUL must have spaces on both sides;
+    it is returned as it is.
+
+    Examples
+    --------
+    >>> ascii_chunks("Yes, we can")
+    ['yes', '.', 'we', 'can']
+    """
+    return _ASCII_BREAK.sub(" . ", text.lower()).split()
 
 
 def words_and_breaks(text: str) -> Iterator[tuple[int, int, str]]:
