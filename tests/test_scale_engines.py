@@ -10,9 +10,11 @@ import time
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import newfound
+from newfound.scale import describe
 
 pytestmark = pytest.mark.filterwarnings("default")  # engines warn of their own affairs
 
@@ -58,6 +60,31 @@ def rows_of(found: pd.DataFrame) -> list[tuple[Any, ...]]:
     return rows
 
 
+QUICK = {"n_machines": 2, "n_clauses": 20, "T": 5, "epochs": 2, "random_state": 1}
+
+
+@pytest.fixture(scope="module")
+def piles() -> pd.DataFrame:
+    known, novel = newfound.load_sample()
+    texts = [*known.texts[:150], *novel.texts[:100], None, known.texts[0]]
+    sides = ["known"] * 150 + ["novel"] * 101 + ["known"]
+    return pd.DataFrame({"message": texts, "pile": sides})
+
+
+@pytest.fixture(scope="module")
+def description(piles: pd.DataFrame) -> list[Any]:
+    """Return what one machine gives."""
+    batch = pa.RecordBatch.from_pandas(piles, preserve_index=False)
+    return parts_of(describe([batch], text="message", side="pile", sample=60, **QUICK))
+
+
+def parts_of(found: newfound.NoveltyDescriber) -> list[Any]:
+    """Return a description as plain data, with all bits."""
+    assert found.n_documents_ == {"known": 151, "novel": 100} and len(found.corpus_) == 120
+    tables = (found.words_, found.clauses_, found.phrases_, found.themes_)
+    return [table.to_records() for table in tables]
+
+
 @pytest.fixture(scope="module")
 def client():
     distributed = pytest.importorskip("distributed")
@@ -70,19 +97,30 @@ def client():
         yield client
 
 
-@pytest.mark.parametrize("n", PARTITIONS)
-def test_dask_scores_are_those_of_one_machine(client, detector, frame, n):
+def test_dask_scores_are_those_of_one_machine(client, detector, frame):
     import dask.dataframe as dd
 
     from newfound.scale import dask as scale
 
-    data = dd.from_pandas(frame, npartitions=n, sort=False)
-    scored = scale.score(data, detector, text="message")
-    assert scored.npartitions == n
-    found = scored.compute()
-    assert rows_of(found) == expected(detector, frame)
-    assert found.index.tolist() == frame.index.tolist()
-    assert dict(scored.dtypes.astype(str)) == dict(found.dtypes.astype(str))
+    for n in PARTITIONS:
+        data = dd.from_pandas(frame, npartitions=n, sort=False)
+        scored = scale.score(data, detector, text="message")
+        assert scored.npartitions == n
+        found = scored.compute()
+        assert rows_of(found) == expected(detector, frame)
+        assert found.index.tolist() == frame.index.tolist()
+        assert dict(scored.dtypes.astype(str)) == dict(found.dtypes.astype(str))
+
+
+def test_dask_descriptions_are_those_of_one_machine(client, piles, description):
+    import dask.dataframe as dd
+
+    from newfound.scale import dask as scale
+
+    for n in PARTITIONS:
+        data = dd.from_pandas(piles, npartitions=n)
+        found = scale.describe(data, text="message", side="pile", sample=60, **QUICK)
+        assert parts_of(found) == description
 
 
 def test_dask_scores_survive_a_killed_worker(client, detector, frame):
@@ -144,23 +182,33 @@ def spark_frame(session: Any, frame: pd.DataFrame, n: int) -> Any:
     return session.createDataFrame(rows, "n long, message string").repartition(n)
 
 
-@pytest.mark.parametrize("n", PARTITIONS)
-def test_spark_scores_are_those_of_one_machine(session, detector, frame, n):
+def test_spark_scores_are_those_of_one_machine(session, detector, frame):
     from newfound.scale import spark as scale
 
-    scored = scale.score(spark_frame(session, frame, n), detector, text="message")
-    found = pd.DataFrame([row.asDict(recursive=True) for row in scored.collect()])
-    assert rows_of(found) == expected(detector, frame)
+    for n in PARTITIONS:
+        scored = scale.score(spark_frame(session, frame, n), detector, text="message")
+        found = pd.DataFrame([row.asDict(recursive=True) for row in scored.collect()])
+        assert rows_of(found) == expected(detector, frame)
+
+
+def test_spark_descriptions_are_those_of_one_machine(session, piles, description):
+    from newfound.scale import spark as scale
+
+    rows = [(None if pd.isna(text) else text, pile) for text, pile in piles.itertuples(index=False)]
+    for n in PARTITIONS:
+        data = session.createDataFrame(rows, "message string, pile string").repartition(n)
+        found = scale.describe(data, text="message", side="pile", sample=60, **QUICK)
+        assert parts_of(found) == description
 
 
 def python_workers(session: Any) -> list[int]:
-    """Return the processes that run Python for Spark."""
+    """Return the processes that run Python for Spark; each is a child of their daemon."""
     import psutil
 
-    java = session.sparkContext._gateway.proc.pid
-    found = psutil.Process(java).children(recursive=True)
-    daemons = [p for p in found if "pyspark.daemon" in " ".join(p.cmdline())]
-    return [p.pid for p in daemons if p.parent() in daemons]
+    java = psutil.Process(session.sparkContext._gateway.proc.pid)
+    living = [p for p in java.children(recursive=True) if p.status() != psutil.STATUS_ZOMBIE]
+    daemons = {p.pid for p in living if p.ppid() == java.pid and "python" in p.name()}
+    return [p.pid for p in living if p.ppid() in daemons]
 
 
 def test_spark_scores_survive_a_killed_worker(session, detector, frame):
@@ -168,22 +216,23 @@ def test_spark_scores_survive_a_killed_worker(session, detector, frame):
 
     from newfound.scale import spark as scale
 
-    many = pd.concat([frame] * 12, ignore_index=True)
+    many = pd.concat([frame] * 24, ignore_index=True)
     many["n"] = range(len(many))
     scored = scale.score(spark_frame(session, many, 6), detector, text="message")
     tracker = session.sparkContext.statusTracker()
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(scored.collect)
-        done = 0
+        done, stage = 0, None
         while not done and not waiting.done():
-            stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
-            done = sum(stage.numCompletedTasks for stage in stages if stage and stage.numTasks == 6)
+            for number in tracker.getActiveStageIds():
+                info = tracker.getStageInfo(number)
+                if info is not None and info.numTasks == 6:
+                    done, stage = info.numCompletedTasks, number
             time.sleep(0.01)
-        victim = python_workers(session)[0]
-        os.kill(victim, signal.SIGKILL)
-        assert not waiting.done()
+        victims = python_workers(session)
+        for victim in victims:
+            os.kill(victim, signal.SIGKILL)
         rows = waiting.result()
-    assert rows_of(pd.DataFrame([row.asDict(recursive=True) for row in rows])) == expected(
-        detector, many
-    )
-    assert victim not in python_workers(session)
+    assert victims and tracker.getStageInfo(stage).numFailedTasks >= 1  # and tried again
+    found = rows_of(pd.DataFrame([row.asDict(recursive=True) for row in rows]))
+    assert found == expected(detector, many)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from newfound.sides import SIDES, Names
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Found",
+    "Pile",
     "described_data",
     "description_data",
     "detection_data",
@@ -32,6 +33,17 @@ __all__ = [
     "top_words",
     "word_curves",
 ]
+
+
+class Pile(Protocol):
+    """How many documents there are, where they come from, and what was left out."""
+
+    @property
+    def source(self) -> str: ...  # noqa: D102
+    @property
+    def found(self) -> Mapping[str, int]: ...  # noqa: D102
+    def __len__(self) -> int: ...
+
 
 _NEUTRAL = {"novelty": 0, "times": 1, "score": 1}  # of a word that says nothing
 
@@ -85,8 +97,8 @@ def described_data(describer: NoveltyDescriber, top: int, by: str = "novelty") -
 
 def description_data(
     describer: NoveltyDescriber,
-    known: Documents,
-    novel: Documents,
+    known: Pile,
+    novel: Pile,
     names: Names,
     *,
     top: int,
@@ -98,7 +110,7 @@ def description_data(
     ----------
     describer : NoveltyDescriber
         Fitted.
-    known, novel : Documents
+    known, novel : Documents, or what is known of them
         The documents that it was fitted on.
     names : Names
         What the two sides are called.
@@ -238,7 +250,7 @@ def _parameters(describer: NoveltyDescriber) -> dict[str, Any]:
     return {**used, "max_literals": used["max_literals"] or 0}
 
 
-def _input_data(documents: Documents) -> dict[str, Any]:
+def _input_data(documents: Pile) -> dict[str, Any]:
     return {
         "source": documents.source,
         "documents": len(documents),

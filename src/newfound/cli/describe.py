@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,8 +21,10 @@ from newfound.cli.console import (
     training,
     words_table,
 )
+from newfound.cli.describe_stream import StreamedPile, StreamOptions, describe_stream, is_stream
 from newfound.cli.described import themes_of, words_title
-from newfound.cli.inputs import choose_inputs, join, options_of
+from newfound.cli.detect_stream import is_dataset
+from newfound.cli.inputs import Inputs, choose_inputs, join, options_of
 from newfound.cli.options import (
     PATH_HELP,
     Encoding,
@@ -171,6 +174,33 @@ def describe(
     keep_copies: Annotated[
         bool, typer.Option("--keep-copies", help="Count every copy of a text as evidence.")
     ] = False,
+    stream: Annotated[
+        bool,
+        typer.Option(
+            "--stream",
+            help="Read the documents batch by batch, three times, for more than fit in memory. "
+            "Always so for folders of Parquet files and for quoted patterns such as "
+            "'data/*.parquet'. Rules and themes are learned from a sample.",
+        ),
+    ] = False,
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            min=2, help="With --stream: documents of each side to learn from; 20,000 by default."
+        ),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="With --stream: a folder to go on from if the run is killed."
+        ),
+    ] = None,
+    skip_bad: Annotated[
+        bool,
+        typer.Option(
+            "--skip-bad", help="With --stream: leave out files and row groups that cannot be read."
+        ),
+    ] = False,
     seed: Seed = 0,
     jobs: Jobs = -1,
     json: Json = False,
@@ -208,7 +238,9 @@ def describe(
     paths_in |= {f"--pile {name}": path for name, path in named}
     check_distinct(paths_out, {**paths_in, "--stop-words": stop_words}, outputs)
     check_table_format(*outputs)
-    read_options = options_of(inputs, text_column, format, date_column)
+    streaming = StreamOptions(sample, skip_bad, checkpoint)
+    stream = is_stream(inputs, streaming, stream=stream, pairs=pairs)
+    read_options = options_of(_as_tables(inputs), text_column, format, date_column)
     with outcome():
         from newfound.text.documents import read_documents
 
@@ -218,6 +250,7 @@ def describe(
         piles = [
             read_documents(path, **options, encoding=encoding)
             for path, options in zip(inputs.paths, read_options, strict=True)
+            if not stream
         ]
         seconds = {"reading": perf_counter() - began}
         given = {
@@ -248,8 +281,15 @@ def describe(
                 seconds=seconds, title=title,
             )  # fmt: skip
             return
-        old, new = piles if documents is None else _split(piles[0], dates_from)
-        describer = _fit(old, new, parameters, names, quiet=quiet)
+        old: Documents | StreamedPile
+        new: Documents | StreamedPile
+        if stream:
+            describer, (old, new) = describe_stream(
+                inputs, read_options, encoding, streaming, parameters, quiet=quiet
+            )
+        else:
+            old, new = piles if documents is None else _split(piles[0], dates_from)
+            describer = _fit(old, new, parameters, names, quiet=quiet)
         describer.names_ = names
         kinds = [which_table(path) for path in outputs]
         tables = [
@@ -290,6 +330,12 @@ def demo(
             say("with your own documents: newfound describe --known OLD.csv --novel NEW.csv")
 
 
+def _as_tables(inputs: Inputs) -> Inputs:
+    """Return the inputs with a table instead of each folder or pattern of tables."""
+    paths = tuple("many.parquet" if is_dataset(path) else path for path in inputs.paths)
+    return replace(inputs, paths=paths)
+
+
 def _split(documents: Documents, dates_from: str | None) -> tuple[Documents, Documents]:
     from newfound.description.periods import split_by_date
 
@@ -328,8 +374,8 @@ def notes(describer: NoveltyDescriber) -> Iterator[str]:
 
 def _print(
     describer: NoveltyDescriber,
-    known: Documents,
-    novel: Documents,
+    known: Documents | StreamedPile,
+    novel: Documents | StreamedPile,
     names: Names,
     *,
     top: int,
@@ -360,14 +406,18 @@ def _print(
 
 
 def _page(
-    describer: NoveltyDescriber, known: Documents, novel: Documents, names: Names, **options: Any
+    describer: NoveltyDescriber,
+    known: Documents | StreamedPile,
+    novel: Documents | StreamedPile,
+    names: Names,
+    **options: Any,
 ) -> bytes:
     from newfound.report import report_page
 
     return report_page(
         describer,
-        known=known,
-        novel=novel,
+        known=None if isinstance(known, StreamedPile) else known,
+        novel=None if isinstance(novel, StreamedPile) else novel,
         known_name=names.known,
         novel_name=names.novel,
         **options,

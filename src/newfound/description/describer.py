@@ -660,15 +660,23 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
         timeline = self.timeline_
         if timeline is not None:
             timeline = Timeline(timeline.dates[order], timeline.by)
-        return {"themes": self._themes.renumbered(np.argsort(order)), "timeline": timeline}
+        ranks = np.argsort(order)
+        # Of a sample, the documents of each side are numbered as the first ones of all.
+        left_out = self.n_documents_["known"] - int((~self.corpus_.novel).sum())
+        ranks[self.corpus_.novel] += left_out
+        return {"themes": self._themes.renumbered(ranks), "timeline": timeline}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
         """Return the describer of a state that `to_state` made; a ValueError says what is wrong."""
-        parts = describer_from_state(Fields(state), cls().get_params(deep=False))
+        return cls.from_parts(describer_from_state(Fields(state), cls().get_params(deep=False)))
+
+    @classmethod
+    def from_parts(cls, parts: DescriberParts, corpus: Corpus | None = None) -> Self:
+        """Return a describer that has learned elsewhere, with documents for examples if given."""
         describer = cls(**parts.parameters)
         describer.parameters_, describer.vectorizer_ = parts.chosen, parts.vectorizer
-        describer.classes_, describer.corpus_ = np.array(SIDES), None
+        describer.classes_, describer.corpus_ = np.array(SIDES), corpus
         describer.n_documents_ = dict(zip(SIDES, parts.n_documents, strict=True))
         describer.machines_, describer.n_machines_ = parts.machines, parts.n_machines
         describer.document_counts_, describer.evidence_ = parts.documents, parts.evidence

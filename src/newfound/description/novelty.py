@@ -37,7 +37,10 @@ __all__ = [
     "SIGNIFICANT",
     "DocumentWeights",
     "Evidence",
+    "OtherWords",
+    "WordSums",
     "document_weights",
+    "evidence_from_sums",
     "evidence_of_sets",
     "q_values",
     "signed_deviance_root",
@@ -196,13 +199,87 @@ def word_evidence(matrix: Any, novel: ArrayLike) -> Evidence:
     weights = document_weights(bags, is_novel)
     alone = evidence_of_sets(bags, weights)
     beyond = _beyond_other_words(bags, weights)
-    # Where the two statistics have opposite signs, the first decides.
-    novelty = (1 - _WEIGHT_Z2) * alone + _WEIGHT_Z2 * np.where(alone * beyond > 0, beyond, 0.0)
     counts = np.array([bags[rows].sum(axis=0) for rows in (~is_novel, is_novel)], np.int64)
     counts = counts.reshape(2, -1)
     sizes = (int((~is_novel).sum()), int(is_novel.sum()))
+    lengths = np.diff(bags.indptr)
+    expected = _expected_shares(*_by_length(lengths, is_novel), counts.sum(axis=0), sizes)
+    return _evidence(alone, beyond, counts, sizes, expected)
+
+
+class WordSums(NamedTuple):
+    """Sums over the documents that have each word, by side: arrays of shape (2, n_words).
+
+    Attributes
+    ----------
+    documents : ndarray of int64
+        The number of known and of novel documents.
+    weight, square : ndarray of float64
+        The sums of their weights, and of the squares of these.
+    expected, variance : ndarray of float64
+        The sums of weight times p, and of squared weight times p (1 - p), if p is the probability
+        of novel without the word (see `OtherWords.expected`).
+    """
+
+    documents: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    square: NDArray[np.float64]
+    expected: NDArray[np.float64]
+    variance: NDArray[np.float64]
+
+
+def evidence_from_sums(
+    sums: WordSums, lengths: NDArray[np.int64], sizes: tuple[int, int]
+) -> Evidence:
+    """Return what `word_evidence` returns, from sums instead of documents.
+
+    Parameters
+    ----------
+    sums : WordSums
+        Over all documents.
+    lengths : (2, longest + 1) ndarray of int64
+        The number of known and of novel documents of each length, in words.
+    sizes : (int, int)
+        The number of known and of novel documents.
+
+    Returns
+    -------
+    Evidence
+    """
+    size, own = sums.weight.sum(axis=0), sums.weight[1]
+    total, cells = float(size.sum()) or 1.0, max(float(sums.documents.sum()), 1.0)
+    weights = DocumentWeights(
+        weight=np.zeros(0),
+        novel=np.zeros(0, bool),
+        base=min(max(float(own.sum()) / total, 1e-9), 1 - 1e-9),
+        mean=total / cells,
+        mean_square=float(sums.square.sum()) / cells or 1.0,
+    )
+    chance = sums.square.sum(axis=0) * weights.base * (1 - weights.base)
+    alone = _signed_root(own, size * weights.base, size, chance, weights, PRIOR)
+    shares = sums.documents / np.maximum(np.array(sizes, np.float64)[:, None], 1.0)
+    alone = np.where(alone * (shares[1] - shares[0]) > 0, alone, 0.0)
+    beyond = _signed_root(
+        own, sums.expected.sum(axis=0), size, sums.variance.sum(axis=0), weights, _PRIOR_Z2
+    )
+    long = np.arange(lengths.shape[1])
+    some = lengths.sum(axis=0) > 0
+    frequencies = sums.documents.sum(axis=0)
+    expected = _expected_shares(long[some], lengths[:, some], frequencies, sizes)
+    return _evidence(alone, beyond, sums.documents, sizes, expected)
+
+
+def _evidence(
+    alone: NDArray[np.float64],
+    beyond: NDArray[np.float64],
+    counts: NDArray[np.int64],
+    sizes: tuple[int, int],
+    expected: NDArray[np.float64],
+) -> Evidence:
+    """Return the evidence, given the two statistics and the counts of documents by side."""
+    # Where the two statistics have opposite signs, the first decides.
+    novelty = (1 - _WEIGHT_Z2) * alone + _WEIGHT_Z2 * np.where(alone * beyond > 0, beyond, 0.0)
     ratios = frequency_ratios(counts[0], counts[1], sizes)
-    expected = _expected_shares(bags, is_novel, counts.sum(axis=0))
     up = q_values(counts[0], counts[1], sizes[0], sizes[1], expected)
     down = q_values(counts[1], counts[0], sizes[1], sizes[0], 1 - expected)
     more = ratios.times > 1
@@ -317,31 +394,81 @@ def _agreeing(
     return np.where(found * (novel / n_novel - known / n_known) > 0, found, 0.0)
 
 
-def _beyond_other_words(bags: Any, weights: DocumentWeights) -> NDArray[np.float64]:
-    """Return the second statistic: what the other words of documents leave unexplained.
+class OtherWords(NamedTuple):
+    """What the other words of a document say about it: a logistic regression on TF-IDF.
 
-    Probabilities are rounded, so that last digits, which differ between processors, do not matter.
+    Attributes
+    ----------
+    transformer : TfidfTransformer
+        Fitted.
+    strength : (n_words,) ndarray of float64
+        The coefficients of the regression.
+    offset : float
+        The intercept with which as many documents are expected to be novel as there are.
     """
-    from sklearn.feature_extraction.text import (  # type: ignore[import-untyped,unused-ignore]
-        TfidfTransformer,
-    )
-    from sklearn.linear_model import (  # type: ignore[import-untyped,unused-ignore]
-        LogisticRegression,
-    )
 
-    scaled = sparse.csr_array(TfidfTransformer().fit_transform(bags))
-    learned = _some_documents(weights.novel)
-    judge = LogisticRegression(C=_REGULARISATION, tol=1e-4, max_iter=1000)
-    judge.fit(scaled[learned], weights.novel[learned])
-    strength = judge.coef_[0]
+    transformer: Any
+    strength: NDArray[np.float64]
+    offset: float
+
+    @classmethod
+    def learn(cls, bags: Any, weights: DocumentWeights) -> OtherWords:
+        """Learn from documents; of many, from a sample of a fixed size."""
+        from sklearn.feature_extraction.text import (  # type: ignore[import-untyped,unused-ignore]
+            TfidfTransformer,
+        )
+        from sklearn.linear_model import (  # type: ignore[import-untyped,unused-ignore]
+            LogisticRegression,
+        )
+
+        transformer = TfidfTransformer().fit(bags)
+        scaled = sparse.csr_array(transformer.transform(bags))
+        learned = _some_documents(weights.novel)
+        judge = LogisticRegression(C=_REGULARISATION, tol=1e-4, max_iter=1000)
+        judge.fit(scaled[learned], weights.novel[learned])
+        found = cls(transformer, judge.coef_[0], 0.0)
+        rows = np.repeat(np.arange(bags.shape[0]), np.diff(bags.indptr))
+        weight, novel = weights.weight[rows], weights.novel[rows].astype(np.float64)
+        others = found._without_own(scaled, rows)
+        return found._replace(offset=_calibrated(others, weight, novel, weights.base))
+
+    def _without_own(self, scaled: Any, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        others: NDArray[np.float64] = (scaled @ self.strength)[rows] - scaled.data * self.strength[
+            scaled.indices
+        ]
+        return others
+
+    def expected(self, bags: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the probability that a document is novel, without each of its words, and with all.
+
+        Probabilities are rounded, so that last digits, which differ between processors, do not
+        matter.
+
+        Parameters
+        ----------
+        bags : (n_documents, n_words) CSR matrix
+            Bags of words.
+
+        Returns
+        -------
+        without : (n_cells,) ndarray of float64
+            One for each entry of the matrix: the probability without the word of that entry.
+        with_all : (n_documents,) ndarray of float64
+            The probability by all words of each document.
+        """
+        scaled = sparse.csr_array(self.transformer.transform(bags))
+        rows = np.repeat(np.arange(bags.shape[0]), np.diff(bags.indptr))
+        without = np.round(special.expit(self._without_own(scaled, rows) + self.offset), 4)
+        return without, np.round(special.expit(scaled @ self.strength + self.offset), 4)
+
+
+def _beyond_other_words(bags: Any, weights: DocumentWeights) -> NDArray[np.float64]:
+    """Return the second statistic: what the other words of documents leave unexplained."""
+    expected, _ = OtherWords.learn(bags, weights).expected(bags)
     rows = np.repeat(np.arange(bags.shape[0]), np.diff(bags.indptr))
-    words = bags.indices
-    others = (scaled @ strength)[rows] - scaled.data * strength[words]
     weight, novel = weights.weight[rows], weights.novel[rows].astype(np.float64)
-    offset = _calibrated(others, weight, novel, weights.base)
-    expected = np.round(special.expit(others + offset), 4)
     size, own, likely, variance = (
-        np.bincount(words, values, bags.shape[1]).astype(np.float64)
+        np.bincount(bags.indices, values, bags.shape[1]).astype(np.float64)
         for values in (
             weight,
             weight * novel,
@@ -381,27 +508,64 @@ def _calibrated(
     return offset
 
 
+def _by_length(
+    lengths: NDArray[Any], novel: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the lengths that documents have, and how many known and novel ones have each."""
+    found, place = np.unique(lengths, return_inverse=True)
+    sides = [np.bincount(place[novel == side], minlength=len(found)) for side in (False, True)]
+    return found.astype(np.int64), np.stack(sides)
+
+
+def _quantiles(
+    values: NDArray[np.float64], counts: NDArray[np.int64], shares: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return `numpy.quantile` of ascending values of which each stands for as many."""
+    ends = np.cumsum(counts)
+    at = shares * (ends[-1] - 1)
+    low, high = np.floor(at), np.ceil(at)
+    left, right = (values[np.searchsorted(ends, place, side="right")] for place in (low, high))
+    found: NDArray[np.float64] = left + (right - left) * (at - low)
+    return found
+
+
 def _expected_shares(
-    bags: Any, novel: NDArray[np.bool_], frequencies: NDArray[np.int64]
+    lengths: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    frequencies: NDArray[np.int64],
+    sizes: tuple[int, int],
 ) -> NDArray[np.float64]:
     """Return which share of the documents with each word would be novel by their lengths alone.
 
     A document of length L has a word of rate r with probability 1 - exp(-r L). The rate of a word
     follows from its number of documents. Very long documents count as less long: they repeat
     themselves.
+
+    Parameters
+    ----------
+    lengths : ndarray of int64
+        The lengths that documents have, ascending.
+    counts : (2, n_lengths) ndarray of int64
+        The number of known and of novel documents of each length.
+    frequencies : ndarray of int64
+        The number of documents of each word.
+    sizes : (int, int)
+        The number of known and of novel documents.
     """
-    lengths = np.diff(bags.indptr).astype(np.float64)
     full = lengths > 0
     if not full.any():
-        return np.full(len(frequencies), float(novel.mean()) if len(novel) else 0.5)
-    lengths = lengths / (1 + lengths / (5 * float(np.median(lengths[full]))))
-    edges = np.unique(np.quantile(lengths[full], np.linspace(0, 1, 65)))
-    part = np.clip(np.searchsorted(edges, lengths[full], side="right") - 1, 0, len(edges) - 1)
-    documents = np.bincount(part, minlength=len(edges)).astype(np.float64)
-    of_novel = np.bincount(part, novel[full], len(edges))
-    typical = np.bincount(part, lengths[full], len(edges)) / np.maximum(documents, 1)
-    rates = np.geomspace(1e-9, 1e3, 400) / max(float(typical.max()), 1.0)
-    having = 1 - np.exp(-np.outer(rates, typical))
+        return np.full(len(frequencies), sizes[1] / sum(sizes) if sum(sizes) else 0.5)
+    of_both, of_new = counts[:, full].sum(axis=0), counts[1, full]
+    values = lengths[full].astype(np.float64)
+    typical = float(_quantiles(values, of_both, np.array([0.5]))[0])
+    values = values / (1 + values / (5 * typical))
+    edges = np.unique(_quantiles(values, of_both, np.linspace(0, 1, 65)))
+    part = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 1)
+    documents = np.bincount(part, of_both, len(edges))
+    of_novel = np.bincount(part, of_new, len(edges))
+    means = np.bincount(part, of_both * values, len(edges)) / np.maximum(documents, 1)
+    rates = np.geomspace(1e-9, 1e3, 400) / max(float(means.max()), 1.0)
+    having = 1 - np.exp(-np.outer(rates, means))
     total = having @ documents
     shares: NDArray[np.float64] = np.interp(frequencies, total, having @ of_novel / total)
     return shares

@@ -117,7 +117,7 @@ def describer_state(parts: DescriberParts) -> dict[str, Any]:
         "set_aside": {"words": list(parts.set_aside), "kinds": list(parts.set_aside.values())},
     }
     place = {word: column for column, word in enumerate(parts.table.vocabulary)}
-    state["themes"] = themes_state(parts.themes, place, parts.n_documents[0])
+    state["themes"] = themes_state(parts.themes, place, parts.n_documents)
     if parts.timeline is not None:
         state["dates"] = dates_state(parts.timeline)
     if parts.calibration is not None:

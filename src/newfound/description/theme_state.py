@@ -28,7 +28,9 @@ Words = Sequence[str]
 Integers = NDArray[np.int64]
 
 
-def themes_state(found: Themes, place: Mapping[str, int], n_known: int) -> dict[str, Any]:
+def themes_state(
+    found: Themes, place: Mapping[str, int], n_documents: Sequence[int]
+) -> dict[str, Any]:
     """Return the state of themes: plain values and arrays.
 
     Parameters
@@ -37,10 +39,10 @@ def themes_state(found: Themes, place: Mapping[str, int], n_known: int) -> dict[
         With rows that count the known documents first, then the novel ones.
     place : mapping
         The number of each word.
-    n_known : int
-        The number of known documents.
+    n_documents : (int, int)
+        The number of known and of novel documents.
     """
-    themes = found.themes
+    themes, n_known = found.themes, n_documents[0]
     rules = [rule for theme in themes for rule in theme.rules]
     sizes = [
         (
@@ -55,7 +57,10 @@ def themes_state(found: Themes, place: Mapping[str, int], n_known: int) -> dict[
     ]
     new = [row - n_known for theme in themes for row in theme.novel_documents.tolist()]
     joined = [link for theme in themes for link in theme.joined]
+    shares = [(theme.share_known, theme.share_novel) for theme in themes]
+    of_sample = shares != [_shares(theme, n_documents) for theme in themes]
     return {
+        **({"shares": np.array(shares)} if of_sample else {}),
         "unexplained": None if math.isnan(found.unexplained) else found.unexplained,
         "sizes": np.array(sizes, np.int32).reshape(len(themes), len(_SIZES)),
         "evidence": np.array([theme.evidence for theme in themes]),
@@ -75,6 +80,12 @@ def themes_state(found: Themes, place: Mapping[str, int], n_known: int) -> dict[
         "novel": _whole(new),
         "typical": _whole(row - n_known for theme in themes for row in theme.typical),
     }
+
+
+def _shares(theme: Theme, n_documents: Sequence[int]) -> tuple[float, float]:
+    """Return the shares of a theme if its documents are those of all documents."""
+    old, new = len(theme.known_documents), len(theme.novel_documents)
+    return old / n_documents[0], new / n_documents[1]
 
 
 def _whole(numbers: Iterable[int]) -> NDArray[np.int32]:
@@ -130,6 +141,10 @@ def themes_from_state(fields: Fields, vocabulary: Words, n_documents: Sequence[i
         "novel": _rows(fields, "novel", totals["novel"], n_documents[1], n_documents[0]),
         "typical": _rows(fields, "typical", totals["typical"], n_documents[1], n_documents[0]),
     }
+    if "shares" in fields:  # those of a sample of the documents
+        shares = arrays["shares"] = fields.floats("shares", (n, 2))
+        sound = bool(((shares >= 0) & (shares <= 1)).all())
+        fields.require(sound, "shares", "numbers from 0 to 1")
     themes = tuple(_theme(number, arrays, sizes, ends, n_documents) for number in range(n))
     unexplained = math.nan
     if fields.value("unexplained") is not None:
@@ -159,14 +174,17 @@ def _theme(
         for name, size in zip(_SIZES, sizes[number], strict=True)
     }
     known_share, novel_share = arrays["held_out"][number].tolist()
+    shares = [len(part["known"]) / n_documents[0], len(part["novel"]) / n_documents[1]]
+    if "shares" in arrays:
+        shares = arrays["shares"][number].tolist()
     return Theme(
         name=theme_name(part["words"]),
         words=tuple(part["words"]),
         rules=tuple(part["rules"]),
         novel_documents=part["novel"],
         known_documents=part["known"],
-        share_novel=len(part["novel"]) / n_documents[1],
-        share_known=len(part["known"]) / n_documents[0],
+        share_novel=shares[1],
+        share_known=shares[0],
         evidence=float(arrays["evidence"][number]),
         typical=tuple(part["typical"].tolist()),
         joined=tuple(part["joined"]),

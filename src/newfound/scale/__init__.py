@@ -6,7 +6,8 @@ these engines. What comes out does not depend on how the documents are cut into 
 """
 
 from newfound.scale.counting import count_batch
+from newfound.scale.describing import describe
 from newfound.scale.scoring import score, score_batch
 from newfound.scale.sources import Source
 
-__all__ = ["Source", "count_batch", "score", "score_batch"]
+__all__ = ["Source", "count_batch", "describe", "score", "score_batch"]

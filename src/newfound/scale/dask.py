@@ -6,21 +6,26 @@ from newfound.scale import dask as scale
 
 scored = scale.score(dd.read_parquet("data/"), "d.nf", text="message")
 scored.to_parquet("scored/")
+described = scale.describe(dd.read_parquet("data/"), text="message", side="side")
 ```
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
 from typing import Any
 
+from newfound.description.describer import NoveltyDescriber
 from newfound.detection.detector import NoveltyDetector
 from newfound.scale.arrow import check_text_column, pyarrow
+from newfound.scale.describing import SAMPLE, describe_with
+from newfound.scale.engines import add_up
 from newfound.scale.scoring import Model, load_detector, score_batch, scored_schema
 from newfound.scale.sources import BATCH
 
-__all__ = ["score"]
+__all__ = ["describe", "score"]
 
 
 def score(dataframe: Any, model: Model, *, text: str = "text", reasons: bool = True) -> Any:
@@ -73,3 +78,58 @@ def _score_partition(frame: Any, detector: NoveltyDetector, *, text: str, reason
     found["novel"] = found["novel"].astype(bool)
     found.index = frame.index
     return frame.assign(**{name: found[name] for name in found.columns})
+
+
+def describe(
+    dataframe: Any,
+    *,
+    text: str = "text",
+    side: str = "side",
+    sample: int = SAMPLE,
+    **parameters: Any,
+) -> NoveltyDescriber:
+    """Describe what is new in the novel documents of a Dask data frame.
+
+    Only sums and a sample of stated size come to this process, where rules are learned.
+
+    Parameters
+    ----------
+    dataframe : dask.dataframe.DataFrame
+        Known and novel documents; read in each of three passes.
+    text, side, sample, **parameters
+        As in `newfound.scale.describe`.
+
+    Returns
+    -------
+    NoveltyDescriber
+        The same bits as `newfound.scale.describe` returns, for any number of partitions.
+    """
+    check_text_column(pyarrow().Schema.from_pandas(dataframe._meta), text, "The data frame")
+    engine = _Frame(dataframe[[text, side]])
+    return describe_with(engine, text=text, side=side, sample=sample, **parameters)
+
+
+class _Frame:
+    """Runs passes over a Dask data frame; see `newfound.scale.engines.Engine`."""
+
+    def __init__(self, dataframe: Any) -> None:
+        self.dataframe = dataframe
+
+    def sums(self, work: Callable[[Any], Any], schema: Any, keys: Sequence[str]) -> Any:
+        """Return the sums of a pass."""
+        sent = _dask().delayed(work, pure=False)
+        meta = schema.empty_table().to_pandas()
+        parts = self.dataframe.map_partitions(
+            _sum_partition, sent, schema, tuple(keys), meta=meta, enforce_metadata=False
+        )
+        added = parts.groupby(list(keys), sort=False).sum().compute().reset_index()
+        table = pyarrow().Table.from_pandas(added[schema.names], schema, preserve_index=False)
+        return add_up([table], schema, keys)
+
+
+def _sum_partition(frame: Any, work: Callable[[Any], Any], schema: Any, keys: Sequence[str]) -> Any:
+    """Return the sums of a partition as a pandas data frame."""
+    pa = pyarrow()
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    found = [pa.Table.from_batches([work(b)]) for b in table.to_batches(max_chunksize=BATCH)]
+    return add_up(found, schema, keys).to_pandas()

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from newfound.scale.arrow import check_text_column, pyarrow
+from newfound.sides import SIDES
 from newfound.text.documents import records_with_text
 from newfound.text.readers import (
     Columns,
@@ -26,7 +27,7 @@ from newfound.text.readers import (
     make_record,
 )
 
-__all__ = ["BATCH", "Source", "is_dataset"]
+__all__ = ["BATCH", "Sides", "Source", "is_dataset"]
 
 BATCH = 10_000  # documents
 _REPORTED = 10  # problems that are kept as sentences
@@ -307,3 +308,35 @@ def _named_files(paths: Sequence[str]) -> dict[str, str]:
         if format_of(file) in (None, "folder") and not _is_parquet(file) and len(found) > 1:
             raise DocumentError(f"{file} has no known format; leave it out of {paths[0]}.")
     return found
+
+
+class Sides:
+    """Known and novel documents as one stream, with the columns ``text`` and ``side``.
+
+    Parameters
+    ----------
+    known, novel : Source
+        The documents of each side.
+    """
+
+    def __init__(self, known: Source, novel: Source) -> None:
+        self.known, self.novel = known, novel
+
+    def __iter__(self) -> Iterator[Any]:
+        """Read both, and iterate over the batches."""
+        pa = pyarrow()
+        for side, source in zip(SIDES, (self.known, self.novel), strict=True):
+            for batch in source:
+                column = pa.array([side] * len(batch), pa.string())
+                yield pa.RecordBatch.from_arrays(
+                    [batch.column("text"), column], names=["text", "side"]
+                )
+
+    def fingerprint(self) -> list[tuple[str, int, int]]:
+        """Return name, size and time of the last change of all files."""
+        found = []
+        for file in (*self.known.files, *self.novel.files):
+            with _told(f"{file} cannot be read"):
+                status = os.stat(file)
+            found.append((os.path.abspath(file), status.st_size, status.st_mtime_ns))
+        return found

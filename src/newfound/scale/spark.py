@@ -5,19 +5,23 @@ from newfound.scale import spark as scale
 
 scored = scale.score(session.read.parquet("data/"), "d.nf", text="message")
 scored.write.parquet("scored/")
+described = scale.describe(session.read.parquet("data/"), text="message", side="side")
 ```
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
+from newfound.description.describer import NoveltyDescriber
 from newfound.scale.arrow import check_text_column, pyarrow
+from newfound.scale.describing import SAMPLE, describe_with
+from newfound.scale.engines import add_up
 from newfound.scale.scoring import Model, load_detector, score_batch, scored_schema
 
-__all__ = ["score"]
+__all__ = ["describe", "score"]
 
 MapBatches = Callable[[Iterable[Any]], Iterator[Any]]
 
@@ -64,5 +68,61 @@ def _scorer(sent: Any, text: str, *, reasons: bool) -> MapBatches:
     def work(batches: Iterable[Any]) -> Iterator[Any]:
         for batch in batches:
             yield score_batch(batch, sent.value, text=text, reasons=reasons)
+
+    return work
+
+
+def describe(
+    dataframe: Any,
+    *,
+    text: str = "text",
+    side: str = "side",
+    sample: int = SAMPLE,
+    **parameters: Any,
+) -> NoveltyDescriber:
+    """Describe what is new in the novel documents of a Spark data frame.
+
+    Only sums and a sample of stated size come to the driver, where rules are learned.
+
+    Parameters
+    ----------
+    dataframe : pyspark.sql.DataFrame
+        Known and novel documents; read in each of three passes.
+    text, side, sample, **parameters
+        As in `newfound.scale.describe`.
+
+    Returns
+    -------
+    NoveltyDescriber
+        The same bits as `newfound.scale.describe` returns, for any number of partitions.
+    """
+    schema = _types().to_arrow_schema(dataframe.schema)
+    check_text_column(schema, text, "The data frame")
+    engine = _Frame(dataframe.select(text, side))
+    return describe_with(engine, text=text, side=side, sample=sample, **parameters)
+
+
+class _Frame:
+    """Runs passes over a Spark data frame; see `newfound.scale.engines.Engine`."""
+
+    def __init__(self, dataframe: Any) -> None:
+        self.dataframe = dataframe
+
+    def sums(self, work: Callable[[Any], Any], schema: Any, keys: Sequence[str]) -> Any:
+        """Return the sums of a pass; Spark adds up those of a task before it sends them."""
+        sent = self.dataframe.sparkSession.sparkContext.broadcast(work)
+        values = [name for name in schema.names if name not in keys]
+        parts = self.dataframe.mapInArrow(_worker(sent), _types().from_arrow_schema(schema))
+        added = parts.groupBy(*keys).sum(*values).toArrow()
+        columns = [added.column(name if name in keys else f"sum({name})") for name in schema.names]
+        arrays = [column.cast(field.type) for column, field in zip(columns, schema, strict=True)]
+        return add_up([pyarrow().Table.from_arrays(arrays, schema=schema)], schema, keys)
+
+
+def _worker(sent: Any) -> MapBatches:
+    """Return the function that a task runs on the batches of its partition."""
+
+    def work(batches: Iterable[Any]) -> Iterator[Any]:
+        yield from map(sent.value, batches)
 
     return work

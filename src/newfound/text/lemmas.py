@@ -92,6 +92,14 @@ class Capitals:
         self._documents: Counter[str] = Counter()
         self._nouns: set[str] = set()
 
+    @classmethod
+    def of(cls, documents: Mapping[str, int], nouns: Iterable[str]) -> Capitals:
+        """Return counts that were made elsewhere, such as sums of the counts of many batches."""
+        capitals = cls()
+        capitals._documents.update(documents)
+        capitals._nouns.update(nouns)
+        return capitals
+
     def count(self, text: str) -> None:
         """Add the words of a text."""
         self._documents.update(set(_CAPITAL.findall(text)))

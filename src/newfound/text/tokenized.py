@@ -136,6 +136,12 @@ class TokenizedTexts(Sequence[str]):
             lemmas,
         )
 
+    def with_lemmas(self, lemmas: Mapping[str, str]) -> TokenizedTexts:
+        """Return the same texts, with the `lemmas_` that a vectorizer has to use."""
+        return TokenizedTexts(
+            self.texts, self.forms, self.codes, self.starts, self.ends, self.has_order, lemmas
+        )
+
     def __len__(self) -> int:
         return len(self.texts)
 

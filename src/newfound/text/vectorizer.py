@@ -170,21 +170,87 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
         if self.language == "en" and lemmas is None:
             warn_if_foreign(dict(zip(forms.words, counts.tolist(), strict=False)))
         if capitals is not None:
-            documents = dict(zip(forms.words, counts.tolist(), strict=False))
-            with_clitics = ((f, w) for f, (w, _) in zip(forms.words, words, strict=True) if f != w)
-            for form, word in with_clitics:
-                documents[word] = documents.get(word, 0) + documents.pop(form)
-            self.lemmas_ = lemmas_from_texts(documents, dict(words), capitals, self.language)
+            self.lemmas_ = self._lemmas(forms, words, counts, capitals)
         terms, term_of_form = self._merge_forms(forms, words)
         X = renumbered(X, term_of_form, len(terms))
         frequencies = np.bincount(X.indices, minlength=len(terms))
+        columns = self._keep_terms(terms, frequencies)
+        self.forms_ = self._forms_of_terms(forms, counts, columns[term_of_form])
+        return renumbered(X, columns, len(self.vocabulary_))
+
+    def fit_counts(
+        self, counts: Mapping[str, int], n_documents: int, capitals: Capitals
+    ) -> TextVectorizer:
+        """Learn the terms from the number of documents that have each word, without the texts.
+
+        Which documents have several forms of a term cannot be told from these counts. The
+        `document_frequencies_` are sums over the forms of each term, and too high where documents
+        have several of them.
+
+        Parameters
+        ----------
+        counts : mapping of str to int
+            The number of documents that have each word, in lower case, not lemmatised.
+        n_documents : int
+            The number of documents.
+        capitals : Capitals
+            The words that they write with a capital.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> counts = {"match": 2, "matches": 1, "the": 3}
+        >>> vectorizer = TextVectorizer().fit_counts(counts, 3, Capitals())
+        >>> vectorizer.vocabulary_, vectorizer.document_frequencies_.tolist()
+        ({'match': 0}, [3])
+        """
+        self.check_parameters()
+        if self.ngram_range != (1, 1):
+            raise ValueError(f"ngram_range={self.ngram_range!r}: counts of words have no pairs.")
+        self.__dict__.pop("_cache", None)
+        self.stop_words_, self.lemmas_ = self._stop_words(), {}
+        self.n_documents_ = n_documents
+        found = {form: self._word_and_lemma(form) for form in sorted(counts)}
+        words = [pair for pair in found.values() if pair is not None]
+        kept = [form for form, pair in found.items() if pair is not None]
+        forms = WordsAndPairs(kept, np.zeros(0, np.int64))
+        numbers = np.array([counts[form] for form in kept], np.int64)
+        if self.lemmatize:
+            self.lemmas_ = self._lemmas(forms, words, numbers, capitals)
+        terms, term_of_form = self._merge_forms(forms, words)
+        frequencies = np.zeros(len(terms), np.int64)
+        np.add.at(frequencies, term_of_form, numbers)
+        columns = self._keep_terms(terms, frequencies)
+        self.forms_ = self._forms_of_terms(forms, numbers, columns[term_of_form])
+        return self
+
+    def _lemmas(
+        self,
+        forms: WordsAndPairs,
+        words: list[tuple[str, str]],
+        counts: NDArray[np.int64],
+        capitals: Capitals,
+    ) -> dict[str, str]:
+        """Return the terms of words for which the texts contradict the dictionary."""
+        documents = dict(zip(forms.words, counts.tolist(), strict=False))
+        with_clitics = ((f, w) for f, (w, _) in zip(forms.words, words, strict=True) if f != w)
+        for form, word in with_clitics:
+            documents[word] = documents.get(word, 0) + documents.pop(form)
+        return lemmas_from_texts(documents, dict(words), capitals, self.language)
+
+    def _keep_terms(
+        self, terms: WordsAndPairs, frequencies: NDArray[np.int64]
+    ) -> NDArray[np.int32]:
+        """Set the vocabulary; return the column of each term, -1 if it is not kept."""
         chosen = self._choose(terms, frequencies)
         columns = np.full(len(terms), -1, dtype=np.int32)
         columns[chosen] = np.arange(len(chosen))
         self.vocabulary_ = {term: column for column, term in enumerate(terms.names(chosen))}
         self.document_frequencies_ = frequencies[chosen]
-        self.forms_ = self._forms_of_terms(forms, counts, columns[term_of_form])
-        return renumbered(X, columns, len(chosen))
+        return columns
 
     def transform(self, raw_documents: Iterable[str]) -> Any:
         """Return the Boolean CSR matrix of texts; words that are not terms are left out."""

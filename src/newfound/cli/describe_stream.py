@@ -1,0 +1,121 @@
+"""``newfound describe --stream``: documents that are read batch by batch, several times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from newfound.cli.console import say, working
+from newfound.cli.detect_stream import is_dataset
+
+if TYPE_CHECKING:
+    from newfound.cli.inputs import Inputs
+    from newfound.description.describer import NoveltyDescriber
+    from newfound.scale.sources import Source
+
+__all__ = ["StreamOptions", "StreamedPile", "describe_stream", "is_stream"]
+
+
+@dataclass(frozen=True)
+class StreamOptions:
+    """The options of a stream of documents."""
+
+    sample: int | None
+    skip_bad: bool
+    checkpoint: Path | None
+
+
+@dataclass(frozen=True)
+class StreamedPile:
+    """How many documents a side has, where they come from, and what was left out."""
+
+    source: str
+    n: int
+    found: Mapping[str, int]
+
+    def __len__(self) -> int:
+        return self.n
+
+
+def is_stream(inputs: Inputs, options: StreamOptions, *, stream: bool, pairs: bool) -> bool:
+    """Return whether documents are to be streamed; reject options that do not go together."""
+    stream = stream or any(map(is_dataset, inputs.paths))
+    if not stream:
+        for name, value in vars(options).items():
+            if value:
+                option = "--" + name.replace("_", "-")
+                raise typer.BadParameter(f"{option} is for --stream; give --stream, too.")
+        return False
+    if inputs.by is not None or len(inputs.paths) != 2 or "-" in inputs.paths:
+        raise typer.BadParameter("--stream is for files of --known and --novel documents.")
+    if pairs:
+        raise typer.BadParameter("--pairs: pairs are not counted in a stream; leave out --pairs.")
+    return True
+
+
+def describe_stream(
+    inputs: Inputs,
+    read_options: list[dict[str, Any]],
+    encoding: str | None,
+    options: StreamOptions,
+    parameters: dict[str, Any],
+    *,
+    quiet: bool,
+) -> tuple[NoveltyDescriber, list[StreamedPile]]:
+    """Describe the documents of two paths, and say what was read."""
+    from newfound.scale.checkpoint import Checkpoint
+    from newfound.scale.describing import SAMPLE, describe_with
+    from newfound.scale.engines import Batches
+    from newfound.scale.sources import BATCH, Sides, Source
+
+    sources = [
+        Source(path, text_column=given["text_column"], format=given["format"], encoding=encoding,
+               skip_bad=options.skip_bad)
+        for path, given in zip(inputs.paths, read_options, strict=True)
+    ]  # fmt: skip
+    sides, sample = Sides(*sources), options.sample or SAMPLE
+    checkpoint = None
+    if options.checkpoint is not None:
+        asked = {name: value for name, value in parameters.items() if name != "n_jobs"}
+        run = {"files": sides.fingerprint(), "options": read_options, "parameters": asked}
+        checkpoint = Checkpoint(options.checkpoint, {**run, "sample": sample, "batch": BATCH})
+    began = perf_counter()
+    with working(quiet=quiet) as progress:
+        current = [""]
+        rows = None if progress is None else [source.n_rows() for source in sources]
+        total = sum(n or 0 for n in rows) if rows and None not in rows else 0
+
+        def step(name: str) -> None:
+            current[0] = name
+
+        def done(batches: int) -> None:
+            if progress is not None:
+                n = sum(source.n_documents for source in sources)
+                progress(current[0], n, max(total, n))
+
+        engine = Batches(sides, parameters.get("n_jobs"), done, checkpoint)
+        describer = describe_with(
+            engine, text="text", side="side", sample=sample, step=step, **parameters
+        )
+    piles = [_pile(*each, describer) for each in zip(inputs.paths, ("known", "novel"), sources,
+                                                     strict=True)]  # fmt: skip
+    if not quiet:
+        n, seconds = sum(map(len, piles)), perf_counter() - began
+        for source in sources:
+            if source.n_documents:
+                say(source.summary())
+            for problem in source.problems:
+                say(f"left out: {problem}")
+        learned = 0 if describer.corpus_ is None else len(describer.corpus_)
+        say(f"described {n:,} documents in {seconds:,.0f} s; rules and themes are learned from "
+            f"{learned:,} of them.")  # fmt: skip
+    return describer, piles
+
+
+def _pile(path: str, side: str, source: Source, describer: NoveltyDescriber) -> StreamedPile:
+    return StreamedPile(path, describer.n_documents_[side], dict(source.found))

@@ -1,0 +1,107 @@
+"""Where the passes of a description run: on one machine, or on an engine.
+
+A pass is a pure function of record batches whose results are added up by key. That is all that an
+engine has to do; the sums are of whole numbers, so that their order does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from typing import Any, Protocol
+
+from newfound.scale.arrow import pyarrow
+from newfound.scale.checkpoint import Checkpoint
+from newfound.scale.workers import map_batches
+
+__all__ = ["Batches", "Engine", "add_up"]
+
+_AT_ONCE = 16  # results that are kept until they are added up
+
+Work = Callable[[Any], Any]
+
+
+class Engine(Protocol):
+    """Runs a pass over all documents."""
+
+    def sums(self, work: Work, schema: Any, keys: Sequence[str]) -> Any:
+        """Return what `work` returns for all batches, added up by some of its columns.
+
+        Parameters
+        ----------
+        work : callable
+            Takes a record batch with documents and returns one with sums; can be pickled.
+        schema : pyarrow.Schema
+            That of its results.
+        keys : sequence of str
+            The columns that tell the sums apart; all others are whole numbers that are added.
+
+        Returns
+        -------
+        pyarrow.Table
+            Sorted by the keys.
+        """
+
+
+def add_up(tables: Iterable[Any], schema: Any, keys: Sequence[str]) -> Any:
+    """Add up tables by some of their columns, and sort them by these."""
+    pa = pyarrow()
+    whole = pa.concat_tables([schema.empty_table(), *tables])
+    values = [name for name in schema.names if name not in keys]
+    added = whole.group_by(list(keys), use_threads=False).aggregate([(n, "sum") for n in values])
+    columns = [added.column(name if name in keys else f"{name}_sum") for name in schema.names]
+    named = pa.Table.from_arrays([c.cast(f.type) for c, f in zip(columns, schema, strict=True)],
+                                 schema=schema)  # fmt: skip
+    return named.sort_by([(name, "ascending") for name in keys])
+
+
+class Batches:
+    """Documents of one machine, as batches that can be read several times.
+
+    Parameters
+    ----------
+    batches : iterable of pyarrow.RecordBatch
+        Read from the start in each pass, such as a `newfound.scale.Source`.
+    n_jobs : int or None, default=None
+        Number of processes; None is 1, -1 one for each core.
+    progress : callable, optional
+        Called with the number of batches that are done in this pass.
+    checkpoint : Checkpoint, optional
+        Keeps the sums of each pass, and those of a pass that is not complete.
+    """
+
+    def __init__(
+        self,
+        batches: Iterable[Any],
+        n_jobs: int | None = None,
+        progress: Callable[[int], None] | None = None,
+        checkpoint: Checkpoint | None = None,
+    ) -> None:
+        self.batches, self.n_jobs, self.progress = batches, n_jobs, progress
+        self.checkpoint = checkpoint
+        self._passes = 0
+
+    def sums(self, work: Work, schema: Any, keys: Sequence[str]) -> Any:
+        """Return the sums of a pass; see `Engine`."""
+        self._passes += 1
+        pa, begun, kept = pyarrow(), 0, None
+        if self.checkpoint is not None:
+            begun, kept = self.checkpoint.load(self._passes, schema)
+        if begun < 0:
+            return add_up([kept], schema, keys)
+        waiting = [] if kept is None else [kept]
+        rest = islice(self.batches, begun, None)
+        for done, batch in enumerate(map_batches(work, rest, self.n_jobs), begun + 1):
+            waiting.append(pa.Table.from_batches([batch]))
+            if len(waiting) >= _AT_ONCE:
+                waiting = [add_up(waiting, schema, keys)]
+                self._keep(done, waiting[0])
+            if self.progress is not None:
+                self.progress(done)
+        found = add_up(waiting, schema, keys)
+        self._keep(-1, found)
+        return found
+
+    def _keep(self, done: int, table: Any) -> None:
+        if self.checkpoint is not None:
+            self.checkpoint.save(self._passes, done, table)

@@ -1,0 +1,176 @@
+"""The last pass of a description: sums over all documents for words, lengths and rules.
+
+Each document has a weight by its length, and a probability of novel by its other words; see
+`newfound.description.novelty`. Sums of such numbers depend on their order in the last bits. Here
+they are multiples of 2**-20, and are added as whole numbers: exactly, in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.description.novelty import OtherWords, WordSums
+from newfound.machine.clauses import Clauses
+from newfound.machine.matcher import ClauseMatcher
+from newfound.scale.arrow import pyarrow, texts_of
+from newfound.scale.counting import sides_of
+from newfound.text.vectorizer import TextVectorizer
+
+__all__ = ["KEYS", "Plan", "Statistics", "statistics_batch", "statistics_schema"]
+
+_UNIT = float(1 << 20)
+_WORD, _LENGTH, _RULE = range(3)
+_VALUES = ("documents", "weight", "square", "expected", "variance")
+KEYS = ("kind", "key", "novel")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a pass needs to know.
+
+    Attributes
+    ----------
+    vectorizer : TextVectorizer
+        With the words of all documents.
+    columns : ndarray of int
+        Those of them that the sample has.
+    typical : float
+        The median length of documents.
+    others : OtherWords
+        Learned from the sample.
+    machines : sequence of Clauses
+        The clauses of each machine.
+    rule_columns : ndarray of int
+        The words that they use.
+    text, side : str
+        The columns of the documents.
+    """
+
+    vectorizer: TextVectorizer
+    columns: NDArray[np.intp]
+    typical: float
+    others: OtherWords
+    machines: Sequence[Clauses]
+    rule_columns: NDArray[np.intp]
+    text: str
+    side: str
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the matchers behind; they are made where they are used."""
+        return {name: value for name, value in self.__dict__.items() if name != "matchers"}
+
+    @cached_property
+    def matchers(self) -> list[ClauseMatcher]:
+        """A matcher for each machine."""
+        return [ClauseMatcher(clauses) for clauses in self.machines]
+
+
+def statistics_schema() -> Any:
+    """Return the schema of the batches that `statistics_batch` returns."""
+    pa = pyarrow()
+    fields = [("kind", pa.int8()), ("key", pa.int64()), ("novel", pa.bool_())]
+    return pa.schema([*fields, *((name, pa.int64()) for name in _VALUES)])
+
+
+def document_weight(lengths: NDArray[np.int64], typical: float) -> NDArray[np.float64]:
+    """Return how much documents of these lengths count, as multiples of 2**-20."""
+    weight = np.where(lengths > 0, 2 / (1 + lengths / typical), 0.0)
+    return np.round(weight * _UNIT) / _UNIT
+
+
+def statistics_batch(batch: Any, plan: Plan) -> Any:
+    """Return the sums of a batch for words, lengths and rules, by side."""
+    texts, novel = texts_of(batch, plan.text), sides_of(batch, plan.side)
+    rows = np.array([i for i, t in enumerate(texts) if t and not t.isspace()], np.int64)
+    novel = novel[rows]
+    matrix = plan.vectorizer.transform([texts[i] or "" for i in rows.tolist()])
+    lengths = np.diff(matrix.indptr).astype(np.int64)
+    parts = [_words(matrix, lengths, novel, plan)]
+    longest = int(lengths.max(initial=0)) + 1
+    by_length = [np.bincount(lengths[novel == side], minlength=longest) for side in (False, True)]
+    parts.append(_rows(_LENGTH, np.stack(by_length)))
+    narrow = matrix[:, plan.rule_columns]
+    counts = [matcher.count(narrow, novel) for matcher in plan.matchers]
+    parts.append(_rows(_RULE, np.concatenate(counts, axis=1)))
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    pa, schema = pyarrow(), statistics_schema()
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _words(
+    matrix: Any, lengths: NDArray[np.int64], novel: NDArray[np.bool_], plan: Plan
+) -> list[NDArray[Any]]:
+    rows = np.repeat(np.arange(matrix.shape[0]), lengths)
+    width, cells = matrix.shape[1], matrix.indices
+    weight = document_weight(lengths, plan.typical)[rows]
+    without, with_all = plan.others.expected(matrix[:, plan.columns])
+    # A word that the sample does not have says nothing itself.
+    expected = with_all[rows]
+    in_sample = np.zeros(width, bool)
+    in_sample[plan.columns] = True
+    expected[in_sample[cells]] = without
+    values = (
+        np.ones(len(rows)),
+        weight * _UNIT,
+        weight**2 * _UNIT,
+        weight * expected * _UNIT,
+        weight**2 * expected * (1 - expected) * _UNIT,
+    )
+    keys = cells + width * novel[rows]
+    sums = [np.bincount(keys, np.round(value), 2 * width).astype(np.int64) for value in values]
+    return _rows(_WORD, *(total.reshape(2, width) for total in sums))
+
+
+def _rows(kind: int, *sums: NDArray[np.int64]) -> list[NDArray[Any]]:
+    """Return the columns of a batch for sums of shape (2, n); without those that are 0."""
+    side, key = np.nonzero(sums[0])
+    values = [total[side, key] for total in sums]
+    values += [np.zeros(len(key), np.int64)] * (len(_VALUES) - len(values))
+    return [np.full(len(key), kind, np.int8), key, side.astype(bool), *values]
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """The sums over all documents.
+
+    Attributes
+    ----------
+    words : WordSums
+        For the words of the plan's vectorizer.
+    lengths : (2, n) ndarray of int64
+        The number of known and of novel documents of each length.
+    rules : (2, n_clauses) ndarray of int64
+        The number of known and of novel documents that each clause matches.
+    """
+
+    words: WordSums
+    lengths: NDArray[np.int64]
+    rules: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, table: Any, plan: Plan) -> Statistics:
+        """Return the statistics, given the sums of all batches."""
+        columns = {name: table.column(name).to_numpy() for name in table.column_names}
+
+        def sums(kind: int, n: int, name: str = "documents") -> NDArray[np.int64]:
+            chosen = columns["kind"] == kind
+            found = np.zeros((2, n), np.int64)
+            side = columns["novel"][chosen].astype(np.int64)
+            found[side, columns["key"][chosen]] = columns[name][chosen]
+            return found
+
+        width = len(plan.vectorizer.vocabulary_)
+        longest = int(columns["key"][columns["kind"] == _LENGTH].max(initial=0)) + 1
+        words = [sums(_WORD, width, name) for name in _VALUES]
+        return cls(
+            WordSums(words[0], *(total / _UNIT for total in words[1:])),
+            sums(_LENGTH, longest),
+            sums(_RULE, sum(map(len, plan.machines))),
+        )

@@ -1,0 +1,301 @@
+"""Descriptions of batches: those of all documents at once, however the documents are cut."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from importlib.resources import files
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+import newfound
+from newfound.cli import app
+from newfound.description.novelty import (
+    OtherWords,
+    WordSums,
+    document_weights,
+    evidence_from_sums,
+    word_evidence,
+)
+from newfound.machine.matcher import ClauseMatcher
+from newfound.scale import describe
+from newfound.scale.checkpoint import Checkpoint
+from newfound.scale.engines import Batches
+from newfound.scale.sampling import draw_sample
+from newfound.scale.tally import place_of
+from newfound.text.lemmas import Capitals
+from newfound.text.vectorizer import TextVectorizer
+
+QUICK = {"n_machines": 3, "n_clauses": 40, "T": 10, "epochs": 3, "random_state": 1}
+
+
+@pytest.fixture(scope="module")
+def table() -> Any:
+    known, novel = newfound.load_sample()
+    texts = [*known.texts[:400], *novel.texts[:250], None, " ", *novel.texts[:3], known.texts[0]]
+    sides = ["known"] * 400 + ["novel"] * 255 + ["known"]
+    order = np.random.default_rng(0).permutation(len(texts))
+    return pa.table({"text": [texts[i] for i in order], "side": [sides[i] for i in order]})
+
+
+def with_text(table: Any) -> tuple[list[str], np.ndarray]:
+    rows = [row for row in table.to_pylist() if row["text"] and row["text"].strip()]
+    return [r["text"] for r in rows], np.array([r["side"] == "novel" for r in rows])
+
+
+def same(one: newfound.NoveltyDescriber, other: newfound.NoveltyDescriber) -> None:
+    """Check that two descriptions are the same bits."""
+    for name in one.words_.columns:
+        left, right = one.words_[name], other.words_[name]
+        assert left.tolist() == right.tolist() or np.array_equal(left, right, equal_nan=True), name
+    for name in ("clauses_", "phrases_", "themes_"):
+        assert getattr(one, name).to_records() == getattr(other, name).to_records(), name
+    assert one.n_documents_ == other.n_documents_ and one.set_aside_ == other.set_aside_
+    text = "zyxw pay my bill and book a flight"
+    assert one.explain(text).to_dict() == other.explain(text).to_dict()
+
+
+@pytest.fixture(scope="module")
+def sampled(table: Any) -> newfound.NoveltyDescriber:
+    return describe(table.to_batches(max_chunksize=100), sample=120, **QUICK)
+
+
+def test_a_sample_of_all_documents_gives_what_memory_gives(table):
+    texts, novel = with_text(table)
+    rows = sorted(zip(map(place_of, texts), texts, novel.tolist(), strict=True))
+    whole = newfound.NoveltyDescriber(**QUICK).fit([r[1] for r in rows], [int(r[2]) for r in rows])
+    for size in (1000, 37):
+        same(describe(table.to_batches(max_chunksize=size), **QUICK), whole)
+
+
+@pytest.mark.parametrize("size", [1000, 61])
+def test_the_cut_and_the_order_do_not_matter(table, sampled, size):
+    same(describe(table.to_batches(max_chunksize=size)[::-1], sample=120, **QUICK), sampled)
+
+
+def test_counts_come_from_all_documents(table, sampled):
+    texts, novel = with_text(table)
+    whole = newfound.NoveltyDescriber(**QUICK).fit(texts, novel.astype(int))
+    counts = ("documents_known", "documents_novel")
+    one, other = (
+        {row["word"]: [row[name] for name in counts] for row in found.words_.to_records()}
+        for found in (sampled, whole)
+    )
+    assert one == other
+    assert sampled.n_documents_ == whole.n_documents_ == {"known": 401, "novel": 253}
+    assert sampled.vectorizer_.lemmas_ == whole.vectorizer_.lemmas_
+    assert [*sampled.vectorizer_.vocabulary_] == [*whole.vectorizer_.vocabulary_]
+    frequencies = whole.vectorizer_.document_frequencies_
+    assert np.array_equal(sampled.vectorizer_.document_frequencies_, frequencies)
+    assert len(sampled.corpus_) == 240
+    # The sample has a third of the documents, and the evidence comes from all.
+    novelty = [{r["word"]: r["novelty"] for r in d.words_.to_records()} for d in (sampled, whole)]
+    values = np.array([[by_word[word] for word in other] for by_word in novelty])
+    assert np.corrcoef(values)[0, 1] > 0.97
+
+
+def test_rules_are_counted_on_all_documents(table, sampled):
+    texts, novel = with_text(table)
+    matrix = sampled.vectorizer_.transform(texts).toarray().astype(bool)
+    for clause in list(sampled.all_clauses_)[::17]:
+        columns = [sampled.vectorizer_.vocabulary_[word] for word in clause.plain]
+        absent = [sampled.vectorizer_.vocabulary_[word] for word in clause.negated]
+        found = matrix[:, columns].all(axis=1) & ~matrix[:, absent].any(axis=1)
+        if columns or absent:
+            expected = int((found & ~novel).sum()), int((found & novel).sum())
+            assert (clause.matches_known, clause.matches_novel) == expected
+
+
+def test_a_description_of_a_sample_is_saved_and_reported(sampled, tmp_path):
+    sampled.save(tmp_path / "d.nf")
+    loaded = newfound.NoveltyDescriber.load(tmp_path / "d.nf")
+    same(loaded, sampled)
+    sampled.report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert sampled.words_["word"][0] in page
+
+
+def test_evidence_from_sums_is_that_of_documents(table):
+    texts, novel = with_text(table)
+    matrix = TextVectorizer(min_df=2).fit_transform(texts).astype(float)
+    matrix.sort_indices()
+    weights = document_weights(matrix, novel)
+    expected, _ = OtherWords.learn(matrix, weights).expected(matrix)
+    rows = np.repeat(np.arange(len(texts)), np.diff(matrix.indptr))
+    w, width = weights.weight[rows], matrix.shape[1]
+    values = (np.ones(len(rows)), w, w**2, w * expected, w**2 * expected * (1 - expected))
+    keys = matrix.indices + width * novel[rows]
+    sums = [np.bincount(keys, value, 2 * width).reshape(2, width) for value in values]
+    lengths = np.diff(matrix.indptr)
+    by_length = [np.bincount(lengths[novel == side], minlength=99) for side in (False, True)]
+    sizes = int((~novel).sum()), int(novel.sum())
+    found = evidence_from_sums(
+        WordSums(sums[0].astype(np.int64), *sums[1:]), np.stack(by_length), sizes
+    )
+    for name, one, other in zip(found._fields, found, word_evidence(matrix, novel), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9, err_msg=name)
+
+
+def test_terms_are_learned_from_counts_alone(table):
+    texts = with_text(table)[0] + ["He left Wales", "in Wales,", "sees Wales", "the Innings"] * 3
+    whole = TextVectorizer(min_df=2)
+    matrix = whole.fit_transform(texts)
+    plain = TextVectorizer(stop_words=None, lemmatize=False).fit(texts)
+    counts = dict(zip(plain.vocabulary_, plain.document_frequencies_.tolist(), strict=True))
+    capitals = Capitals()
+    for text in texts:
+        capitals.count(text)
+    found = TextVectorizer(min_df=2).fit_counts(counts, len(texts), capitals)
+    assert found.lemmas_ == whole.lemmas_ and "wales" in found.lemmas_
+    assert set(whole.vocabulary_) <= set(found.vocabulary_)
+    assert {term: found.forms_[term] for term in whole.forms_} == whole.forms_
+    assert (
+        found.transform(texts)[:, [found.vocabulary_[t] for t in whole.vocabulary_]] != matrix
+    ).nnz == 0
+    with pytest.raises(ValueError, match="counts of words have no pairs"):
+        TextVectorizer(ngram_range=(1, 2)).fit_counts(counts, len(texts), capitals)
+
+
+def test_a_matcher_counts_as_the_machine_does(table):
+    texts, novel = with_text(table)
+    matrix = TextVectorizer(min_df=2).fit_transform(texts)
+    labels = np.where(novel, "novel", "known")
+    machine = newfound.TsetlinMachineClassifier(n_clauses=40, T=10, s=5, epochs=3, random_state=1)
+    machine.fit(matrix, labels)
+    matches, agrees = machine.support(matrix, labels)
+    counts = ClauseMatcher(machine.clauses_).count(matrix, novel)
+    assert np.array_equal(counts.sum(axis=0), matches)
+    for_novel = (machine.clauses_.class_index == 1) == (machine.clauses_.polarity > 0)
+    assert np.array_equal(np.where(for_novel, counts[1], counts[0]), agrees)
+
+
+def test_one_text_does_not_fill_a_sample():
+    texts = [f"text number {i}" for i in range(2000)] + ["the same again"] * 3000
+    table = pa.table({"text": texts, "side": [i % 2 for i in range(len(texts))]})
+    engine = Batches(table.to_batches(max_chunksize=999))
+    drawn, novel = draw_sample(engine, (2500, 2500), 500, text="text", side="side")
+    assert 200 < novel.sum() <= 500 and 200 < (~novel).sum() <= 500
+    assert drawn.count("the same again") <= 10
+    assert [place_of(text) for text in drawn] == sorted(map(place_of, drawn))
+
+
+@pytest.mark.parametrize(
+    "change, said",
+    [
+        ({"ngram_range": (1, 2)}, "pairs of words are not counted batch by batch"),
+        ({"sample": 1}, "expected at least 2 documents of each side"),
+        ({"side": "label"}, "has no column 'label'; it has: text, side"),
+        ({"text": "body"}, "has no column 'body'"),
+        ({"n_clauses": 7}, "n_clauses"),
+    ],
+)
+def test_what_is_asked_wrongly_is_told(table, change, said):
+    with pytest.raises(ValueError, match=said):
+        describe(table.to_batches(), **{**QUICK, **change})
+
+
+def test_a_side_without_documents_is_told():
+    batch = pa.record_batch({"text": ["a b", "c d"], "side": ["known", "known"]})
+    with pytest.raises(ValueError, match="novel has 0 documents with text"):
+        describe([batch])
+
+
+def test_a_killed_run_goes_on_with_the_same_bits(table, sampled, tmp_path):
+    pq.write_table(table, tmp_path / "all.parquet")
+    script = f"""
+import os, signal, sys
+import pyarrow.parquet as pq
+from newfound.scale.checkpoint import Checkpoint
+from newfound.scale.describing import describe_with
+from newfound.scale.checkpoint import Checkpoint
+from newfound.scale.engines import Batches
+
+table = pq.read_table("all.parquet")
+seen = []
+
+def progress(done):
+    seen.append(done)
+    if sys.argv[1] == "kill" and len(seen) == 145:  # in the last of three passes of 55 batches
+        os.kill(os.getpid(), signal.SIGKILL)
+
+engine = Batches(table.to_batches(max_chunksize=12), 1, progress, Checkpoint("kept", {{"a": 1}}))
+describe_with(engine, text="text", side="side", sample=120, **{QUICK!r}).save("d.nf")
+print(len(seen), seen[0])
+"""
+    one, two = (
+        subprocess.run([sys.executable, "-c", script, how], cwd=tmp_path, capture_output=True,
+                       text=True, check=False)
+        for how in ("kill", "go on")
+    )  # fmt: skip
+    assert one.returncode == -signal.SIGKILL and not one.stdout
+    assert two.returncode == 0, two.stderr
+    begun, first = map(int, two.stdout.split())
+    assert first > 1 and begun < 55  # two passes and a part of the third were not done again
+    same(newfound.NoveltyDescriber.load(tmp_path / "d.nf"), sampled)
+    with pytest.raises(ValueError, match="has the checkpoint of other documents or options"):
+        Checkpoint(tmp_path / "kept", {"a": 2})
+    (tmp_path / "kept" / "pass-1.parquet").write_bytes(b"PAR1")
+    with pytest.raises(ValueError, match=r"pass-1\.parquet is damaged; remove it"):
+        Checkpoint(tmp_path / "kept", {"a": 1}).load(1, pa.schema([]))
+
+
+def run(*arguments: object) -> Any:
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+def test_the_command_describes_folders_of_parquet(table, sampled, tmp_path):
+    for side in ("known", "novel"):
+        (tmp_path / side).mkdir()
+        rows = table.filter(pc.equal(table["side"], side)).select(["text"])
+        pq.write_table(rows.slice(0, 90), tmp_path / side / "a.parquet")
+        pq.write_table(rows.slice(90), tmp_path / side / "b.parquet")
+    piles = ("--known", tmp_path / "known", "--novel", f"{tmp_path}/novel/*.parquet")
+    options = ("--machines", 3, "--n-clauses", 40, "--T", 10, "--epochs", 3, "--seed", 1)
+    asked = ("describe", *piles, *options, "--sample", 120, "--jobs", 1)
+    saved = (
+        "--save",
+        tmp_path / "d.nf",
+        "-o",
+        tmp_path / "words.csv",
+        "--report",
+        tmp_path / "r.html",
+    )
+    done = run(*asked, *saved, "--checkpoint", tmp_path / "kept", "--json")
+    assert done.exit_code == 0, done.stderr
+    assert "401 documents from 2 files" in done.stderr
+    assert "described 654 documents" in done.stderr and "240 of them" in done.stderr
+    same(newfound.NoveltyDescriber.load(tmp_path / "d.nf"), sampled)
+    found = json.loads(done.stdout)
+    assert (found["known"]["documents"], found["novel"]["documents"]) == (401, 253)
+    schema = json.loads((files("newfound") / "data" / "schema" / "output.json").read_text("utf-8"))
+    jsonschema.validate(found, {**schema, "$ref": "#/$defs/describe"})
+    again = run(*asked, "--checkpoint", tmp_path / "kept", "--json", "-q")
+    assert json.loads(again.stdout)["novel_words"] == found["novel_words"]
+    other = run(*asked, "--checkpoint", tmp_path / "kept", "--min-df", 3)
+    assert other.exit_code == 1 and "other documents or options" in other.stderr
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (("--sample", 9), "--sample is for --stream"),
+        (("--checkpoint", "kept"), "--checkpoint is for --stream"),
+        (("--stream", "--pairs"), "pairs are not counted in a stream"),
+    ],
+)
+def test_options_of_streams_are_told_apart(tmp_path, options, said):
+    for name in ("old", "new"):
+        (tmp_path / f"{name}.txt").write_text("text\n", "utf-8")
+    done = run(
+        "describe", "--known", tmp_path / "old.txt", "--novel", tmp_path / "new.txt", *options
+    )
+    assert done.exit_code == 2 and said in " ".join(done.stderr.replace("│", " ").split())
