@@ -8,6 +8,7 @@ import pytest
 
 import newfound
 from newfound import NoveltyDetector
+from newfound.detection import class_rules
 from newfound.detection.calibration import Calibration, share_of_new
 from newfound.detection.scoring import Scorer
 from newfound.lab.evaluation.deletion import needs_at_most_as_many
@@ -85,6 +86,30 @@ def test_an_explanation_never_disagrees_with_the_prediction_even_at_ties(detecto
         verdict = detector.explain(text)
         assert (verdict.novelty, verdict.p_value) == (novelty[i], p[i])
         assert (verdict.verdict == "novel") == (labels[i] == "novel")
+
+
+def test_a_text_is_read_for_its_explanation_as_among_others(detector, sample, monkeypatch):
+    odd = ["", "?!", "zyxw", "pay. pay, my\n\nbill - zyxw vuts", "l'été naïve 6-4", "my my my card"]
+    texts = [*sample[0][:30], *sample[2][:30], *odd]
+    read, score = detector.scorer_.read(texts), Scorer.score
+    alone = []
+    monkeypatch.setattr(Scorer, "score", lambda self, bags: alone.append(bags) or score(self, bags))
+    for i, text in enumerate(texts):
+        detector.explain(text)
+        bag, among = alone.pop(), read.part(i, i + 1)
+        for name in ("indptr", "indices", "n_words", "n_pairs", "unseen_words", "unseen_pairs"):
+            assert np.array_equal(getattr(bag, name), getattr(among, name)), (text, name)
+        unseen = [among.unseen_terms[place] for place in among.unseen_places]
+        assert [bag.unseen_terms[place] for place in bag.unseen_places] == unseen
+        assert np.array_equal(bag.unseen_rows, among.unseen_rows)
+
+
+def test_explanations_do_not_depend_on_those_before(detector, sample, monkeypatch):
+    texts = [*sample[0][:20], *sample[2][:20]]
+    before = [detector.explain(text) for text in texts]
+    assert [detector.explain(text) for text in reversed(texts)] == before[::-1]
+    monkeypatch.setattr(class_rules, "_MAX_MADE", 0)  # no rule is kept
+    assert [copy.deepcopy(detector).explain(text) for text in texts] == before
 
 
 def test_what_no_word_adds_is_the_intercept_and_the_centring(detector, sample):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,6 +20,7 @@ from newfound.rules.weighted import WeightedRules
 __all__ = ["ClassRules", "RuleScores", "learn_rules", "new_classifier"]
 
 _NEARLY = 50  # rules that lack one word, at most
+_MAX_MADE = 1 << 16  # rules in words that are kept
 _LONGEST = 16  # words of a rule, where no maximum is given
 
 
@@ -60,8 +62,9 @@ class ClassRules:
     def __init__(self, rules: WeightedRules, counts: sp.csr_array) -> None:
         self.rules, self.counts = rules, counts
         self._totals = np.asarray(counts.sum(axis=1), np.int64).ravel()
-        self._counts, self._by_class = sp.csc_array(counts), sp.csc_array(rules.weights)
-        self._present = np.flatnonzero(np.diff(self._by_class.indptr))
+        # Rules in words, for the terms that they were made with; most texts share rules.
+        self._made: tuple[dict[tuple[int, int], Rule], Sequence[str]] = {}, ()
+        self._present = np.unique(rules.weights.indices)
 
     def scores(self, texts: Any, others: NDArray[np.float64]) -> RuleScores:
         """Return the scores of texts.
@@ -130,61 +133,61 @@ class ClassRules:
         """
         rules, had = self.rules, set(columns.tolist())
         ands, missing = rules.conjunctions.lacking(columns)
-        matching, nearly = ands[missing == 0], ands[missing == 1]
-        squares = float((rules.rarity[matching] ** 2).sum()) + others + rules.base_rarity**2
-        each = rules.unit / np.sqrt(squares)
-        weights = _of_column(self._by_class, number, matching)
+        weights = rules.of_class(ands, number)
+        matches = missing == 0
+        squares = float((rules.rarity[ands[matches]] ** 2).sum()) + others + rules.base_rarity**2
+        each = rules.unit / math.sqrt(squares)
         found = [
             (rule, rule.polarity * rule.count * each)
-            for _, rule in self._named(matching, weights, number, name, terms)
+            for _, rule in self._named(ands, weights, matches & (weights != 0), number, name, terms)
         ]
-        weights = _of_column(self._by_class, number, nearly)
-        lacking = [
-            (rule, next(terms[i] for i in rules.conjunctions.words[j] if i not in had))
-            for j, rule in self._named(nearly, np.maximum(weights, 0), number, name, terms, _NEARLY)
-        ]
+        nearly = self._named(
+            ands, weights, (missing == 1) & (weights > 0), number, name, terms, _NEARLY
+        )
+        words = rules.conjunctions.words
+        lacking = [(rule, next(terms[i] for i in words[j] if i not in had)) for j, rule in nearly]
         return found, lacking
 
     def _named(
         self,
         rules: NDArray[np.int64],
         weights: NDArray[np.int64],
+        chosen: NDArray[np.bool_],
         number: int,
         name: Any,
         terms: Sequence[str],
         most: int | None = None,
     ) -> list[tuple[int, Rule]]:
-        """Return the rules that have a weight, the heaviest first, with their numbers."""
-        order = np.lexsort((rules, -np.abs(weights)))
-        order = order[weights[order] != 0][:most]
-        rules, weights = rules[order], weights[order]
-        agrees = _of_column(self._counts, number, rules).tolist()
-        columns = (rules.tolist(), weights.tolist(), self._totals[rules].tolist(), agrees)
-        return [
-            (
-                j,
-                Rule(
-                    name,
-                    1 if weight > 0 else -1,
-                    tuple([terms[i] for i in self.rules.conjunctions.words[j]]),
-                    n_matches=total,
-                    support=agree if weight > 0 else total - agree,
-                    count=abs(weight),
-                ),
-            )
-            for j, weight, total, agree in zip(*columns, strict=True)
-        ]
+        """Return the chosen rules, the heaviest first, with their numbers."""
+        rules, weights = rules[chosen], weights[chosen]
+        order = np.argsort(-np.abs(weights), kind="stable")[:most]
+        made, of_terms = self._made
+        if of_terms is not terms or len(made) > _MAX_MADE:
+            made = {}
+            self._made = made, terms
+        found = []
+        for j, weight in zip(rules[order].tolist(), weights[order].tolist(), strict=True):
+            rule = made.get((j, number))
+            if rule is None:
+                rule = made[j, number] = self._rule(j, weight, number, name, terms)
+            found.append((j, rule))
+        return found
 
+    def _rule(self, j: int, weight: int, number: int, name: Any, terms: Sequence[str]) -> Rule:
+        """Return rule j with its weight for a class."""
+        total, agrees = int(self._totals[j]), int(self.counts[j, number])
+        return Rule(
+            name,
+            1 if weight > 0 else -1,
+            tuple([terms[i] for i in self.rules.conjunctions.words[j]]),
+            n_matches=total,
+            support=agrees if weight > 0 else total - agrees,
+            count=abs(weight),
+        )
 
-def _of_column(matrix: sp.csc_array, column: int, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the entries of some rows in a column, 0 where there is none."""
-    start, end = matrix.indptr[column], matrix.indptr[column + 1]
-    indices, data = matrix.indices[start:end], matrix.data[start:end]
-    if not len(indices):
-        return np.zeros(len(rows), np.int64)
-    places = np.minimum(np.searchsorted(indices, rows), len(indices) - 1)
-    found: NDArray[np.int64] = np.where(indices[places] == rows, data[places], 0).astype(np.int64)
-    return found
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the rules that were made behind."""
+        return {**self.__dict__, "_made": ({}, ())}
 
 
 def new_classifier(parameters: Mapping[str, Any], seed: int) -> RuleClassifier:

@@ -17,6 +17,7 @@ A higher value means more novel, for all four. The fifth part, the votes of the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -103,6 +104,8 @@ class ClassStatistics:
         counts = member @ matrix.astype(np.float32)
         self.counts: NDArray[np.float32] = np.ascontiguousarray(counts.toarray())
         self.frequencies = self.counts.sum(axis=0, dtype=np.float64)
+        self._rate = self.frequencies / n
+        self._prior = _PRIOR * self._rate
         rarity = np.log((n + 1) / (self.frequencies + 1)) + 1
         self.rarity = np.where(is_pair, _PAIR_WEIGHT, 1.0) * rarity
         self.unseen_rarity = float(np.log(n + 1) + 1)
@@ -176,26 +179,36 @@ class ClassStatistics:
         """Return the four parts of each text, compared with its nearest class."""
         bags, rows, n = texts.bags, texts.bags.rows, len(texts.bags)
         columns, classes = bags.indices, nearest[rows]
-        word = ~self.is_pair[columns]
-        r, c, k = rows[word], columns[word], classes[word]
-        rarity = self.rarity[c]
+        pair, here = self.is_pair[columns], self.counts[classes, columns]
+        word = ~pair
+        r, rarity = rows[word], self.rarity[columns[word]]
         total = np.bincount(r, rarity, n) + bags.unseen_words * self.unseen_rarity
-        unseen = bags.unseen_words * (self.unseen_rarity * self.unseen_surprise)
-        surprise = np.bincount(r, rarity * self.surprise(c, k), n) + unseen
-        surprise = surprise / np.where(total > 0, total, 1.0)
-        elsewhere = ~word & (self.counts[classes, columns] == 0)
-        pairs = bags.unseen_pairs + _ELSEWHERE * np.bincount(rows[elsewhere], minlength=n)
-        pairs = pairs / np.maximum(bags.n_pairs, 1)
-        margin = self._margin(texts, nearest)
+        surprise = np.bincount(r, rarity * self.surprise(columns, classes, here)[word], n)
+        surprise = surprise + bags.unseen_words * (self.unseen_rarity * self.unseen_surprise)
+        elsewhere = np.bincount(rows[pair & (here == 0)], minlength=n)
+        parts = np.empty((n, _PARTS))
+        parts[:, 0] = -self._margin(texts, nearest)
+        parts[:, 1] = surprise / np.where(total > 0, total, 1.0)
         near = self.neighbours.similarities(rows, columns, texts.values, nearest)
-        return np.column_stack((-margin, surprise, -near / texts.full_norms, pairs))
+        parts[:, 2] = -near / texts.full_norms
+        parts[:, 3] = (bags.unseen_pairs + _ELSEWHERE * elsewhere) / np.maximum(bags.n_pairs, 1)
+        return parts
 
-    def surprise(self, columns: NDArray[Any], classes: NDArray[Any] | int) -> NDArray[np.float64]:
-        """Return the log of how many times rarer words are in a class than in all documents."""
-        rate = self.frequencies[columns] / self.n_documents
-        here = self.counts[classes, columns] + _PRIOR * rate
-        times: NDArray[np.float64] = np.log(rate * (self.class_sizes[classes] + _PRIOR) / here)
-        return times
+    def surprise(
+        self, columns: NDArray[Any], classes: NDArray[Any] | int, here: NDArray[np.float32]
+    ) -> NDArray[np.float64]:
+        """Return the log of how many times rarer terms are in a class than in all documents.
+
+        Parameters
+        ----------
+        columns, classes : ndarray of int
+            The terms, and the class of each.
+        here : ndarray of float
+            The number of documents of the class that have each.
+        """
+        times: NDArray[np.float64] = self._rate[columns] * (self.class_sizes[classes] + _PRIOR)
+        times /= here + self._prior[columns]
+        return np.log(times, out=times)
 
     def _margin(self, texts: WeightedBags, nearest: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the decision value for the nearest class."""
@@ -243,24 +256,24 @@ class ClassStatistics:
             What each unseen pair adds to the last part.
         """
         rarity, n_unseen = self.rarity[columns], len(unseen_words)
-        pair = self.is_pair[columns]
+        pair, here = self.is_pair[columns], self.counts[nearest, columns]
         by_term, by_unseen = np.zeros((len(columns), _PARTS)), np.zeros((n_unseen, _PARTS))
         square, unseen_square = float(rarity @ rarity), self.unseen_rarity**2
-        norm = np.sqrt(square + n_unseen * unseen_square or 1.0)
+        norm = math.sqrt(square + n_unseen * unseen_square or 1.0)
         if self.subwords is not None and n_unseen:
             rows = self.subwords.rows(unseen_words)
             square += unseen_square * float(rows.squares.sum())
             by_unseen[:, 0] = -self.unseen_rarity * rows.weights[:, nearest].astype(np.float64)
-        by_unseen[:, 0] /= np.sqrt(square or 1.0)
-        by_term[:, 0] = -rarity * self.weights[nearest, columns] / np.sqrt(square or 1.0)
+        by_unseen[:, 0] /= math.sqrt(square or 1.0)
+        by_term[:, 0] = -rarity * self.weights[nearest, columns] / math.sqrt(square or 1.0)
         total = float(rarity[~pair].sum()) + n_unseen * self.unseen_rarity
         if total:
-            words = columns[~pair]
-            by_term[~pair, 1] = rarity[~pair] * self.surprise(words, nearest) / total
+            surprise = rarity * self.surprise(columns, nearest, here) / total
+            by_term[:, 1] = np.where(pair, 0.0, surprise)
             by_unseen[:, 1] = self.unseen_rarity * self.unseen_surprise / total
         by_term[:, 2] = -self.neighbours.shares(columns, rarity / norm, nearest)
         each = 1 / max(int(pair.sum()) + unseen_pairs, 1)
-        by_term[pair, 3] = each * _ELSEWHERE * (self.counts[nearest, columns[pair]] == 0)
+        by_term[:, 3] = (pair & (here == 0)) * (each * _ELSEWHERE)
         return by_term, by_unseen, each
 
 

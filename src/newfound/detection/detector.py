@@ -370,7 +370,7 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
 
     def rule_votes(self, texts: Iterable[str]) -> NDArray[np.int64]:
         """Return the weights of the rules that match, added up, a column for each class."""
-        check_is_fitted(self)
+        self._check_fitted()
         return self.scorer_.votes(self.scorer_.read(texts))
 
     def explain(self, text: str) -> Verdict:
@@ -387,7 +387,7 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
             With the nearest class and its rules, what each word adds to the novelty, and the
             smallest set of words found without which the text would be known.
         """
-        check_is_fitted(self)
+        self._check_fitted()
         return explain(self.scorer_, self.calibration_, text)
 
     def detect(self, texts: Any, **options: Any) -> Detection:
@@ -395,7 +395,7 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
 
         The options are those of `newfound.detection.detection.detect`.
         """
-        check_is_fitted(self)
+        self._check_fitted()
         return detect(self, texts, **options)
 
     def save(
@@ -409,7 +409,7 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
 
         A detector has no automata to keep: it learns its rules again when it learns more.
         """
-        check_is_fitted(self)
+        self._check_fitted()
         save_model(path, "detector", self.to_state, force=force)
 
     @classmethod
@@ -419,7 +419,7 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
 
     def score_texts(self, texts: Iterable[str]) -> Scores:
         """Return the scores of texts: novelty, its five parts, and the nearest class."""
-        check_is_fitted(self)
+        self._check_fitted()
         return self.scorer_.score_texts(texts)
 
     def _p_values(self, scores: Scores) -> NDArray[np.float64]:
@@ -432,7 +432,7 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
 
     def to_state(self) -> dict[str, Any]:
         """Return what a model file keeps: nested plain values and arrays."""
-        check_is_fitted(self)
+        self._check_fitted()
         parts = DetectorParts(
             parameters=self.get_params(deep=False),
             seed=self.seed_,
@@ -453,6 +453,10 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
         learned = parts.scorer.statistics.n_documents
         detector.n_documents_ = {"learned": learned, "held_back": len(parts.held_back)}
         return detector
+
+    def _check_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():  # asked first, because scikit-learn takes longer
+            check_is_fitted(self)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_calibration")

@@ -14,7 +14,6 @@ from newfound.detection.verdict import NearMiss, Verdict, WordReason
 from newfound.rules import Rule
 from newfound.text.bags import Bags
 from newfound.text.tokenized import TokenizedTexts
-from newfound.text.tokens import Token
 from newfound.text.validation import MAX_EXPLAINED, check_explainable, check_texts
 
 __all__ = ["MAX_EXPLAINED", "JudgedTexts", "explain", "judge"]
@@ -59,9 +58,12 @@ class JudgedTexts:
         ValueError
             If the text has more than `MAX_EXPLAINED` characters.
         """
+        check_explainable(self.texts[i])
+        return self._explain(i, _Terms(self.scorer, self.texts.words(i)))
+
+    def _explain(self, i: int, terms: _Terms) -> Verdict:
+        """Explain the text of row i, which has these terms."""
         text, scorer = self.texts[i], self.scorer
-        check_explainable(text)
-        terms = _Terms(scorer, text, self.texts.words(i))
         novelty, nearest = float(self.scores.novelty[i]), int(self.scores.nearest[i])
         adds = _contributions(scorer, terms, nearest)
         bags = self.scores.bags
@@ -74,7 +76,7 @@ class JudgedTexts:
                 adds[word],
                 int(statistics.frequencies[column]) if column >= 0 else 0,
                 int(statistics.counts[nearest, column]) if column >= 0 else 0,
-                tuple((token.start, token.end) for token in terms.places[word]),
+                tuple(terms.places[word]),
             )
             for word, column in sorted(terms.words.items(), key=lambda item: -adds[item[0]])
         )
@@ -125,18 +127,26 @@ def judge(
     JudgedTexts
     """
     tokenized = TokenizedTexts.of(check_texts(texts))
-    scores = scorer.score(scorer.read(tokenized), progress)
+    return _judged(scorer, calibration, tokenized, scorer.score(scorer.read(tokenized), progress))
+
+
+def _judged(
+    scorer: Scorer, calibration: Calibration, texts: TokenizedTexts, scores: Scores
+) -> JudgedTexts:
     p_values = calibration.p_values(scores.novelty, scores.nearest, scores.has_words)
-    return JudgedTexts(
-        tokenized, scores, p_values, calibration.is_novel(p_values), scorer, calibration
-    )
+    novel = calibration.is_novel(p_values)
+    return JudgedTexts(texts, scores, p_values, novel, scorer, calibration)
 
 
 def explain(scorer: Scorer, calibration: Calibration, text: str) -> Verdict:
     """Explain one text; see `NoveltyDetector.explain`."""
     if isinstance(text, str):
         check_explainable(text)  # before the work
-    return judge(scorer, calibration, [text]).explain(0)
+    tokenized = TokenizedTexts.of(check_texts([text]))
+    terms = _Terms(scorer, tokenized.words(0))
+    # The words have to be found anyway. Reading a single text takes longer.
+    bag = Bags.of_one(terms.words, terms.pairs, len(scorer.terms))
+    return _judged(scorer, calibration, tokenized, scorer.score(bag))._explain(0, terms)
 
 
 class _Terms:
@@ -146,27 +156,38 @@ class _Terms:
     ----------
     scorer : Scorer
         Reads the words.
-    text : str
-        The text.
     words : iterable of (int, int, str)
-        Start, end and form of its words.
+        Start, end and form of the words of the text.
+
+    Attributes
+    ----------
+    words, pairs : dict of str to int
+        Their columns, in the order of the text.
+    places : dict of str to list of (int, int)
+        Where the words are.
+    read_as : dict of str to str
+        The known spelling of words that look like typing errors.
     """
 
-    def __init__(self, scorer: Scorer, text: str, words: Iterable[tuple[int, int, str]]) -> None:
-        forms = [(start, end, form, scorer.corrected(form)) for start, end, form in words]
-        self.read_as = {form: known for _, _, form, known in forms if form != known}
-        tokens = scorer.vectorizer.tokens_of(
-            text, ((start, end, known) for start, end, _, known in forms)
-        )
-        self.words: dict[str, int] = {}
-        self.pairs: dict[str, int] = {}
-        self.places: dict[str, list[Token]] = {}
-        for token in tokens:
-            if " " in token.term:
-                self.pairs[token.term] = token.index
-            else:
-                self.words[token.term] = token.index
-                self.places.setdefault(token.term, []).append(token)
+    def __init__(self, scorer: Scorer, words: Iterable[tuple[int, int, str]]) -> None:
+        self.read_as: dict[str, str] = {}
+        self.places: dict[str, list[tuple[int, int]]] = {}
+        pairs: dict[str, None] = {}
+        previous: str | None = None
+        for start, end, form in words:
+            known = scorer.corrected(form)
+            if form != known:
+                self.read_as[form] = known
+            term = scorer.vectorizer.term(known) if form else None
+            if term is not None:
+                self.places.setdefault(term, []).append((start, end))
+                if previous is not None:
+                    pairs[f"{previous} {term}"] = None
+            if term is not None or not form:  # a break parts a pair, a stop word does not
+                previous = term
+        column = scorer.vectorizer.vocabulary_.get
+        self.words = {word: column(word, -1) for word in self.places}
+        self.pairs = {pair: column(pair, -1) for pair in pairs}
 
     @property
     def unseen_words(self) -> list[str]:

@@ -131,9 +131,12 @@ class Scales:
         return cls(np.zeros((1, len(PARTS))), np.ones(len(PARTS)))
 
     def centres(self, n_words: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the expected parts of known documents with so many words."""
-        lengths = np.clip(np.log1p(n_words), self.low, self.high)[:, None]
-        centres = np.broadcast_to(self.centre[0], (len(n_words), len(self.scale)))
+        """Return the expected parts of known documents with so many words.
+
+        One row for all documents if their length does not matter.
+        """
+        lengths = np.minimum(np.maximum(np.log1p(n_words), self.low), self.high)[:, None]
+        centres = self.centre[:1]
         for coefficients in self.centre[1:]:
             centres = centres * lengths + coefficients
         return centres
@@ -370,10 +373,9 @@ class Scorer:
         """Return the five parts of each text as they are, its nearest class, and who named it."""
         texts, said = self.statistics.weighted(bags), self._rule_scores(bags)
         nearest, by_rules = self._named(texts, said, by_rules=self.by_rules)
-        strengths = np.zeros(len(bags))
-        if said is not None:
-            strengths = said.strengths(nearest)
-        parts = np.column_stack((self.statistics.parts(texts, nearest), -strengths))
+        parts = np.empty((len(bags), len(PARTS)))
+        parts[:, :-1] = self.statistics.parts(texts, nearest)
+        parts[:, -1] = -(np.zeros(len(bags)) if said is None else said.strengths(nearest))
         return parts, nearest, by_rules
 
     def _named(

@@ -154,6 +154,10 @@ class Conjunctions:
         ([0, 1, 1], [0, 0, 1])
         """
         indices, n = np.asarray(indices), len(indptr) - 1
+        if n == 1:  # in fewer steps
+            ands, missing = self.lacking(indices)
+            rules = ands[missing == 0]
+            return Matches(np.zeros(len(rules), np.int64), rules, np.array([0, len(rules)]))
         step, keys = max(1, _MAX_CELLS // self._n_looked_up), []
         for start in range(0, n, step):
             bounds = indptr[start : start + step + 1]
@@ -239,6 +243,14 @@ class WeightedRules:
         scores: NDArray[np.int64] = found.astype(np.int64)
         scores += self.base
         return scores
+
+    def of_class(self, rules: NDArray[np.int64], number: int) -> NDArray[np.int64]:
+        """Return the weights of some rules for a class."""
+        if self._table is not None:
+            weights: NDArray[np.int64] = self._table[rules, number].astype(np.int64)
+            return weights
+        found: NDArray[np.int64] = self.weights[rules, [number] * len(rules)]
+        return found
 
     @cached_property
     def _table(self) -> NDArray[np.float32] | None:

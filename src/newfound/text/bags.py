@@ -40,9 +40,9 @@ class Bags:
     n_words, n_pairs : ndarray of int
         Number of different words and pairs of each text.
     unseen_terms : tuple of str
-        The words that are not in the vocabulary.
+        The words that are not in the vocabulary, in alphabetical order.
     unseen_rows, unseen_places : ndarray of int
-        Which text has which of them: its row, ascending, and the place in `unseen_terms`.
+        Which text has which of them: its row and the place in `unseen_terms`, ascending.
     """
 
     indptr: NDArray[np.int32]
@@ -55,6 +55,39 @@ class Bags:
     unseen_terms: tuple[str, ...]
     unseen_rows: NDArray[np.int64]
     unseen_places: NDArray[np.int64]
+
+    @classmethod
+    def of_one(cls, words: Mapping[str, int], pairs: Mapping[str, int], n_terms: int) -> Bags:
+        """Return the bag of one text.
+
+        Parameters
+        ----------
+        words, pairs : mapping of str to int
+            The column of each of its words and pairs, -1 if it is not in the vocabulary.
+        n_terms : int
+            The number of terms of the vocabulary.
+
+        Examples
+        --------
+        >>> bag = Bags.of_one({"pay": 3, "zyxw": -1}, {"pay zyxw": -1}, 5)
+        >>> bag.indices.tolist(), bag.unseen_terms, bag.n_pairs.tolist()
+        ([3], ('zyxw',), [1])
+        """
+        columns = sorted(j for j in (*words.values(), *pairs.values()) if j >= 0)
+        unseen = sorted(word for word, column in words.items() if column < 0)
+        unseen_pairs = len(words) + len(pairs) - len(columns) - len(unseen)
+        return cls(
+            np.array([0, len(columns)], np.int32),
+            np.array(columns, np.int32),
+            n_terms,
+            np.array([len(unseen)]),
+            np.array([unseen_pairs]),
+            np.array([len(words)]),
+            np.array([len(pairs)]),
+            tuple(unseen),
+            np.zeros(len(unseen), np.int64),
+            np.arange(len(unseen)),
+        )
 
     def __len__(self) -> int:
         return len(self.n_words)
