@@ -9,7 +9,7 @@ import pytest
 import newfound
 from detector_files import DATA, answers
 from newfound import NoveltyDetector
-from newfound.detection.scoring import PARTS, WEIGHTS, Scales
+from newfound.detection.scales import PARTS, WEIGHTS, Scales
 from newfound.detection.subwords import MAX_NGRAMS, Subwords, ngrams_of
 from newfound.text.bags import BagReader
 from newfound.text.spelling import Spelling

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.detection.calibration import Calibration
-from newfound.detection.scoring import PARTS, Scorer, Scores
+from newfound.detection.scales import PARTS
+from newfound.detection.scoring import Scorer, Scores
 from newfound.detection.verdict import NearMiss, Verdict, WordReason
 from newfound.rules import Rule
 from newfound.text.bags import Bags

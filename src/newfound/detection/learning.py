@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.detection.class_rules import new_classifier
-from newfound.detection.scoring import Scales, Scorer
+from newfound.detection.scales import Scales
+from newfound.detection.scoring import Scorer
 from newfound.detection.split import sample_for_scales
 from newfound.machine.clauses import EpochInfo
 from newfound.text.vectorizer import TextVectorizer
@@ -98,13 +99,7 @@ def measure(scorer: Scorer, texts: list[str], codes: NDArray[np.int64]) -> tuple
     scales : Scales
         Of the parts, if the class is named that way.
     """
-    bags = scorer.read(texts)
-    right = {
-        by_rules: float((scorer.named(bags, by_rules=by_rules) == codes).mean())
-        for by_rules in (True, False)
-    }
-    chosen = scorer.rules is not None and right[True] >= right[False] - _WORSE
-    return chosen, scorer.naming(by_rules=chosen).measure_scales(bags)
+    return scorer.measure(scorer.read(texts), codes, worse=_WORSE)
 
 
 def new_vectorizer(parameters: Mapping[str, Any], texts: Sequence[str]) -> TextVectorizer:

@@ -10,8 +10,8 @@ that length is subtracted; then it is divided by its spread over known documents
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -22,124 +22,18 @@ from newfound.detection.class_rules import ClassRules, RuleScores, learn_rules
 from newfound.detection.class_statistics import ClassStatistics, WeightedBags
 from newfound.detection.known_groups import KnownGroups, find_known_groups
 from newfound.detection.memory import check_memory
+from newfound.detection.scales import PARTS, Scales
 from newfound.machine.clauses import EpochInfo
 from newfound.rules.classifier import RuleClassifier
 from newfound.text.bags import BagReader, Bags
 from newfound.text.spelling import Spelling
 from newfound.text.vectorizer import TextVectorizer
 
-__all__ = [
-    "PARTS",
-    "WEIGHTS",
-    "WEIGHTS_OF_LONG",
-    "WEIGHTS_OF_ONE_CLASS",
-    "Contributions",
-    "Scales",
-    "Scorer",
-    "Scores",
-    "usable_terms",
-]
-
-PARTS = ("margin", "surprise", "neighbours", "pairs", "rules")
-
-# The weight of each part, in units of its spread over known documents; docs/detect.md says how
-# they were chosen.
-WEIGHTS = {"margin": 1.5, "surprise": 1.0, "neighbours": 1.0, "pairs": 1.0, "rules": 1.5}
-
-# Long documents of a new kind are often near a known class; their words and neighbours tell more.
-WEIGHTS_OF_LONG = {**WEIGHTS, "margin": 1.0, "neighbours": 3.0, "rules": 1.0}
-
-# Without classes there is no margin and no rule, and surprise says only which words are unseen.
-WEIGHTS_OF_ONE_CLASS = {**WEIGHTS, "surprise": 0.5, "neighbours": 2.0}
+__all__ = ["Contributions", "Scorer", "Scores", "usable_terms"]
 
 _BATCH = 20_000  # texts that are scored at a time,
 _MAX_SCORES = 20_000_000  # and at most so many scores of classes
 _FEW = 5  # documents of a class whose words are all of use, those of one document too
-_LONG = 20  # different words, in the median
-_MIN_FOR_LENGTH = 200  # documents; with fewer, those of all lengths have the same centre
-
-
-@dataclass(frozen=True)
-class Scales:
-    """How the parts are centred and scaled: ``(parts - centres) * scale`` adds up to the novelty.
-
-    The parts of a short document vary more, and in another way, than those of a long one. They are
-    compared with what is expected of a known document with as many words: a polynomial of the
-    second degree of the logarithm of the number of words. With fewer than 200 documents to fit it
-    to, the number of words does not matter.
-
-    Attributes
-    ----------
-    centre : (degree + 1, n_parts) array
-        The coefficients of the polynomial, the constant last.
-    scale : (n_parts,) array
-        What each part is multiplied by.
-    low, high : float
-        The shortest and the longest documents that the polynomial was fitted to, as logarithms of
-        1 + their words. Beyond them it is constant.
-    """
-
-    centre: NDArray[np.float64]
-    scale: NDArray[np.float64]
-    low: float = 0.0
-    high: float = 0.0
-
-    @classmethod
-    def of(
-        cls,
-        parts: NDArray[np.float64],
-        n_words: NDArray[np.int64],
-        weights: Mapping[str, float] = WEIGHTS,
-        *,
-        constant: Sequence[str] = (),
-    ) -> Scales:
-        """Return the scales that give the parts of some texts mean 0 and their weights as spread.
-
-        Parameters
-        ----------
-        parts : (n_texts, n_parts) array
-            The parts of some known documents.
-        n_words : (n_texts,) array of int
-            The number of different words of each.
-        weights : mapping of str to float
-            The weight of each part.
-        constant : sequence of str
-            Parts that have the same centre for documents of all lengths.
-
-        Examples
-        --------
-        >>> parts = np.array([[0.0, 1, 2, 3, 4], [2.0, 1, 2, 3, 4]])
-        >>> scales = Scales.of(parts, np.array([5, 9]))
-        >>> scales.centre.round(9).tolist(), scales.scale.tolist()
-        ([[1.0, 1.0, 2.0, 3.0, 4.0]], [1.5, 1.0, 1.0, 1.0, 1.5])
-        """
-        lengths = np.log1p(n_words)
-        low, high = (float(x) for x in np.quantile(lengths, (0.01, 0.99)))
-        lengths = np.clip(lengths, low, high)
-        degree = 2 if len(parts) >= _MIN_FOR_LENGTH and len(np.unique(lengths)) > 2 else 0
-        centre = np.polynomial.polynomial.polyfit(lengths, parts, degree)[::-1]
-        fixed = [PARTS.index(name) for name in constant]
-        centre[:, fixed], centre[-1, fixed] = 0.0, parts[:, fixed].mean(axis=0)
-        scales = cls(np.ascontiguousarray(centre), np.ones(parts.shape[1]), low, high)
-        spread = (parts - scales.centres(n_words)).std(axis=0)
-        wanted = np.array([weights[name] for name in PARTS])
-        return replace(scales, scale=wanted / np.where(spread > 1e-9, spread, 1.0))
-
-    @classmethod
-    def none(cls) -> Scales:
-        """Return the scales that leave the parts as they are."""
-        return cls(np.zeros((1, len(PARTS))), np.ones(len(PARTS)))
-
-    def centres(self, n_words: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the expected parts of known documents with so many words.
-
-        One row for all documents if their length does not matter.
-        """
-        lengths = np.minimum(np.maximum(np.log1p(n_words), self.low), self.high)[:, None]
-        centres = self.centre[:1]
-        for coefficients in self.centre[1:]:
-            centres = centres * lengths + coefficients
-        return centres
 
 
 @dataclass(frozen=True)
@@ -373,10 +267,17 @@ class Scorer:
         """Return the five parts of each text as they are, its nearest class, and who named it."""
         texts, said = self.statistics.weighted(bags), self._rule_scores(bags)
         nearest, by_rules = self._named(texts, said, by_rules=self.by_rules)
-        parts = np.empty((len(bags), len(PARTS)))
+        return self._compared(texts, said, nearest), nearest, by_rules
+
+    def _compared(
+        self, texts: WeightedBags, said: RuleScores | None, nearest: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return the five parts of each text, compared with its nearest class."""
+        n = len(nearest)
+        parts = np.empty((n, len(PARTS)))
         parts[:, :-1] = self.statistics.parts(texts, nearest)
-        parts[:, -1] = -(np.zeros(len(bags)) if said is None else said.strengths(nearest))
-        return parts, nearest, by_rules
+        parts[:, -1] = -(np.zeros(n) if said is None else said.strengths(nearest))
+        return parts
 
     def _named(
         self, texts: WeightedBags, said: RuleScores | None, *, by_rules: bool
@@ -391,11 +292,6 @@ class Scorer:
         others = np.flatnonzero(~named)
         nearest[others] = self.statistics.class_scores(texts, others).argmax(axis=1)
         return nearest, named
-
-    def named(self, bags: Bags, *, by_rules: bool) -> NDArray[np.int64]:
-        """Return the nearest class of each text, by rules or by the linear classifier."""
-        texts = self.statistics.weighted(bags)
-        return self._named(texts, self._rule_scores(bags), by_rules=by_rules)[0]
 
     def naming(self, *, by_rules: bool) -> Scorer:
         """Return a scorer whose nearest class is named by rules, or by the linear classifier."""
@@ -463,16 +359,37 @@ class Scorer:
         scale = self.scales.scale[: by_term.shape[1]]
         return Contributions(by_term @ scale, by_unseen @ scale, float(by_pair * scale[-1]))
 
+    def measure(self, bags: Bags, codes: NDArray[np.int64], *, worse: float) -> tuple[bool, Scales]:
+        """Return whether rules name classes well, and the scales of the parts.
+
+        Parameters
+        ----------
+        bags : Bags
+            Known documents that this scorer has not learned from.
+        codes : ndarray of int
+            The index of the class of each.
+        worse : float
+            By which share rules may name fewer classes right than the linear classifier does.
+
+        Returns
+        -------
+        by_rules : bool
+            Whether rules name classes well.
+        scales : Scales
+            Of the parts, if the class is named that way.
+        """
+        texts, said = self.statistics.weighted(bags), self._rule_scores(bags)
+        nearest = {
+            by_rules: self._named(texts, said, by_rules=by_rules)[0] for by_rules in (True, False)
+        }
+        right = {by_rules: float((found == codes).mean()) for by_rules, found in nearest.items()}
+        chosen = said is not None and right[True] >= right[False] - worse
+        parts = self._compared(texts, said, nearest[chosen])
+        return chosen, Scales.of_known(parts, bags.n_words, self.statistics.n_classes)
+
     def measure_scales(self, bags: Bags) -> Scales:
         """Return the scales of the parts over texts that this scorer has not learned from."""
-        parts = self._parts(bags)[0]
-        if self.statistics.n_classes == 1:
-            return Scales.of(parts, bags.n_words, WEIGHTS_OF_ONE_CLASS)
-        if np.median(bags.n_words) >= _LONG:
-            return Scales.of(parts, bags.n_words, WEIGHTS_OF_LONG, constant=PARTS)
-        # Similarities are those of texts of length 1. A known class has documents of many lengths,
-        # and a text shorter than they are is new.
-        return Scales.of(parts, bags.n_words, constant=("neighbours",))
+        return Scales.of_known(self._parts(bags)[0], bags.n_words, self.statistics.n_classes)
 
 
 def usable_terms(statistics: ClassStatistics) -> NDArray[np.bool_]:

@@ -15,7 +15,8 @@ from newfound.detection.calibration import Calibration, check_alpha
 from newfound.detection.class_rules import ClassRules, new_classifier
 from newfound.detection.class_statistics import ClassStatistics
 from newfound.detection.known_groups import KnownGroups
-from newfound.detection.scoring import PARTS, Scales, Scorer
+from newfound.detection.scales import PARTS, Scales
+from newfound.detection.scoring import Scorer
 from newfound.detection.split import check_share
 from newfound.detection.subwords import Subwords
 from newfound.rules.classifier import LARGEST_WEIGHT

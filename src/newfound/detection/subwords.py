@@ -34,11 +34,10 @@ def ngrams_of(word: str) -> list[str]:
     """
     marked = f" {word} "
     size = len(marked)
-    return list(
-        dict.fromkeys(
-            marked[i : i + n] for n in range(_SHORTEST, _LONGEST + 1) for i in range(size - n + 1)
-        )
-    )
+    found: list[str] = []
+    for n in range(_SHORTEST, min(_LONGEST, size) + 1):
+        found += [marked[i : i + n] for i in range(size - n + 1)]
+    return list(dict.fromkeys(found))
 
 
 class WordRows(NamedTuple):

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from newfound.detection.calibration import Calibration
 from newfound.detection.detector import NOVEL, NoveltyDetector
-from newfound.detection.scoring import PARTS
+from newfound.detection.scales import PARTS
 from newfound.lab.datasets import load_20newsgroups, load_bbcsport, load_clinc150
 from newfound.lab.evaluation.deletion import deletion
 from newfound.lab.evaluation.document_baselines import DOCUMENT_BASELINES, DocumentBaselines
