@@ -15,6 +15,7 @@ import uvicorn
 
 import newfound
 from newfound.serve.app import create_app
+from newfound.serve.run import bind
 from newfound.serve.settings import Settings
 
 HOST = "127.0.0.1:8765"
@@ -48,6 +49,25 @@ def make_models(folder: Path) -> dict[str, Path]:
 
 
 @contextmanager
+def running(settings: Settings, listening: socket.socket) -> Iterator[None]:
+    """Run a service in a thread."""
+    config = uvicorn.Config(
+        create_app(settings), log_level="critical", lifespan="on", server_header=False
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    while not server.started and thread.is_alive():
+        time.sleep(0.01)
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        thread.join(30)
+        assert not thread.is_alive()
+
+
+@contextmanager
 def client(
     workspace: Path, *, token: str | None = TOKEN, **settings: Any
 ) -> Iterator[httpx.Client]:
@@ -55,25 +75,23 @@ def client(
 
     The service is told that its port is that of `HOST`; the real one is any that is free.
     """
-    app = create_app(Settings(workspace, token=TOKEN, code="the-code", **settings))
     headers = {"Host": HOST}
     if token is not None:
         headers["Authorization"] = f"Bearer {token}"
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
-        port = listening.getsockname()[1]
-        config = uvicorn.Config(app, log_level="critical", lifespan="on", server_header=False)
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-        thread.start()
-        while not server.started and thread.is_alive():
-            time.sleep(0.01)
-        try:
-            with httpx.Client(
-                base_url=f"http://127.0.0.1:{port}", headers=headers, trust_env=False, timeout=60
-            ) as made:
-                yield made
-        finally:
-            server.should_exit = True
-            thread.join(30)
-            assert not thread.is_alive()
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        told = Settings(workspace, token=TOKEN, code="the-code", **settings)
+        with (
+            running(told, listening),
+            httpx.Client(base_url=address, headers=headers, trust_env=False, timeout=60) as made,
+        ):
+            yield made
+
+
+@contextmanager
+def site(workspace: Path, **settings: Any) -> Iterator[Settings]:
+    """A service in this process, for a browser."""
+    listening, told = bind(Settings(workspace, port=0, token=TOKEN, code="the-code", **settings))
+    with listening, running(told, listening):
+        yield told

@@ -11,7 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
-from newfound.serve import api, monitors_api, runs_api, uploads_api
+from newfound.serve import api, monitors_api, pages, runs_api, uploads_api
 from newfound.serve.api import json_answer
 from newfound.serve.context import Context
 from newfound.serve.guard import Guard
@@ -53,7 +53,7 @@ def create_app(settings: Settings) -> ASGIApp:
         redirect_slashes=False,
     )
     app.state.context = context
-    for part in (api, runs_api, uploads_api, monitors_api):
+    for part in (api, runs_api, uploads_api, monitors_api, pages):
         app.include_router(part.router)
 
     @app.get("/openapi.json", include_in_schema=False)
@@ -70,6 +70,8 @@ def create_app(settings: Settings) -> ASGIApp:
 async def _problem(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     errors = getattr(error, "errors", None)
+    if _is_page(request):
+        return pages.error_page(error.status_code, str(error.detail), error.headers)
     return problem_response(error.status_code, str(error.detail), error.headers, errors)
 
 
@@ -86,4 +88,12 @@ async def _misfit(request: Request, error: Exception) -> Response:
 
 async def _failure(request: Request, error: Exception) -> Response:
     """Answer for an error of the service itself; the log has it, the caller only learns of it."""
-    return problem_response(500, "The service failed; its log has the reason.")
+    detail = "The service failed; its log has the reason."
+    return pages.error_page(500, detail) if _is_page(request) else problem_response(500, detail)
+
+
+def _is_page(request: Request) -> bool:
+    """Return whether a person has asked, by a browser, for a page."""
+    return "text/html" in request.headers.get("accept", "") and not request.url.path.startswith(
+        ("/v1/", "/pages/", "/static/")
+    )

@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from newfound.serve.problems import Problem, problem_response
 from newfound.serve.settings import Settings
 
-__all__ = ["OPEN", "Guard"]
+__all__ = ["OPEN", "POLICY", "Guard"]
 
 OPEN = ("/healthz", "/readyz", "/sign-in")  # what needs no token
 _STATIC = "/static/"
@@ -31,12 +31,12 @@ _CHANGES = ("POST", "PUT", "PATCH", "DELETE")
 _UPLOADS = "/v1/uploads"
 _CONTENT_TYPES = ("application/json", "application/x-ndjson", "application/octet-stream")
 _BYTES_A_TURN = 10 << 20  # of an upload, in `body_seconds`
-_POLICY = (
+POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 _HEADERS = {
-    b"content-security-policy": _POLICY.encode(),
+    b"content-security-policy": POLICY.encode(),
     b"x-content-type-options": b"nosniff",
     b"x-frame-options": b"DENY",
     b"referrer-policy": b"no-referrer",

@@ -14,7 +14,7 @@ from fastapi.openapi.utils import get_openapi
 from newfound.serve.problems import MEDIA_TYPE
 from newfound.serve.requests import Body, schema_of
 
-__all__ = ["answer", "body", "file_body", "ndjson_body", "openapi", "output_schema"]
+__all__ = ["answer", "body", "file_body", "ndjson_body", "openapi", "operations", "output_schema"]
 
 _COMPONENTS = "#/components/schemas/"
 _NDJSON = "application/x-ndjson"
@@ -109,6 +109,55 @@ def openapi(app: FastAPI) -> dict[str, Any]:
         made["security"] = [{"token": []}]
         app.openapi_schema = made
     return app.openapi_schema
+
+
+def operations(description: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """Return the operations of a description by tag, for a page."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for path, methods in description["paths"].items():
+        for method, one in methods.items():
+            content = one.get("requestBody", {}).get("content", {})
+            name = content.get("application/json", {}).get("schema", {}).get("$ref", "")
+            schema = description["components"]["schemas"].get(name.rpartition("/")[2], {})
+            answers = [
+                reference.rpartition("/")[2]
+                for status, answer in one["responses"].items()
+                if status.startswith("2")
+                for media in answer.get("content", {}).values()
+                for reference in _references(media["schema"])
+            ]
+            found.setdefault(one["tags"][0], []).append(
+                {
+                    "method": method.upper(),
+                    "path": path,
+                    "summary": one["description"].partition("\n")[0],
+                    "description": one["description"].partition("\n")[2].strip(),
+                    "answer": " or ".join(dict.fromkeys(answers)) or "a file or text",
+                    "fields": [
+                        (field, _kind(about), about.get("description", ""))
+                        for field, about in schema.get("properties", {}).items()
+                    ],
+                }
+            )
+    return found
+
+
+def _references(schema: dict[str, Any]) -> list[str]:
+    if "anyOf" in schema:
+        return [name for one in schema["anyOf"] for name in _references(one)]
+    return [schema["$ref"]] if "$ref" in schema else []
+
+
+def _kind(about: dict[str, Any]) -> str:
+    """Return the type of a field in words."""
+    if "anyOf" in about:
+        return " or ".join(dict.fromkeys(_kind(one) for one in about["anyOf"]))
+    if "$ref" in about:
+        return str(about["$ref"]).rpartition("/")[2]
+    if "enum" in about:
+        return ", ".join(map(str, about["enum"]))
+    kind = str(about.get("type", "any"))
+    return f"list of {_kind(about['items'])}" if kind == "array" and "items" in about else kind
 
 
 def _reference(name: str) -> dict[str, str]:
