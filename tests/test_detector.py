@@ -238,7 +238,8 @@ def test_detect_tells_which_why_and_groups_them(detector, sample):
         "group", "group_name",
     )  # fmt: skip
     assert found["novel"][20:].mean() > 0.7 > 0.3 > found["novel"][:20].mean()
-    assert sum(group.size for group in found.groups) == found.n_novel
+    grouped = np.concatenate([group.documents for group in found.groups])
+    assert len(set(grouped.tolist())) == len(grouped) > 0.7 * found.n_novel
     assert all(found["novel"][group.documents].all() for group in found.groups)
     assert found.groups[0].words["word"].size > 0
     assert found.description is not None and found.description.n_documents_["novel"] > 50
@@ -541,3 +542,35 @@ def test_words_to_ignore_are_left_out_everywhere_and_stay_so_in_a_file(sample, t
     named = {word for group in found.groups for word in group.words["word"].tolist()}
     described = set(found.description.words_["word"].tolist())
     assert "hello" in shown and not {"say", "french"} & (shown | named | described)
+
+
+def test_documents_without_a_common_word_belong_to_no_group():
+    rng = np.random.default_rng(5)
+    common = [f"common{i}" for i in range(200)]
+
+    def headline(*words: str) -> str:
+        return " ".join([*rng.choice(common, 5, replace=False).tolist(), *words])
+
+    known = [headline() for _ in range(600)]
+    alone = [headline(f"new{i}", f"fresh{i}") for i in range(40)]
+    together = [headline("volcano", f"lava{i}") for i in range(12)]
+    detector = NoveltyDetector(0.05, random_state=1).fit(known)
+    found = detector.detect([*alone, *together], describe=False)
+    assert [group.words["word"][0] for group in found.groups] == ["volcano"]
+    assert set(found.groups[0].documents.tolist()) <= set(range(40, 52))
+    assert "have too little in common to form groups" in found.without_group()
+    assert set(found["group"][:40].tolist()) == {0}
+    none = detector.detect(alone, describe=False)
+    assert none.groups == ()
+    assert none.without_group() == "They have too little in common to form groups."
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_words_of_groups_are_called_as_the_detector_calls_them():
+    known = [f"the worker waits in hall {'abcdefghij'[i % 10] * 3}" for i in range(200)]
+    known += [f"workers meet at gate {'klmnopqrst'[i % 10] * 3}" for i in range(200)]
+    detector = NoveltyDetector(0.2, random_state=1).fit(known)
+    found = detector.detect([f"workers see volcano {i}xyz" for i in range(9)], describe=False)
+    counts = {row["word"]: row["known"] for group in found.groups for row in group.words}
+    assert counts["volcano"] == 0
+    assert counts.get("worker", 1) > 0 and counts.get("workers", 1) > 0

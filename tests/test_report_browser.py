@@ -127,7 +127,14 @@ def open_page(browser: Any, watched: Watched) -> Iterator[Open]:
     """Open a report; in the end it has asked for nothing but itself and said nothing."""
     opened: list[Path] = []
 
-    def open_it(path: Path, *, width: int = 1280, height: int = 900, **options: Any) -> Page:
+    def open_it(
+        path: Path,
+        *,
+        width: int = 1280,
+        height: int = 900,
+        ready: str = "html[data-ready]",
+        **options: Any,
+    ) -> Page:
         context = browser.new_context(
             offline=True,
             viewport={"width": width, "height": height},
@@ -139,7 +146,7 @@ def open_page(browser: Any, watched: Watched) -> Iterator[Open]:
         page: Page = context.new_page()
         watched.watch(page)
         page.goto(path.as_uri())
-        page.wait_for_selector("html[data-ready]")
+        page.wait_for_selector(ready)
         opened.append(path)
         return page
 
@@ -237,6 +244,23 @@ def detected(tmp_path_factory: pytest.TempPathFactory) -> Path:
     detection = detector.detect(incoming, known=texts[:1000].tolist(), **small)
     path = tmp_path_factory.mktemp("detected") / "detected.html"
     detection.report(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def monitored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the report of a stream that begins to be about a hostile zeppelin."""
+    known, _ = newfound.load_sample()
+    texts = np.random.default_rng(2).permutation(np.array(known.texts)).tolist()
+    detector = newfound.NoveltyDetector(random_state=1).fit(texts[:600])
+    hostile = [f"the zeppelin {i} {HOSTILE[i % 6]} https://example.org/{i}" for i in range(40)]
+    stream = texts[600:1200]
+    stream[400::5] = hostile
+    path = tmp_path_factory.mktemp("monitored") / "monitor.html"
+    with newfound.Monitor(detector, every=50) as monitor:
+        monitor.update(stream)
+        assert any("zeppelin" in topic.rules for topic in monitor.topics_)
+        monitor.report(path, title="<script>window.hacked = 11</script>")
     return path
 
 
@@ -937,3 +961,43 @@ class TestSizes:
         page.fill("#words-search", "rugby")
         page.press("#words-search", "Enter")
         assert "25,000 (50 %)" in page.inner_text("#card .facts")
+
+
+class TestMonitor:
+    @pytest.mark.parametrize("scheme", ["light", "dark"])
+    def test_axe_finds_no_violation(self, open_page: Open, monitored: Path, scheme: Any) -> None:
+        page = open_page(monitored, ready="#settings", color_scheme=scheme)
+        page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true; })")
+        assert TestForEveryone().violations(page) == []
+
+    def test_alerts_rate_and_topics_are_read_by_keyboard(
+        self, open_page: Open, monitored: Path
+    ) -> None:
+        page = open_page(monitored, ready="#settings")
+        assert "1 alert, 1 topic;" in page.inner_text(".sentence")
+        assert "first seen in window 9, last in window 12" in page.inner_text("#topics")
+        assert "zeppelin" in page.inner_text("#alerts")
+        assert page.locator("#rate svg rect").count() >= 5
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.className") == "skip"
+        numbers = page.locator("#rate details")
+        assert numbers.locator("table").is_hidden()
+        numbers.locator("summary").focus()
+        page.keyboard.press("Enter")
+        assert numbers.locator("tbody tr").count() == 12
+        assert numbers.locator("table").is_visible()
+
+    def test_texts_do_nothing(self, open_page: Open, monitored: Path) -> None:
+        page = open_page(monitored, ready="#settings")
+        page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true; })")
+        assert page.evaluate("window.hacked") is None
+        assert page.locator(FOREIGN).count() == 0
+        assert "<script>window.hacked = 11</script>" in page.inner_text("h1")
+
+    @pytest.mark.parametrize("width", [320, 1280])
+    def test_nothing_sticks_out_sideways(
+        self, open_page: Open, monitored: Path, width: int
+    ) -> None:
+        page = open_page(monitored, width=width, ready="#settings")
+        page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true; })")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width

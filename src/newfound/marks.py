@@ -17,7 +17,17 @@ if TYPE_CHECKING:
     from rich.console import Group
     from rich.text import Text
 
-__all__ = ["BACKGROUND", "INK", "STYLES", "Mark", "MarkedText", "cut_up", "to_terminal", "visible"]
+__all__ = [
+    "BACKGROUND",
+    "INK",
+    "STYLES",
+    "Mark",
+    "MarkedText",
+    "counted",
+    "cut_up",
+    "to_terminal",
+    "visible",
+]
 
 # The colours of the two sides: in a terminal, as a background in HTML, as ink in plots.
 STYLES = {"novel": "red", "known": "blue"}
@@ -100,6 +110,17 @@ class Mark:
         background = f"background:rgba({BACKGROUND[self.side]},{opacity:.2f})"
         style = ";".join(filter(None, (line, background, "color:inherit")))
         return f'<mark style="{style}" title="{title}">{shown}</mark>'
+
+
+def counted(n: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "topic"), counted(1200, "topic"), counted(2, "class")
+    ('1 topic', '1,200 topics', '2 classes')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 'es' if noun.endswith('s') else 's'}"
 
 
 def cut_up(text: str, marks: Iterable[Mark]) -> Iterator[tuple[str, Mark | None]]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from newfound.cli.console import show, words_table
 from newfound.cli.described import words_title
-from newfound.marks import visible
+from newfound.marks import counted, visible
 from newfound.output import top_words
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ def show_found(found: Found, top: int) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
+
+    from newfound.detection.groups import without_group
 
     share, alpha, n = found.share, found.alpha, found.n
     lines = Text(
@@ -52,18 +54,17 @@ def show_found(found: Found, top: int) -> None:
     shown: list[Any] = [lines, table] if found.n_novel else [lines]
     if found.stream and found.stream["sampled"] < found.n_novel:
         shown.append(Text(f"Groups and words of {found.stream['sampled']:,} of them, at random:"))
+    n_grouped = found.stream["sampled"] if found.stream else found.n_novel
     for number, (group, _) in enumerate(found.groups, 1):
         words = ", ".join(group.words["word"][:10].tolist())
-        what = f"Group {number}, {_documents(group.size)}: "
-        if len(found.groups) == 1:
+        what = f"Group {number}, {counted(group.size, 'document')}: "
+        if group.size == n_grouped:
             what = "They do not divide into groups; their most characteristic words: "
         shown.append(Text(what + visible(words)))
+    if n_grouped > 1 and (sentence := without_group(n_grouped, [g for g, _ in found.groups])):
+        shown.append(Text(sentence))
     if found.description is not None:
         rows = top_words(found.description, top)
         title = words_title(found.description, "novel")
         shown += [Text(), words_table(rows, "novel", title)]
     show(*shown)
-
-
-def _documents(n: int) -> str:
-    return f"{n:,} document{'' if n == 1 else 's'}"

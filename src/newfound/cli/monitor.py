@@ -322,8 +322,7 @@ def show_topic(number: Number, state: State, json: Json = False) -> None:
         words = ", ".join(str(word["word"]) for word in topic.words)
         lines = [
             f"Topic {topic.number}, {topic.name} ({_status(topic)})",
-            f"{topic.documents:,} documents, first seen {data['first_seen'] or 'at no time'}, last "
-            f"{data['last_seen'] or 'at no time'}",
+            topic.seen(counts),
             f"words: {words}",
             f"rules: {'; '.join(data['rules'])}",
             "typical documents:",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from newfound.description.describer import NoveltyDescriber
 from newfound.detection.calibration import ShareOfNew, share_of_new
 from newfound.detection.explanation import MAX_EXPLAINED, JudgedTexts, judge
-from newfound.detection.groups import Group, find_groups
+from newfound.detection.groups import Group, find_groups, without_group
 from newfound.detection.verdict import Verdict
 from newfound.machine.clauses import EpochInfo
 from newfound.table import Table
@@ -138,6 +138,10 @@ class Detection(Table):
         words[:] = [tuple(reason["word"] for reason in found) for found in self["reasons"]]
         columns = {name: self[name] for name in self.columns}
         return Table({**columns, "reasons": words}).to_csv(path, force=force)
+
+    def without_group(self) -> str:
+        """Return one sentence on the novel documents of no group; empty if there are none."""
+        return without_group(self.n_novel, self.groups)
 
     def novel(self) -> Detection:
         """Return the novel rows, the most novel first."""
@@ -391,8 +395,9 @@ def _groups(
         min_df=2 if len(texts) > 4 else 1,
         **_left_out(detector),
     )
-    try:
-        matrix = vectorizer.fit_transform(texts)
+    try:  # a term must be called as the detector calls it, or it would seem never seen
+        named = TokenizedTexts.concatenate((texts,), _lemmas(detector, texts))
+        matrix = vectorizer.fit_transform(named)
     except NothingToLearnError:  # no word is left, or none that two of them share
         return ()
     scorer = detector.scorer_

@@ -5,6 +5,11 @@ share with those does not group them. The number of groups is the one with the g
 the marginal likelihood of the words, if each group has its own share of documents for each word and
 these shares vary around those of all novel documents. One group is among the choices. The words of
 a long document are no independent evidence, since they tell one story: they count as seven.
+
+Documents that have nothing in common end in groups, too. A group is kept if it holds together: half
+of its documents have words that several of them share and that are more frequent in novel than in
+known documents, or most of them have its first word. Of the others, those that share a word that
+known documents hardly have are a group by that word; what remains belongs to no group.
 """
 
 from __future__ import annotations
@@ -20,7 +25,14 @@ from scipy import sparse, special  # type: ignore[import-untyped,unused-ignore]
 
 from newfound.table import Table
 
-__all__ = ["Group", "characteristic", "choose_groups", "find_groups", "group_bags"]
+__all__ = [
+    "Group",
+    "characteristic",
+    "choose_groups",
+    "find_groups",
+    "group_bags",
+    "without_group",
+]
 
 _DIMENSIONS = 50
 _MAX_GROUPS = 60
@@ -30,6 +42,12 @@ _INDEPENDENT = 7.0  # words that a document counts as at most, on average
 _PATIENCE = 5  # numbers of groups that are tried after the best
 _LEAST_RARITY = 0.01  # of a word that all known documents have
 _WORDS = 20  # listed for each group
+_CHANCE = 0.001  # of as many novel documents with a word, if they were like known ones
+_SHARED = 3  # documents of a group that have a word that holds it together
+_TIMES = 3.0  # how many times as frequent such a word is in novel documents
+_HELD = 0.5  # the share of the documents of a group that have such words
+_OF_FIRST = 2 / 3  # or the share that has the first word
+_TIMES_ALONE = 20.0  # as _TIMES, for a word that makes a group by itself
 
 
 @dataclass(frozen=True)
@@ -61,6 +79,16 @@ class Group:
         return ", ".join(self.words["word"][:3].tolist())
 
 
+def without_group(n: int, groups: Sequence[Group]) -> str:
+    """Return one sentence on those of n novel documents that are in no group; empty if none is."""
+    alone = n - sum(group.size for group in groups)
+    if not alone:
+        return ""
+    if not groups:
+        return "They have too little in common to form groups."
+    return f"The other {alone:,} have too little in common to form groups."
+
+
 def find_groups(
     matrix: Any,
     words: Sequence[str],
@@ -69,6 +97,8 @@ def find_groups(
     seed: int,
 ) -> list[tuple[NDArray[np.int64], Table]]:
     """Group novel documents; return the rows and the words of each group, the largest first.
+
+    Documents that have too little in common with others are in no group.
 
     Parameters
     ----------
@@ -96,12 +126,14 @@ def find_groups(
             [_mean(matrix[: len(codes)][codes == k]) for k in range(codes.max() + 1)]
         )
         codes = np.concatenate((codes, np.argmax(matrix[_MAX_CLUSTERED:] @ centres.T, axis=1)))
-    frequencies = in_known + np.asarray(matrix.sum(axis=0)).ravel()
-    found = []
-    for k in range(int(codes.max()) + 1):
-        rows = np.flatnonzero(codes == k)
+    in_novel = np.asarray(matrix.sum(axis=0)).ravel()
+    expected = np.minimum((in_known + 1) / (n_known + 1), 1.0)
+    times = in_novel / n / expected
+    times[special.bdtrc(in_novel - 1, n, expected) > _CHANCE] = 0.0
+
+    def described(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], Table]:
         counts = np.asarray(matrix[rows].sum(axis=0)).ravel()
-        scores = characteristic(counts, len(rows), frequencies, n_known + n)
+        scores = characteristic(counts, len(rows), in_known + in_novel, n_known + n)
         top = np.argsort(-scores, kind="stable")[:_WORDS]
         top = top[counts[top] > 0]
         columns = {
@@ -110,7 +142,43 @@ def find_groups(
             "documents": counts[top],
             "known": in_known[top].astype(np.int64),
         }
-        found.append((rows, Table(columns)))
+        return rows, Table(columns)
+
+    candidates = [described(np.flatnonzero(codes == k)) for k in range(int(codes.max()) + 1)]
+    kept = [_holds_together(matrix[rows], times, table) for rows, table in candidates]
+    loose = [rows for (rows, _), keep in zip(candidates, kept, strict=True) if not keep]
+    found = [group for group, keep in zip(candidates, kept, strict=True) if keep]
+    if loose:
+        found += map(described, _by_new_words(matrix, np.sort(np.concatenate(loose)), times))
+    return sorted(found, key=lambda group: (-len(group[0]), int(group[0][0])))
+
+
+def _holds_together(matrix: Any, times: NDArray[np.float64], words: Table) -> bool:
+    """Return whether the documents of a group have enough in common."""
+    n = matrix.shape[0]
+    if not len(words):
+        return False
+    counts = np.asarray(matrix.sum(axis=0)).ravel()
+    shared = (counts >= min(_SHARED, n)) & (times >= _TIMES)
+    held = np.diff(matrix[:, shared].indptr) > 0
+    return bool(held.mean() >= _HELD or int(words["documents"][0]) >= _OF_FIRST * n)
+
+
+def _by_new_words(
+    matrix: Any, rows: NDArray[np.int64], times: NDArray[np.float64]
+) -> list[NDArray[np.int64]]:
+    """Return documents by the words that make a group by themselves, the most frequent first."""
+    found = []
+    left = matrix[rows].tocsc()[:, times >= _TIMES_ALONE]
+    free = np.ones(len(rows), dtype=bool)
+    while left.shape[1]:
+        counts = np.asarray(left[free].sum(axis=0)).ravel()
+        best = int(np.argmax(counts))
+        if counts[best] < _SHARED:
+            break
+        own = free & np.asarray(left[:, [best]].todense(), dtype=bool).ravel()
+        found.append(rows[own])
+        free &= ~own
     return found
 
 

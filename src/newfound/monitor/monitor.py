@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from newfound.detection.detector import NoveltyDetector
+from newfound.marks import counted
 from newfound.monitor.clock import Length, parse_length, parse_time
 from newfound.monitor.detectors import fingerprint, from_bytes, to_bytes
 from newfound.monitor.engine import Engine
@@ -343,9 +344,10 @@ class Monitor:
     def summary(self) -> str:
         """Return what was seen so far, in a sentence."""
         engine = self._engine
-        seen = f"{engine.n_documents:,} documents in {engine.window.number - 1:,} closed windows"
+        documents, closed = counted(engine.n_documents, "document"), engine.window.number - 1
+        found = f"{counted(engine.n_alerts, 'alert')}, {counted(len(self.topics_), 'topic')}"
         return (
-            f"{seen} of {engine.every}, {engine.n_alerts:,} alerts, {len(self.topics_):,} topics; "
+            f"{documents} in {counted(closed, 'closed window')} of {engine.every}, {found}; "
             f"at most one false alarm in {self.false_alarm_every}, on average."
         )
 

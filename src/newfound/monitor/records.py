@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from newfound.marks import counted
 from newfound.monitor.clock import format_time
 
 __all__ = ["Alert", "Document", "Topic", "Window"]
@@ -132,6 +134,21 @@ class Topic:
     last_seen: float | None = None
     last_window: int = 0
     typical: list[str] = field(default_factory=list)
+
+    def seen(self, counts: Mapping[int, int]) -> str:
+        """Return how many documents were seen and when; by windows, if they have no time.
+
+        Parameters
+        ----------
+        counts : mapping of int to int
+            The number of its documents in each window.
+        """
+        windows = sorted(number for number, n in counts.items() if n)
+        first, last = format_time(self.first_seen), format_time(self.last_seen)
+        if first is None and windows:
+            first, last = f"in window {windows[0]}", f"in window {windows[-1]}"
+        when = f", first seen {first}, last {last}" if first is not None else ""
+        return f"{counted(self.documents, 'document')}{when}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""

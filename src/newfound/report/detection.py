@@ -71,6 +71,7 @@ def collect_detection(
         }
         for group in detection.groups
     ]
+    data["without_group"] = detection.without_group()
     data["documents"] = _documents(detection, {name: i for i, name in enumerate(names)}, limits)
     data["made"]["detector"] = _made(detection)
     data["made"]["piles"] = jsonable(piles or {})

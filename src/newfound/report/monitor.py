@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from newfound.marks import counted
 from newfound.monitor.clock import Length, format_time
 from newfound.report.page import render_static
 from newfound.report.write import write_page
@@ -95,6 +96,7 @@ def _topic(monitor: Monitor, topic: Any, numbers: list[int]) -> dict[str, Any]:
         "words": [word["word"] for word in topic.words],
         "typical": [text[:_TEXT] for text in topic.typical],
         "curve": [counts.get(number, 0) for number in numbers],
+        "seen": topic.seen(counts),
     }
 
 
@@ -102,8 +104,9 @@ def _about(monitor: Monitor) -> str:
     detector = monitor.detector
     about = (
         f"Windows of {monitor.every}, at most one false alarm in {monitor.false_alarm_every} on "
-        f"average, alpha {detector.alpha:g}, {detector.n_documents_['held_back']:,} held-back "
-        f"documents, {len(detector.classes_):,} known classes."
+        f"average, alpha {detector.alpha:g}, "
+        f"{counted(detector.n_documents_['held_back'], 'held-back document')}, "
+        f"{counted(len(detector.classes_), 'known class')}."
     )
     fewest = monitor.fewest_discoveries
     if fewest is not None:

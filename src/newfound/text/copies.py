@@ -33,6 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from newfound.marks import counted
 from newfound.sides import SIDES
 from newfound.text.encoding import END, STOP, Encoder, TermIndex, pair_keys
 from newfound.text.tokenized import TokenizedTexts, encode
@@ -117,14 +118,10 @@ class Copies:
         parts = []
         if documents:
             originals = len(np.unique(self.copy_of[self.is_copy]))
-            parts.append(f"{_count(documents, 'document')} (copies of {originals:,})")
+            parts.append(f"{counted(documents, 'document')} (copies of {originals:,})")
         if passages:
-            parts.append(_count(passages, "passage"))
+            parts.append(counted(passages, "passage"))
         return f"Copied text counts once: folded {' and '.join(parts)}." if parts else ""
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 @step("copies")

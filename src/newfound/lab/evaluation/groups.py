@@ -69,7 +69,7 @@ def _groups(texts: list[str], known: list[str], seed: int) -> NDArray[np.int64]:
     words = list(vectorizer.vocabulary_)
     counts = np.asarray(vectorizer.transform(known).sum(axis=0)).ravel().tolist()
     frequencies = dict(zip(words, counts, strict=True))
-    codes = np.zeros(len(texts), np.int64)
+    codes = np.full(len(texts), -1, np.int64)  # those of no group count as one more group
     for number, (rows, _) in enumerate(find_groups(matrix, words, frequencies, len(known), seed)):
         codes[rows] = number
     return codes

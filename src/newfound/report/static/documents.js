@@ -171,7 +171,7 @@ newfound.section("documents", "Documents", () => {
       "; a stronger colour means a larger contribution.",
     ),
     detected ? newfound.pValues(data.detection) : null,
-    data.groups && data.groups.length ? newfound.groups(data.groups) : null,
+    data.groups && data.groups.length ? newfound.groups(data.groups, data.without_group) : null,
     detected ? el("h3", {}, "The documents") : null,
     el(
       "div",
@@ -222,7 +222,7 @@ newfound.reasons = ({ why, pieces, after }) => {
 };
 
 // The groups among the novel documents.
-newfound.groups = (groups) => {
+newfound.groups = (groups, others) => {
   const { el } = newfound;
   return [
     el("h3", {}, "Groups among the novel documents"),
@@ -241,6 +241,7 @@ newfound.groups = (groups) => {
         ),
       ),
     ),
+    others ? el("p", {}, others) : null,
   ];
 };
 
