@@ -340,6 +340,7 @@ def test_a_full_disk_is_one_sentence(dataset, model, tmp_path):
         (("--stream", "-o", "rows.json"), "a stream is written to .csv or .parquet"),
         (("--skip-bad",), "--skip-bad is for --stream"),
         (("--sample", "9"), "--sample is for --stream"),
+        (("--checkpoint", "kept"), "--checkpoint is for --stream"),
     ],
 )
 def test_options_of_streams_are_told_apart(model, tmp_path, options, said):
@@ -368,6 +369,36 @@ def test_the_sample_does_not_depend_on_the_cut(detector, texts):
     assert len(drawn[0][0]) == 20 and len(drawn[0][1]) == 7
     assert all(sample == drawn[0][0] for sample, _ in drawn)
     assert drawn[0][1] == drawn[2][1]
+
+
+def test_a_killed_stream_goes_on_with_the_same_bytes(model, texts, tmp_path, monkeypatch):
+    (tmp_path / "all.txt").write_text("\n".join(texts), "utf-8")
+    monkeypatch.setitem(Source.__init__.__kwdefaults__, "batch_size", 2)
+    asked = ("detect", "--model", model, "--incoming", tmp_path / "all.txt", "--stream", "-q",
+             "--jobs", 1, "--no-description", "--json")  # fmt: skip
+    whole = run(*asked, "-o", tmp_path / "whole.parquet")
+    assert whole.exit_code == 0, whole.stderr
+    scored = 0
+
+    def stop_after(batch, *arguments, **options):
+        nonlocal scored
+        scored += 1
+        if scored == 40:
+            raise KeyboardInterrupt
+        return score_batch(batch, *arguments, **options)
+
+    monkeypatch.setattr("newfound.scale.scoring.score_batch", stop_after)
+    kept = ("--checkpoint", tmp_path / "kept", "-o", tmp_path / "rows.parquet")
+    assert run(*asked, *kept).exit_code == 130
+    assert not (tmp_path / "rows.parquet").exists()
+    done = run(*asked, *kept)
+    assert done.exit_code == 0, done.stderr
+    assert scored == 40 + 46 - 32  # two parts of 16 batches were not scored again
+    assert done.stdout == whole.stdout
+    rows = [(tmp_path / f"{name}.parquet").read_bytes() for name in ("rows", "whole")]
+    assert rows[0] == rows[1]
+    other = run(*asked, *kept, "--no-reasons", "--force")
+    assert other.exit_code == 1 and "other documents or options" in other.stderr
 
 
 def test_a_writer_keeps_an_existing_file(tmp_path):

@@ -161,6 +161,12 @@ def detect(
     no_reasons: Annotated[
         bool, typer.Option("--no-reasons", help="With --stream: scores only, many times faster.")
     ] = False,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="With --stream: a folder to go on from if the run is killed."
+        ),
+    ] = None,
     skip_bad: Annotated[
         bool,
         typer.Option(
@@ -230,6 +236,7 @@ def detect(
                     describe=not no_description,
                     top=top,
                     sample=sample,
+                    checkpoint=checkpoint,
                     quiet=quiet,
                     progress=progress,
                 )

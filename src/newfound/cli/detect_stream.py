@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
+from itertools import islice
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -17,12 +19,13 @@ from newfound.output import Found, named_groups
 if TYPE_CHECKING:
     from newfound.detection.detection import Detection
     from newfound.detection.detector import NoveltyDetector
+    from newfound.scale.parts import Parts
     from newfound.scale.sources import Source
     from newfound.scale.tally import Tally
 
 __all__ = ["check_stream", "detect_stream", "is_dataset"]
 
-_ONLY_STREAM = ("sample", "no_reasons", "skip_bad")
+_ONLY_STREAM = ("sample", "no_reasons", "skip_bad", "checkpoint")
 _NOT_STREAM = ("report", "json_lines")
 
 
@@ -61,11 +64,13 @@ def detect_stream(
     describe: bool,
     top: int,
     sample: int,
+    checkpoint: Path | None,
     quiet: bool,
     progress: Callable[[str, int, int], None] | None,
 ) -> Found:
     """Score and write the documents of a path; describe and group a sample of the novel ones."""
-    from newfound.scale.scoring import score, scored_schema
+    from newfound.scale.parts import Parts
+    from newfound.scale.scoring import scored_schema
     from newfound.scale.sources import Source
     from newfound.scale.tally import Tally
     from newfound.scale.writing import row_writer
@@ -76,9 +81,11 @@ def detect_stream(
     schema = scored_schema(source.schema, detector, reasons=reasons)
     writer = nullcontext(None) if output is None else row_writer(output, schema, force=force)
     total = None if progress is None else source.n_rows()
+    kept = None
+    if checkpoint is not None:
+        kept = Parts(checkpoint, _run(detector, source, options, reasons=reasons), schema)
     with writer as write:
-        scored = score(source, detector, reasons=reasons, n_jobs=detector.n_jobs)
-        for batch in scored:
+        for batch in _scored(detector, source, kept, reasons=reasons):
             tally.add(batch)
             if write is not None:
                 write(batch)
@@ -97,6 +104,32 @@ def detect_stream(
     if tally.n_novel:
         detection = detector.detect(tally.sample, known=known, describe=describe, progress=progress)
     return _found(path, source, tally, detection)
+
+
+def _run(
+    detector: NoveltyDetector, source: Source, options: dict[str, Any], *, reasons: bool
+) -> dict[str, Any]:
+    """Return what tells a run from others: its files, its options and its detector."""
+    held_back = hashlib.sha256(detector.calibration_.scores.tobytes()).hexdigest()
+    model = {"alpha": detector.calibration_.alpha, "held_back": held_back}
+    return {"files": source.fingerprint(), "options": options, "reasons": reasons, "model": model}
+
+
+def _scored(
+    detector: NoveltyDetector, source: Source, kept: Parts | None, *, reasons: bool
+) -> Iterator[Any]:
+    """Iterate over scored batches: those that were kept, and the others, which are kept now."""
+    from newfound.scale.scoring import score
+
+    begun = 0
+    if kept is not None:
+        begun = kept.n_batches
+        yield from kept
+    rest = islice(source, begun, None)
+    for batch in score(rest, detector, reasons=reasons, n_jobs=detector.n_jobs):
+        if kept is not None:
+            kept.add(batch)
+        yield batch
 
 
 def _found(path: str, source: Source, tally: Tally, detection: Detection | None) -> Found:

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse, special, stats  # type: ignore[import-untyped,unused-ignore]
 
+from newfound.description.lengths import by_length, expected_shares
 from newfound.description.strength import frequency_ratios
 from newfound.timing import step
 
@@ -203,7 +204,7 @@ def word_evidence(matrix: Any, novel: ArrayLike) -> Evidence:
     counts = counts.reshape(2, -1)
     sizes = (int((~is_novel).sum()), int(is_novel.sum()))
     lengths = np.diff(bags.indptr)
-    expected = _expected_shares(*_by_length(lengths, is_novel), counts.sum(axis=0), sizes)
+    expected = expected_shares(*by_length(lengths, is_novel), counts.sum(axis=0), sizes)
     return _evidence(alone, beyond, counts, sizes, expected)
 
 
@@ -265,7 +266,7 @@ def evidence_from_sums(
     long = np.arange(lengths.shape[1])
     some = lengths.sum(axis=0) > 0
     frequencies = sums.documents.sum(axis=0)
-    expected = _expected_shares(long[some], lengths[:, some], frequencies, sizes)
+    expected = expected_shares(long[some], lengths[:, some], frequencies, sizes)
     return _evidence(alone, beyond, sums.documents, sizes, expected)
 
 
@@ -506,66 +507,3 @@ def _calibrated(
         if abs(step) < 1e-9:
             break
     return offset
-
-
-def _by_length(
-    lengths: NDArray[Any], novel: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the lengths that documents have, and how many known and novel ones have each."""
-    found, place = np.unique(lengths, return_inverse=True)
-    sides = [np.bincount(place[novel == side], minlength=len(found)) for side in (False, True)]
-    return found.astype(np.int64), np.stack(sides)
-
-
-def _quantiles(
-    values: NDArray[np.float64], counts: NDArray[np.int64], shares: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return `numpy.quantile` of ascending values of which each stands for as many."""
-    ends = np.cumsum(counts)
-    at = shares * (ends[-1] - 1)
-    low, high = np.floor(at), np.ceil(at)
-    left, right = (values[np.searchsorted(ends, place, side="right")] for place in (low, high))
-    found: NDArray[np.float64] = left + (right - left) * (at - low)
-    return found
-
-
-def _expected_shares(
-    lengths: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    frequencies: NDArray[np.int64],
-    sizes: tuple[int, int],
-) -> NDArray[np.float64]:
-    """Return which share of the documents with each word would be novel by their lengths alone.
-
-    A document of length L has a word of rate r with probability 1 - exp(-r L). The rate of a word
-    follows from its number of documents. Very long documents count as less long: they repeat
-    themselves.
-
-    Parameters
-    ----------
-    lengths : ndarray of int64
-        The lengths that documents have, ascending.
-    counts : (2, n_lengths) ndarray of int64
-        The number of known and of novel documents of each length.
-    frequencies : ndarray of int64
-        The number of documents of each word.
-    sizes : (int, int)
-        The number of known and of novel documents.
-    """
-    full = lengths > 0
-    if not full.any():
-        return np.full(len(frequencies), sizes[1] / sum(sizes) if sum(sizes) else 0.5)
-    of_both, of_new = counts[:, full].sum(axis=0), counts[1, full]
-    values = lengths[full].astype(np.float64)
-    typical = float(_quantiles(values, of_both, np.array([0.5]))[0])
-    values = values / (1 + values / (5 * typical))
-    edges = np.unique(_quantiles(values, of_both, np.linspace(0, 1, 65)))
-    part = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 1)
-    documents = np.bincount(part, of_both, len(edges))
-    of_novel = np.bincount(part, of_new, len(edges))
-    means = np.bincount(part, of_both * values, len(edges)) / np.maximum(documents, 1)
-    rates = np.geomspace(1e-9, 1e3, 400) / max(float(means.max()), 1.0)
-    having = 1 - np.exp(-np.outer(rates, means))
-    total = having @ documents
-    shares: NDArray[np.float64] = np.interp(frequencies, total, having @ of_novel / total)
-    return shares

@@ -160,6 +160,15 @@ class Source:
                 return None
         return rows
 
+    def fingerprint(self) -> list[tuple[str, int, int]]:
+        """Return name, size and time of the last change of the files."""
+        found = []
+        for file in self.files:
+            with _told(f"{file} cannot be read"):
+                status = os.stat(file)
+            found.append((os.path.abspath(file), status.st_size, status.st_mtime_ns))
+        return found
+
     def __iter__(self) -> Iterator[Any]:
         """Read the files, and iterate over the batches."""
         self.reset()
@@ -334,9 +343,4 @@ class Sides:
 
     def fingerprint(self) -> list[tuple[str, int, int]]:
         """Return name, size and time of the last change of all files."""
-        found = []
-        for file in (*self.known.files, *self.novel.files):
-            with _told(f"{file} cannot be read"):
-                status = os.stat(file)
-            found.append((os.path.abspath(file), status.st_size, status.st_mtime_ns))
-        return found
+        return [*self.known.fingerprint(), *self.novel.fingerprint()]
