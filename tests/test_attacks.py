@@ -17,10 +17,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from detector_files import answers, small_detector
 from model_files import assemble, take_apart
 from newfound import NoveltyDetector, TsetlinMachineClassifier
+from newfound.cli import app
 from newfound.cli.console import print_json
 from newfound.detection.calibration import MIN_ALPHA, check_alpha
 from newfound.detection.split import n_held_back
@@ -287,6 +289,22 @@ def test_no_control_character_reaches_a_terminal(capsys: pytest.CaptureFixture[s
     assert json.loads(printed)["word"] == CONTROLS
     table = Table({"word": np.array([f"{letter}x" for letter in CONTROLS], object)})
     assert not set(repr(table)) & set(CONTROLS) - {"\n", "\t"}
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["describe", "--known", "x\x1b[31m\x9b", "--novel", "x\x1b[31m\x9b"],
+        ["describe", "--known", "a", "--novel", "b", "--top", "\x1b[31m"],
+        ["describe", "--kn\x1b[31m\x9b"],
+        ["monitor", "--every", "\x1b[31m\x9b", "--model", "m", "--incoming", "-", "--state", "s"],
+        ["\x1b[31m\x9b"],
+    ],
+)
+def test_no_control_character_of_an_argument_reaches_a_terminal(asked: list[str]) -> None:
+    told = CliRunner().invoke(app, asked)
+    assert told.exit_code
+    assert not set(told.output) & set(CONTROLS) - {"\n"}, asked
 
 
 # model files

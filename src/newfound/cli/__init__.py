@@ -8,17 +8,32 @@ Everything heavy is imported when a command runs, so that ``newfound --help`` an
 from __future__ import annotations
 
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from newfound.cli import describe, detect, evaluate, explain, interrupts, monitor, reproduce, serve
 from newfound.cli.console import open_standard_streams, outcome
+from newfound.marks import visible
 
 __all__ = ["app", "main"]
 
+
+class _Commands(TyperGroup):
+    """The commands; what is wrong in their options is said without control characters."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = visible(error.message)
+            raise
+
+
 app = typer.Typer(
     name="newfound",
+    cls=_Commands,
     help="Tells which words make documents new, and in what context, with rules you can read.",
     no_args_is_help=True,
     add_completion=False,
