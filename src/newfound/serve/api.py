@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from newfound.serve.context import Context
-from newfound.serve.openapi import answer, body, ndjson_body
+from newfound.serve.openapi import answer, body, ndjson_body, other_answer
 from newfound.serve.problems import Problem
 from newfound.serve.requests import ExplainRequest, ScoreRequest, json_body, texts_of
 from newfound.serve.scoring import score_texts
@@ -44,7 +44,7 @@ async def readyz(request: Request) -> Response:
 @router.get(
     "/metrics",
     tags=["service"],
-    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+    responses=other_answer("text/plain"),
 )
 async def metrics(request: Request) -> Response:
     """Return counters and times in the text format of Prometheus."""

@@ -14,7 +14,16 @@ from fastapi.openapi.utils import get_openapi
 from newfound.serve.problems import MEDIA_TYPE
 from newfound.serve.requests import Body, schema_of
 
-__all__ = ["answer", "body", "file_body", "ndjson_body", "openapi", "operations", "output_schema"]
+__all__ = [
+    "answer",
+    "body",
+    "file_body",
+    "ndjson_body",
+    "openapi",
+    "operations",
+    "other_answer",
+    "output_schema",
+]
 
 _COMPONENTS = "#/components/schemas/"
 _NDJSON = "application/x-ndjson"
@@ -45,6 +54,12 @@ def answer(*names: str, status: int = 200, ndjson: str | None = None) -> dict[in
             "content": {MEDIA_TYPE: {"schema": _reference("problem")}},
         },
     }
+
+
+def other_answer(media_type: str, *, schema: bool = True) -> dict[int | str, Any]:
+    """Return the answers of an operation that gives a text or a file, else problems."""
+    content = {media_type: {"schema": {"type": "string"}} if schema else {}}
+    return {**answer("problem"), 200: {"description": "Done.", "content": content}}
 
 
 def body(kind: type[Body]) -> dict[str, Any]:
@@ -124,7 +139,7 @@ def operations(description: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
                 for status, answer in one["responses"].items()
                 if status.startswith("2")
                 for media in answer.get("content", {}).values()
-                for reference in _references(media["schema"])
+                for reference in _references(media.get("schema", {}))
             ]
             found.setdefault(one["tags"][0], []).append(
                 {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from typing import Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
@@ -13,7 +12,7 @@ from starlette.responses import FileResponse, StreamingResponse
 from newfound.models import load
 from newfound.serve.api import json_answer
 from newfound.serve.context import Context
-from newfound.serve.openapi import answer, body
+from newfound.serve.openapi import answer, body, other_answer
 from newfound.serve.problems import Problem
 from newfound.serve.requests import (
     DescribeRequest,
@@ -88,10 +87,7 @@ async def job(request: Request, id: str) -> Response:
 
 @router.get(
     "/v1/jobs/{id}/events",
-    responses={
-        **answer("job"),
-        200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}},
-    },
+    responses=other_answer("text/event-stream", schema=False),
 )
 async def events(request: Request, id: str) -> Response:
     """Follow a job: a server-sent event with the job whenever it changes, until it has ended."""
@@ -150,12 +146,7 @@ async def result(request: Request, id: str) -> Response:
     return json_answer(found["data"])
 
 
-_FILE: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"application/octet-stream": {"schema": {"type": "string"}}}}
-}
-
-
-@router.get("/v1/jobs/{id}/report", responses={**answer("problem"), **_FILE})
+@router.get("/v1/jobs/{id}/report", responses=other_answer("text/html"))
 async def report(request: Request, id: str) -> Response:
     """Return the report: one HTML file that works offline."""
     context = Context.of(request)
@@ -164,7 +155,7 @@ async def report(request: Request, id: str) -> Response:
     return FileResponse(context.workspace.run_folder(id) / REPORT, headers=headers)
 
 
-@router.get("/v1/jobs/{id}/model", responses={**answer("problem"), **_FILE})
+@router.get("/v1/jobs/{id}/model", responses=other_answer("application/octet-stream"))
 async def model(request: Request, id: str) -> Response:
     """Return the model file, for newfound explain and newfound.load."""
     context = Context.of(request)
@@ -187,7 +178,7 @@ async def documents(
     return json_answer(search_documents(folder, q, side=side, start=start, n=n))
 
 
-@router.get("/v1/jobs/{id}/words.csv", responses={**answer("problem"), **_FILE})
+@router.get("/v1/jobs/{id}/words.csv", responses=other_answer("text/csv"))
 async def words(request: Request, id: str) -> Response:
     """Return all words of a description, or all documents of a detection, as CSV."""
     context = Context.of(request)

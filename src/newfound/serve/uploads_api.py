@@ -14,7 +14,7 @@ from starlette.responses import FileResponse
 
 from newfound.serve.api import json_answer
 from newfound.serve.context import Context
-from newfound.serve.openapi import answer, body, file_body
+from newfound.serve.openapi import answer, body, file_body, other_answer
 from newfound.serve.preview import TIME_LIMIT
 from newfound.serve.problems import Problem
 from newfound.serve.requests import ColumnsRequest, json_body
@@ -157,10 +157,7 @@ async def import_model(request: Request, name: str = "model") -> Response:
 @router.get(
     "/v1/models/{id}/file",
     tags=["models"],
-    responses={
-        **answer("problem"),
-        200: {"content": {"application/octet-stream": {"schema": {"type": "string"}}}},
-    },
+    responses=other_answer("application/octet-stream"),
 )
 async def model_file(request: Request, id: str) -> Response:
     """Return the file of a model."""

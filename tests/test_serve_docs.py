@@ -1,0 +1,79 @@
+"""The examples of docs/serve.md run as they are printed."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import threading
+from collections.abc import Iterator
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from newfound.serve.settings import Settings
+from serve_client import KNOWN, NOVEL, TOKEN, make_models, site
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "serve.md"
+pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="only in the repository")
+
+
+def example(language: str, beginning: str, address: str) -> str:
+    """Return an example of the page, with the address of a service."""
+    blocks = re.findall(rf"```{language}\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    (found,) = [block for block in blocks if block.startswith(beginning)]
+    return str(found).replace("http://127.0.0.1:8765", address)
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    models = {"intents": make_models(tmp_path_factory.mktemp("models"))["detector"]}
+    with site(tmp_path_factory.mktemp("workspace"), models=models, jobs=1) as settings:
+        yield settings
+
+
+@pytest.fixture
+def address(service: Settings, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("TOKEN", TOKEN)
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    return service.address.rstrip("/")
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
+def test_curl(address: str) -> None:
+    command = example("sh", "curl", address)
+    done = subprocess.run(["sh", "-c", command], capture_output=True, check=True)
+    assert json.loads(done.stdout)["verdict"] == "novel"
+
+
+def test_httpx(address: str, capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, Any] = {"known_texts": KNOWN[::3], "novel_texts": NOVEL}
+    exec(example("python", "import os\nimport time", address), names)
+    assert "novel documents" in capsys.readouterr().out
+    assert names["job"]["name"] == "May"
+    names["service"].close()
+
+
+def test_webhook(address: str) -> None:
+    names: dict[str, Any] = {"__name__": "webhook"}
+    exec(example("python", "# webhook.py", address), names)
+    hook = names["Webhook"]
+    hook.log_message = lambda *arguments: None
+    with ThreadingHTTPServer(("127.0.0.1", 0), hook) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            with httpx.Client(trust_env=False) as bot:
+                to = f"http://127.0.0.1:{server.server_port}"
+                known = bot.post(to, json={"message": "pay my old bill"}).json()
+                new = bot.post(to, json={"message": "book a flight to Lima"}).json()
+        finally:
+            server.shutdown()
+            thread.join()
+    assert known["hand_over"] is False and known["intent"] == "bill"
+    assert (new["hand_over"] is True and "flight" in new["because"]) or "lima" in new["because"]
+    names["service"].close()
