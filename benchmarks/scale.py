@@ -1,6 +1,6 @@
 """Time and memory of documents that do not fit in memory, on one machine and on a local Spark.
 
-    NEWFOUND_DATA=folder python benchmarks/scale.py [--sizes 100000 2000000] [--output FOLDER]
+    NEWFOUND_DATA=folder python benchmarks/scale.py [--messages N ...] [--headlines N ...] ...
 
 Documents are made from NEWFOUND_DATA/abcnews and NEWFOUND_DATA/clinc150: the headlines, or
 messages, again and again; in every repetition but the first, a tenth of the words are replaced by
@@ -186,7 +186,7 @@ def figures(arguments: argparse.Namespace, cache: Path, data: Path) -> Iterator[
         train = [row for row in rows_of(data, "clinc150") if row["split"] == "train"]
         learned = NoveltyDetector(random_state=0, n_jobs=-1)
         learned.fit([row["text"] for row in train], [row["label"] for row in train]).save(detector)
-    for n in arguments.sizes:
+    for n in arguments.messages:
         folder = write(cache / f"messages-{n}", repeated(messages, n))
         score = ["detect", "--model", detector, "--incoming", folder, "--no-reasons"]
         score += ["--no-description", "-q", "--force", "-o", cache / "rows.parquet"]
@@ -194,7 +194,7 @@ def figures(arguments: argparse.Namespace, cache: Path, data: Path) -> Iterator[
         clinc = str(data / "clinc150" / "clinc150.jsonl.gz")
         yield measured("scikit-learn: TF-IDF, logistic regression, class probabilities", n,
                        [sys.executable, "-c", SKLEARN_SCORE, clinc, str(folder)])  # fmt: skip
-    for n in arguments.sizes:
+    for n in arguments.headlines:
         known, novel = piles(cache, data, n)
         yield _described("describe headlines", n, known, novel)
         beside = [sys.executable, "-c", SKLEARN_DESCRIBE, str(known), str(novel)]
@@ -228,7 +228,7 @@ def page(about: dict[str, Any], found: list[dict[str, Any]]) -> str:
         "| load before |",
         "|---|--:|--:|--:|--:|--:|--:|",
     ]
-    for row in found:
+    for row in sorted(found, key=lambda row: ("describe" in row["name"], row["documents"])):
         n, seconds = row["documents"], row["seconds"]
         lines.append(
             f"| {row['name']} | {n:,} | {seconds:,.1f} | {n / seconds:,.0f} | "
@@ -244,7 +244,8 @@ def page(about: dict[str, Any], found: list[dict[str, Any]]) -> str:
 def main() -> int:
     """Measure, and write the results."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--sizes", type=int, nargs="*", default=[100_000, 2_000_000])
+    parser.add_argument("--messages", type=int, nargs="*", default=[100_000, 2_000_000])
+    parser.add_argument("--headlines", type=int, nargs="*", default=[100_000, 2_000_000])
     parser.add_argument("--long", type=int, nargs="*", default=[20_000, 100_000])
     parser.add_argument("--spark", type=int, nargs="*", default=[100_000])
     parser.add_argument("--output", type=Path, default=ROOT / "benchmarks" / "results")
@@ -259,13 +260,16 @@ def main() -> int:
         "date": datetime.date.today().isoformat(),
         "cores": len(os.sched_getaffinity(0)),
     }
-    found: list[dict[str, Any]] = []
+    kept = arguments.output / "scale.json"
+    found = json.loads(kept.read_text(encoding="utf-8"))["figures"] if kept.exists() else []
     for row in figures(arguments, cache, Path(os.environ["NEWFOUND_DATA"])):
         row.pop("output")
-        found.append(row)
-        # After each, because the next one may take long.
-        kept = json.dumps({**about, "figures": found}, indent=1) + "\n"
-        (arguments.output / "scale.json").write_text(kept, encoding="utf-8")
+        # It replaces the figure of an earlier run; after each, because the next one may take long.
+        same = [(old["name"], old["documents"]) == (row["name"], row["documents"]) for old in found]
+        found = [old for old, is_same in zip(found, same, strict=True) if not is_same]
+        found = sorted([*found, {**row, "date": about["date"]}], key=lambda r: r["documents"])
+        text = json.dumps({**about, "figures": found}, indent=1) + "\n"
+        kept.write_text(text, encoding="utf-8")
         (arguments.output / "scale.md").write_text(page(about, found), encoding="utf-8")
     return 0
 

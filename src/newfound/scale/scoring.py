@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from newfound.detection.detector import NoveltyDetector
-from newfound.detection.explanation import judge
 from newfound.scale.arrow import pyarrow, texts_of
 from newfound.scale.workers import map_batches
 from newfound.text.documents import Documents
@@ -139,12 +138,13 @@ def _columns(
 ) -> dict[str, NDArray[Any]]:
     """Return the columns that are added, for texts that are not blank."""
     if not reasons:
-        judged = judge(detector.scorer_, detector.calibration_, texts)
+        scores, calibration = detector.score_texts(texts), detector.calibration_
+        p_values = calibration.p_values(scores.novelty, scores.nearest, scores.has_words)
         return {
-            "novel": judged.novel,
-            "novelty": judged.scores.novelty,
-            "p_value": judged.p_values,
-            "nearest": detector.classes_[judged.scores.nearest].astype(object),
+            "novel": calibration.is_novel(p_values),
+            "novelty": scores.novelty,
+            "p_value": p_values,
+            "nearest": detector.classes_[scores.nearest].astype(object),
         }
     documents = Documents(tuple(texts), tuple(map(str, range(len(texts)))))
     with warnings.catch_warnings():

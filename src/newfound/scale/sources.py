@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from newfound.scale.arrow import check_text_column, pyarrow
@@ -30,6 +31,7 @@ from newfound.text.readers import (
 __all__ = ["BATCH", "Sides", "Source", "is_dataset"]
 
 BATCH = 10_000  # documents
+_AT_ONCE = 1_000  # records of a file that is no Parquet file
 _REPORTED = 10  # problems that are kept as sentences
 
 
@@ -173,26 +175,33 @@ class Source:
         """Read the files, and iterate over the batches."""
         self.reset()
         pa, schema = pyarrow(), self.schema
-        rows: list[tuple[Any, ...]] = []
-        for row in self._rows():
-            rows.append(row)
-            if len(rows) == self.batch_size:
-                self.n_documents += len(rows)
-                yield _batch(pa, rows, schema)
-                rows = []
-        if rows:
-            self.n_documents += len(rows)
-            yield _batch(pa, rows, schema)
+        waiting: list[list[Any]] = [[] for _ in schema]
+        for chunk in self._chunks():
+            for column, values in zip(waiting, chunk, strict=True):
+                column += values
+            while len(waiting[0]) >= self.batch_size:
+                yield self._batch(pa, [column[: self.batch_size] for column in waiting], schema)
+                waiting = [column[self.batch_size :] for column in waiting]
+        if waiting[0]:
+            yield self._batch(pa, waiting, schema)
 
-    def _rows(self) -> Iterator[tuple[Any, ...]]:
-        width = len(self.schema)
-        more = [i for i, name in enumerate(("label", "date")) if getattr(self.given, name)]
+    def _batch(self, pa: Any, columns: list[list[Any]], schema: Any) -> Any:
+        self.n_documents += len(columns[0])
+        arrays = [pa.array(c, field.type) for c, field in zip(columns, schema, strict=True)]
+        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    def _chunks(self) -> Iterator[list[list[Any]]]:
+        """Iterate over the columns of some documents at a time."""
+        more = [name for name in ("label", "date") if getattr(self.given, name) is not None]
         for file, name in self.names.items():
             parquet = self.format == "parquet" or (self.format is None and _is_parquet(file))
-            records = self._parquet(file, name) if parquet else self._other(file)
-            for record in records_with_text(records, self.found):
-                values = (record.label, record.date)
-                yield (record.id, record.text, *(values[i] for i in more))[:width]
+            for records in self._parquet(file, name) if parquet else _batched(self._other(file)):
+                if isinstance(records, _Plain):
+                    yield records.with_text(self.found)
+                    continue
+                kept = list(records_with_text(records, self.found))
+                names = ["id", "text", *more]
+                yield [[getattr(record, name) for record in kept] for name in names]
 
     def _other(self, file: str) -> Iterator[Record]:
         """Iterate over the records of a file that is no Parquet file."""
@@ -201,8 +210,8 @@ class Source:
             yield from reader.records(self.format)
         self.found.update(reader.counts)
 
-    def _parquet(self, file: str, name: str) -> Iterator[Record]:
-        """Iterate over the records of a Parquet file."""
+    def _parquet(self, file: str, name: str) -> Iterator[list[Record] | _Plain]:
+        """Iterate over the records of a Parquet file, some at a time."""
         unread = _Unread()
         with self._skipping("files", unread):
             with _told(f"{file} is not a complete Parquet file"):
@@ -217,7 +226,7 @@ class Source:
                     with self._skipping("row groups", group), _told(f"{where}, cannot be read"):
                         for batch in self._batches_of_group(table, number, columns):
                             start, group.rows = first + size - group.rows, group.rows - len(batch)
-                            yield from _records(batch, columns, name, start, where)
+                            yield _records(batch, columns, name, start, where)
                     first += size
 
     def _batches_of_group(self, table: Any, number: int, columns: Columns) -> Iterator[Any]:
@@ -265,22 +274,46 @@ class _Unread:
     rows: int = 0
 
 
-def _records(batch: Any, columns: Columns, name: str, first: int, where: str) -> Iterator[Record]:
-    """Iterate over the records of a batch; `first` is the number of its first row."""
+@dataclass
+class _Plain:
+    """Ids and texts of rows of which nothing else is read."""
+
+    name: str
+    first: int
+    ids: list[Any] | None
+    texts: list[str | None]
+
+    def with_text(self, counts: Counter[str]) -> list[list[Any]]:
+        """Return the ids and texts that `records_with_text` keeps, and count the others."""
+        rows = [i for i, text in enumerate(self.texts) if text and not text.isspace()]
+        if len(rows) < len(self.texts) or any("\0" in (text or "") for text in self.texts):
+            records = (Record(self._id(i), text) for i, text in enumerate(self.texts))
+            kept = list(records_with_text(records, counts))
+            return [[record.id for record in kept], [record.text for record in kept]]
+        return [[self._id(i) for i in rows], self.texts]
+
+    def _id(self, i: int) -> str:
+        id = None if self.ids is None else self.ids[i]
+        return f"{self.name}:{self.first + i}" if id is None or id == "" else str(id)
+
+
+def _records(
+    batch: Any, columns: Columns, name: str, first: int, where: str
+) -> list[Record] | _Plain:
+    """Return the records of a batch; `first` is the number of its first row."""
     if columns.label is not None or columns.date is not None:
-        for number, row in enumerate(batch.to_pylist(), first):
-            yield make_record(row, columns, f"{name}:{number}", f"{where}, row {number},")
-        return
-    texts = batch.column(columns.text).to_pylist()
-    ids = [None] * len(texts) if columns.id is None else batch.column(columns.id).to_pylist()
-    for number, (id, text) in enumerate(zip(ids, texts, strict=True), first):
-        yield Record(f"{name}:{number}" if id is None or id == "" else str(id), text)
+        return [
+            make_record(row, columns, f"{name}:{number}", f"{where}, row {number},")
+            for number, row in enumerate(batch.to_pylist(), first)
+        ]
+    ids = None if columns.id is None else batch.column(columns.id).to_pylist()
+    return _Plain(name, first, ids, batch.column(columns.text).to_pylist())
 
 
-def _batch(pa: Any, rows: list[tuple[Any, ...]], schema: Any) -> Any:
-    columns = zip(*rows, strict=True)
-    arrays = [pa.array(list(c), field.type) for c, field in zip(columns, schema, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+def _batched(records: Iterator[Record]) -> Iterator[list[Record]]:
+    """Iterate over some records at a time."""
+    while some := list(islice(records, _AT_ONCE)):
+        yield some
 
 
 @contextmanager
