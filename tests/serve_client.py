@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
 import socket
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +40,11 @@ NOVEL = [
 ]
 
 
-def make_models(folder: Path) -> dict[str, Path]:
-    """Write a small detector and a small describer; return their files by name."""
+@cache
+def make_models() -> dict[str, Path]:
+    """Write a small detector and a small describer, once; return their files by name."""
+    folder = Path(tempfile.mkdtemp(prefix="newfound-models-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     labels = [text.split()[-1] for text in KNOWN]
     detector = newfound.NoveltyDetector(alpha=0.1, random_state=1).fit(KNOWN, labels)
     detector.save(folder / "detector.newfound")

@@ -33,8 +33,8 @@ def validate(data: object, definition: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    return make_models(tmp_path_factory.mktemp("models"))
+def models() -> dict[str, Path]:
+    return make_models()
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,7 @@ def example(language: str, beginning: str, address: str) -> str:
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    models = {"intents": make_models(tmp_path_factory.mktemp("models"))["detector"]}
+    models = {"intents": make_models()["detector"]}
     with site(tmp_path_factory.mktemp("workspace"), models=models, jobs=1) as settings:
         yield settings
 
@@ -75,5 +75,5 @@ def test_webhook(address: str) -> None:
             server.shutdown()
             thread.join()
     assert known["hand_over"] is False and known["intent"] == "bill"
-    assert (new["hand_over"] is True and "flight" in new["because"]) or "lima" in new["because"]
+    assert new["hand_over"] is True and {"flight", "lima"} & set(new["because"])
     names["service"].close()

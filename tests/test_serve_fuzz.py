@@ -22,7 +22,7 @@ PROCESSES = r"^/v1/(describe|detect|uploads|models$|jobs/\{id\}/(restart|events)
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    models = make_models(tmp_path_factory.mktemp("models"))
+    models = make_models()
     with client(tmp_path_factory.mktemp("workspace"), models=models) as made:
         yield made
 

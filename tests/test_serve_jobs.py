@@ -72,7 +72,7 @@ def wait_for_end(id: str) -> None:
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    models = make_models(tmp_path_factory.mktemp("models"))
+    models = make_models()
     with client(tmp_path_factory.mktemp("workspace"), models=models, jobs=1) as made:
         yield made
 
@@ -313,7 +313,7 @@ def test_a_job_that_takes_too_long_is_ended(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="memory is not limited there")
 def test_a_job_that_needs_too_much_memory_fails_alone(tmp_path: Path) -> None:
     with client(tmp_path, jobs=1, limits=Limits(job_bytes=600 << 20)) as service:
-        body = {"sample": True, "parameters": {"n_clauses": 1_000_000, "n_machines": 4}}
+        body = {"sample": True, "parameters": {"n_clauses": 400_000, "n_machines": 1}}
         job = ended(service, service.post("/v1/describe", json=body).json()["id"])
         assert job["state"] == "failed" and "memory" in job["error"].lower(), job
         assert service.get("/readyz").status_code == 200

@@ -24,8 +24,8 @@ def validate(data: object, definition: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    return make_models(tmp_path_factory.mktemp("models"))
+def models() -> dict[str, Path]:
+    return make_models()
 
 
 def begun(service: httpx.Client, **more: Any) -> dict[str, Any]:
