@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 import newfound
 from newfound.cli import app
+from newfound.description.calibration import VerdictCalibration
 from newfound.description.novelty import (
     OtherWords,
     WordSums,
@@ -29,6 +30,7 @@ from newfound.description.novelty import (
 from newfound.machine.matcher import ClauseMatcher
 from newfound.scale import describe
 from newfound.scale.checkpoint import Checkpoint
+from newfound.scale.describing import widened_calibration
 from newfound.scale.engines import Batches
 from newfound.scale.sampling import draw_sample
 from newfound.scale.tally import place_of
@@ -209,6 +211,20 @@ def test_a_side_without_documents_is_told():
         describe([batch])
 
 
+def test_stop_words_that_count_come_after_all_words():
+    given = VerdictCalibration(1.0, 0.5, np.array([1.0, 2, 3]), np.array([4.0, 5, 6]), ("who",))
+    found = widened_calibration(given, np.array([0, 2]), 4, 9)
+    assert found.weights.tolist() == [1, 0, 2, 0, 3] and found.idf[[0, 2, 4]].tolist() == [4, 5, 6]
+    assert found.contributions([0, 4]).tolist() == given.contributions([0, 2]).tolist()
+
+
+def test_several_processes_give_the_same_and_end_in_silence(table, sampled, capfd):
+    same(
+        describe(table.to_batches(max_chunksize=300), sample=120, **{**QUICK, "n_jobs": 2}), sampled
+    )
+    assert capfd.readouterr().err == ""
+
+
 def test_a_killed_run_goes_on_with_the_same_bits(table, sampled, tmp_path):
     pq.write_table(table, tmp_path / "all.parquet")
     script = f"""
@@ -217,6 +233,7 @@ import pyarrow.parquet as pq
 from newfound.scale.checkpoint import Checkpoint
 from newfound.scale.describing import describe_with
 from newfound.scale.checkpoint import Checkpoint
+from newfound.scale.describing import widened_calibration
 from newfound.scale.engines import Batches
 
 table = pq.read_table("all.parquet")

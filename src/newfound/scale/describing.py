@@ -276,7 +276,7 @@ def _whole(
         evidence=type(evidence)(*(values[kept] for values in evidence)),
         phrases=describer.phrases_,
         themes=themes,
-        calibration=_widened(describer.calibration_, columns, len(kept), len(corpus)),
+        calibration=widened_calibration(describer.calibration_, columns, len(kept), len(corpus)),
         set_aside=describer.set_aside_,
         names=describer.names_,
     )
@@ -322,15 +322,17 @@ def _kept(
     return found
 
 
-def _widened(
+def widened_calibration(
     calibration: VerdictCalibration | None,
     columns: NDArray[np.intp],
     n_words: int,
     n_documents: int,
 ) -> VerdictCalibration | None:
-    """Return a calibration for more words, which say nothing."""
+    """Return a calibration for more words, which say nothing; stop words come after all words."""
     if calibration is None:
         return None
-    weights, idf = np.zeros(n_words), np.full(n_words, np.log(n_documents + 1) + 1)
-    weights[columns], idf[columns] = calibration.weights, calibration.idf
+    whole = n_words + len(calibration.stop_words)
+    places = np.concatenate((columns, np.arange(n_words, whole)))
+    weights, idf = np.zeros(whole), np.full(whole, np.log(n_documents + 1) + 1)
+    weights[places], idf[places] = calibration.weights, calibration.idf
     return replace(calibration, weights=weights, idf=idf)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import multiprocessing
 import os
 import signal
@@ -71,8 +73,16 @@ def map_batches(
 def _begin(work: Callable[[Any], Any], parent: int) -> None:
     global _work
     _work = work
+    atexit.register(_end)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles it
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end() -> None:
+    """Let go of what belongs to the core before the interpreter ends."""
+    global _work
+    _work = None
+    gc.collect()
 
 
 def _end_with(parent: int) -> None:
