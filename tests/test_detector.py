@@ -2,6 +2,7 @@
 
 import json
 import math
+import zipfile
 from dataclasses import replace
 
 import numpy as np
@@ -574,3 +575,26 @@ def test_words_of_groups_are_called_as_the_detector_calls_them():
     counts = {row["word"]: row["known"] for group in found.groups for row in group.words}
     assert counts["volcano"] == 0
     assert counts.get("worker", 1) > 0 and counts.get("workers", 1) > 0
+
+
+def test_a_detector_without_its_texts_judges_the_same_and_learns_no_more(
+    detector, sample, tmp_path
+):
+    texts, _, novel = sample
+    path = tmp_path / "d.nf"
+    detector.save(path)
+    kept = detector.held_back_texts_[0]
+    assert (
+        kept in json.loads(zipfile.ZipFile(path).read("model.json"))["state"]["held_back"]["texts"]
+    )
+    other = NoveltyDetector.load(path).forget_texts()
+    other.save(path, force=True)
+    assert kept not in zipfile.ZipFile(path).read("model.json").decode()
+    loaded = NoveltyDetector.load(path)
+    assert np.array_equal(loaded.p_values(novel[:20]), detector.p_values(novel[:20]))
+    assert loaded.explain(novel[0]).to_dict() == detector.explain(novel[0]).to_dict()
+    assert loaded.n_documents_ == detector.n_documents_
+    with pytest.raises(ValueError, match="cannot learn more: it was saved without"):
+        loaded.partial_fit(texts[:5])
+    with pytest.raises(ValueError, match="cannot watch a stream: it was saved without"):
+        newfound.Monitor(loaded, every=50)

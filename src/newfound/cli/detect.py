@@ -114,6 +114,14 @@ def detect(
     save: Annotated[
         Path | None, typer.Option(help="Write the detector to a file, for --model and explain.")
     ] = None,
+    forget_texts: Annotated[
+        bool,
+        typer.Option(
+            "--forget-texts",
+            help="Leave the texts of the held-back documents out of the detector; it can then not "
+            "learn more, nor be used by monitor.",
+        ),
+    ] = False,
     report: Report = None,
     title: Title = None,
     force: Force = False,
@@ -217,6 +225,8 @@ def detect(
             began = perf_counter()
             detector = _detector(old, model, given, seed, jobs, progress)
             seconds["learning"] = perf_counter() - began
+            if forget_texts:
+                detector.forget_texts()
             if json_lines:
                 write([], ("detector", detector, save), force=force, quiet=quiet)
                 n_novel = print_lines(detector, incoming, read_options[-1], encoding)

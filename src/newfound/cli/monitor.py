@@ -215,8 +215,8 @@ def _about(monitor: Monitor) -> str:
     about = monitor.summary()
     if fewest is not None:
         about += (
-            f" With {len(monitor.detector.held_back_texts_):,} held-back documents, a window needs "
-            f"{fewest:,} or more clearly new documents for any of them to be counted as new."
+            f" With {monitor.detector.n_documents_['held_back']:,} held-back documents, a window "
+            f"needs {fewest:,} or more clearly new documents for any of them to be counted as new."
         )
     return about
 

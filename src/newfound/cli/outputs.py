@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import typer
 
 from newfound.cli.console import say
+from newfound.marks import counted
 
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
@@ -72,7 +73,9 @@ def write(
     if model is not None and place is not None:
         save_model(model, place, force=force)
         if not quiet:
-            say(f"wrote the {what} to {place}.")
+            n = len(getattr(model, "held_back_texts_", ()))
+            kept = f"; it holds {counted(n, 'known document')} in full (else: --forget-texts)"
+            say(f"wrote the {what} to {place}{kept if n else ''}.")
 
 
 def _write_rows(rows: _Rows, path: Path, *, force: bool) -> None:

@@ -224,7 +224,7 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
         if given is None:
             n_held_back(len(texts), alpha, self.held_back)
         else:
-            check_given(given, alpha)
+            check_given(len(given), alpha)
         if labels is not None:
             warn_single_document_classes(labels)
         else:
@@ -271,6 +271,7 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
         with _growth_lock(self):
             if not self.__sklearn_is_fitted__():
                 return self.fit(X, y)
+            self.require_held_back_texts("learn more")
             texts, labels = known_texts(X, y)
             if not texts:
                 raise ValueError(
@@ -322,7 +323,7 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
         made = self._calibration
         if (made.alpha, made.classwise) != (self.alpha, self.classwise):
             alpha = check_alpha(self.alpha)
-            check_given(self.held_back_texts_, alpha)
+            check_given(len(made.scores), alpha)
             made = Calibration(made.scores, made.nearest, alpha, classwise=self.classwise)
             self._calibration = made
         return made
@@ -398,6 +399,39 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
         self._check_fitted()
         return detect(self, texts, **options)
 
+    def forget_texts(self) -> Self:
+        """Forget the texts of the held-back documents; their scores stay.
+
+        Verdicts, p-values and explanations stay as they are. The detector can no longer learn more
+        (`partial_fit`), and a `Monitor` cannot begin with it: both read these texts. The words of
+        the other known documents stay, too; see `docs/model-file.md`.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> texts = [f"pay the {word} bill" for word in "abcdefghijklmnopqrst"]
+        >>> detector = NoveltyDetector(0.25, random_state=1).fit(texts)
+        >>> before = detector.p_values(["book a flight"])
+        >>> detector.forget_texts().held_back_texts_, detector.n_documents_["held_back"] > 0
+        ([], True)
+        >>> bool(detector.p_values(["book a flight"]) == before)
+        True
+        """
+        self._check_fitted()
+        self.held_back_texts_ = []
+        return self
+
+    def require_held_back_texts(self, purpose: str) -> None:
+        """Raise a ValueError that names the purpose if the held-back texts were forgotten."""
+        if not self.held_back_texts_:
+            raise ValueError(
+                f"This detector cannot {purpose}: it was saved without its held-back texts; fit it "
+                "again and keep them."
+            )
+
     def save(
         self,
         path: str | os.PathLike[str],
@@ -451,7 +485,7 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
         detector.classes_, detector._calibration = parts.scorer.classes, parts.calibration
         detector.held_back_texts_ = parts.held_back
         learned = parts.scorer.statistics.n_documents
-        detector.n_documents_ = {"learned": learned, "held_back": len(parts.held_back)}
+        detector.n_documents_ = {"learned": learned, "held_back": len(parts.calibration.scores)}
         return detector
 
     def _check_fitted(self) -> None:

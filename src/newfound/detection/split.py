@@ -137,13 +137,13 @@ def n_held_back(n: int, alpha: float, share: float) -> int:
     return max(round(share * n), needed)
 
 
-def check_given(texts: list[str], alpha: float) -> None:
+def check_given(n: int, alpha: float) -> None:
     """Raise a ValueError if the given held-back documents are too few."""
     needed = held_back_needed(alpha)
-    if len(texts) < needed:
+    if n < needed:
         raise ValueError(
-            f"alpha={alpha:g} needs at least {needed} held-back known documents; {len(texts)} with "
-            "text were given."
+            f"alpha={alpha:g} needs at least {needed} held-back known documents; {n} with text "
+            "were given."
         )
 
 

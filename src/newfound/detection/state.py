@@ -68,6 +68,7 @@ def detector_state(parts: DetectorParts) -> dict[str, Any]:
     classes = scorer.classes.tolist()
     if not all(isinstance(label, str | int | float) for label in classes):
         raise ValueError("Only classes that are strings or numbers can be saved.")
+    texts = {"texts": [_storable(text) for text in parts.held_back]} if parts.held_back else {}
     state = {
         "parameters": parameters_state(parts.parameters, vectorizer.stop_words_),
         "seed": parts.seed,
@@ -87,7 +88,7 @@ def detector_state(parts: DetectorParts) -> dict[str, Any]:
         },
         "named_by_rules": scorer.by_rules,
         "held_back": {
-            "texts": [_storable(text) for text in parts.held_back],
+            **texts,
             "scores": calibration.scores,
             "nearest": calibration.nearest,
         },
@@ -133,11 +134,15 @@ def detector_from_state(fields: Fields, names: Iterable[str]) -> DetectorParts:
     )
     n_terms = len(vectorizer.vocabulary_)
     held_back = fields.fields("held_back")
-    texts = held_back.texts("texts")
-    held_back.require(len(texts) > 0, "texts", "at least one text")
+    shape = held_back.array("scores").shape
+    held_back.require(len(shape) == 1 and shape[0] > 0, "scores", "at least one score")
+    scores = held_back.floats("scores", shape)
+    texts = held_back.texts("texts") if "texts" in held_back else []
+    if "texts" in held_back:
+        held_back.require(len(texts) == len(scores), "texts", "one text for each score")
     calibration = Calibration(
-        held_back.floats("scores", (len(texts),)),
-        held_back.integers("nearest", np.int64, (len(texts),), most=len(classes) - 1),
+        scores,
+        held_back.integers("nearest", np.int64, (len(scores),), most=len(classes) - 1),
         float(parameters["alpha"]),
         classwise=parameters["classwise"],
     )
