@@ -19,7 +19,7 @@ import uvicorn
 
 import newfound
 from newfound.serve.app import create_app
-from newfound.serve.run import bind
+from newfound.serve.run import bind, make_config
 from newfound.serve.settings import Settings
 
 HOST = "127.0.0.1:8765"
@@ -58,10 +58,7 @@ def make_models() -> dict[str, Path]:
 @contextmanager
 def running(settings: Settings, listening: socket.socket) -> Iterator[None]:
     """Run a service in a thread."""
-    config = uvicorn.Config(
-        create_app(settings), log_level="critical", lifespan="on", server_header=False
-    )
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(make_config(create_app(settings), patience=2.0))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     while not server.started and thread.is_alive():

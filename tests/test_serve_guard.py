@@ -210,6 +210,15 @@ def test_a_slow_body_is_given_up(tmp_path: Path) -> None:
     assert (b"connection", b"close") in [(name.lower(), v) for name, v in sent[0]["headers"]]
 
 
+def test_slow_headers_are_given_up(service: httpx.Client) -> None:
+    for begun in (b"", b"GET /healthz HTTP/1.1\r\nHost: 127"):
+        with socket.create_connection(("127.0.0.1", service.base_url.port or 0), 15) as slow:
+            slow.sendall(begun)
+            began = time.monotonic()
+            assert slow.recv(100) == b""  # the service has closed the connection
+            assert 1 < time.monotonic() - began < 10
+
+
 def test_websockets_are_refused(tmp_path: Path) -> None:
     sent: list[Any] = []
 

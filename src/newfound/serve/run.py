@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 import webbrowser
@@ -11,15 +12,49 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
+from starlette.types import ASGIApp
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from newfound.serve.app import create_app
 from newfound.serve.settings import Settings
 
-__all__ = ["bind", "serve"]
+__all__ = ["bind", "make_config", "serve"]
 
 _CONNECTIONS = 512
 _IDLE = 30  # seconds before an idle connection is closed
 _END = 5  # seconds for open requests when the service is stopped
+
+
+class _Protocol(HttpToolsProtocol):
+    """HTTP in which the headers of a request must arrive in time, or the connection is closed."""
+
+    patience = 20.0  # seconds
+    _late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._wait()
+
+    def on_message_begin(self) -> None:
+        self._wait()
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self._stop_waiting()
+        super().on_headers_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        self._stop_waiting()
+        self._late = self.loop.call_later(self.patience, self.transport.close)
+
+    def _stop_waiting(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
 
 
 class _Server(uvicorn.Server):
@@ -58,6 +93,39 @@ def bind(settings: Settings) -> tuple[socket.socket, Settings]:
     return listening, replace(settings, port=listening.getsockname()[1])
 
 
+def make_config(
+    app: ASGIApp, tls: tuple[Path, Path] | None = None, patience: float = _Protocol.patience
+) -> uvicorn.Config:
+    """Return how the server runs an application.
+
+    Parameters
+    ----------
+    app : ASGI application
+        The service.
+    tls : (Path, Path), optional
+        Files with the certificate and its key.
+    patience : float, default=20
+        The seconds within which the headers of a request must arrive.
+    """
+    options: dict[str, Any] = {}
+    if tls is not None:
+        options = {"ssl_certfile": tls[0], "ssl_keyfile": tls[1]}
+    return uvicorn.Config(
+        app,
+        http=type("Protocol", (_Protocol,), {"patience": patience}),
+        ws="none",
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        lifespan="on",
+        limit_concurrency=_CONNECTIONS,
+        timeout_keep_alive=_IDLE,
+        timeout_graceful_shutdown=_END,
+        **options,
+    )
+
+
 def serve(
     settings: Settings,
     *,
@@ -81,21 +149,7 @@ def serve(
     listening, settings = bind(settings)
     with listening:
         app = create_app(settings)
-        options: dict[str, Any] = {}
-        if tls is not None:
-            options = {"ssl_certfile": tls[0], "ssl_keyfile": tls[1]}
-        config = uvicorn.Config(
-            app,
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            lifespan="on",
-            limit_concurrency=_CONNECTIONS,
-            timeout_keep_alive=_IDLE,
-            timeout_graceful_shutdown=_END,
-            **options,
-        )
+        config = make_config(app, tls)
 
         def ready() -> None:
             if started is not None:
