@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -137,36 +137,24 @@ class ClassRules:
         matches = missing == 0
         squares = float((rules.rarity[ands[matches]] ** 2).sum()) + others + rules.base_rarity**2
         each = rules.unit / math.sqrt(squares)
-        found = [
-            (rule, rule.polarity * rule.count * each)
-            for _, rule in self._named(ands, weights, matches & (weights != 0), number, name, terms)
-        ]
-        nearly = self._named(
-            ands, weights, (missing == 1) & (weights > 0), number, name, terms, _NEARLY
-        )
-        words = rules.conjunctions.words
-        lacking = [(rule, next(terms[i] for i in words[j] if i not in had)) for j, rule in nearly]
+        chosen = np.flatnonzero((matches & (weights != 0)) | ((missing == 1) & (weights > 0)))
+        order = chosen[np.lexsort((-np.abs(weights[chosen]), missing[chosen]))]
+        named = self._named(ands[order].tolist(), weights[order].tolist(), number, name, terms)
+        n, words = int(matches[order].sum()), rules.conjunctions.words
+        found = [(rule, rule.polarity * rule.count * each) for _, rule in named[:n]]
+        lacking = [(rule, terms[_other(words[j], had)]) for j, rule in named[n : n + _NEARLY]]
         return found, lacking
 
     def _named(
-        self,
-        rules: NDArray[np.int64],
-        weights: NDArray[np.int64],
-        chosen: NDArray[np.bool_],
-        number: int,
-        name: Any,
-        terms: Sequence[str],
-        most: int | None = None,
+        self, rules: list[int], weights: list[int], number: int, name: Any, terms: Sequence[str]
     ) -> list[tuple[int, Rule]]:
-        """Return the chosen rules, the heaviest first, with their numbers."""
-        rules, weights = rules[chosen], weights[chosen]
-        order = np.argsort(-np.abs(weights), kind="stable")[:most]
+        """Return rules in words, with their numbers."""
         made, of_terms = self._made
         if of_terms is not terms or len(made) > _MAX_MADE:
             made = {}
             self._made = made, terms
         found = []
-        for j, weight in zip(rules[order].tolist(), weights[order].tolist(), strict=True):
+        for j, weight in zip(rules, weights, strict=True):
             rule = made.get((j, number))
             if rule is None:
                 rule = made[j, number] = self._rule(j, weight, number, name, terms)
@@ -188,6 +176,14 @@ class ClassRules:
     def __getstate__(self) -> dict[str, Any]:
         """Leave the rules that were made behind."""
         return {**self.__dict__, "_made": ({}, ())}
+
+
+def _other(words: Sequence[int], had: Set[int]) -> int:
+    """Return the first word that is not among some words."""
+    for word in words:  # faster than next() of a generator
+        if word not in had:
+            return word
+    raise ValueError("no word is missing")
 
 
 def new_classifier(parameters: Mapping[str, Any], seed: int) -> RuleClassifier:

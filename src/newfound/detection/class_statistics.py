@@ -187,7 +187,7 @@ class ClassStatistics:
         surprise = surprise + bags.unseen_words * (self.unseen_rarity * self.unseen_surprise)
         elsewhere = np.bincount(rows[pair & (here == 0)], minlength=n)
         parts = np.empty((n, _PARTS))
-        parts[:, 0] = -self._margin(texts, nearest)
+        parts[:, 0] = -self._margin(texts, nearest, classes)
         parts[:, 1] = surprise / np.where(total > 0, total, 1.0)
         near = self.neighbours.similarities(rows, columns, texts.values, nearest)
         parts[:, 2] = -near / texts.full_norms
@@ -210,13 +210,14 @@ class ClassStatistics:
         times /= here + self._prior[columns]
         return np.log(times, out=times)
 
-    def _margin(self, texts: WeightedBags, nearest: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the decision value for the nearest class."""
-        bags, rows, n = texts.bags, texts.bags.rows, len(texts.bags)
-        columns = bags.indices
-        values = self.rarity[columns] * self.weights[nearest[rows], columns]
+    def _margin(
+        self, texts: WeightedBags, nearest: NDArray[np.int64], classes: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return the decision value for the nearest class; `classes` has it for each term."""
+        bags, n = texts.bags, len(nearest)
+        values = self.rarity[bags.indices] * self.weights[classes, bags.indices]
         # Of no values, bincount returns integers.
-        total = np.bincount(rows, values, n).astype(np.float64)
+        total = np.bincount(bags.rows, values, n).astype(np.float64)
         if texts.unseen is not None:
             by_word = texts.unseen[bags.unseen_places, nearest[bags.unseen_rows]]
             adds = self.unseen_rarity * by_word.astype(np.float64)
@@ -257,20 +258,21 @@ class ClassStatistics:
         """
         rarity, n_unseen = self.rarity[columns], len(unseen_words)
         pair, here = self.is_pair[columns], self.counts[nearest, columns]
-        by_term, by_unseen = np.zeros((len(columns), _PARTS)), np.zeros((n_unseen, _PARTS))
         square, unseen_square = float(rarity @ rarity), self.unseen_rarity**2
         norm = math.sqrt(square + n_unseen * unseen_square or 1.0)
-        if self.subwords is not None and n_unseen:
-            rows = self.subwords.rows(unseen_words)
-            square += unseen_square * float(rows.squares.sum())
-            by_unseen[:, 0] = -self.unseen_rarity * rows.weights[:, nearest].astype(np.float64)
-        by_unseen[:, 0] /= math.sqrt(square or 1.0)
-        by_term[:, 0] = -rarity * self.weights[nearest, columns] / math.sqrt(square or 1.0)
+        by_term, by_unseen = np.zeros((len(columns), _PARTS)), np.zeros((n_unseen, _PARTS))
         total = float(rarity[~pair].sum()) + n_unseen * self.unseen_rarity
+        if n_unseen:
+            if self.subwords is not None:
+                rows = self.subwords.rows(unseen_words)
+                square += unseen_square * float(rows.squares.sum())
+                by_unseen[:, 0] = -self.unseen_rarity * rows.weights[:, nearest].astype(np.float64)
+            by_unseen[:, 0] /= math.sqrt(square or 1.0)
+            by_unseen[:, 1] = self.unseen_rarity * self.unseen_surprise / total
+        by_term[:, 0] = -rarity * self.weights[nearest, columns] / math.sqrt(square or 1.0)
         if total:
             surprise = rarity * self.surprise(columns, nearest, here) / total
             by_term[:, 1] = np.where(pair, 0.0, surprise)
-            by_unseen[:, 1] = self.unseen_rarity * self.unseen_surprise / total
         by_term[:, 2] = -self.neighbours.shares(columns, rarity / norm, nearest)
         each = 1 / max(int(pair.sum()) + unseen_pairs, 1)
         by_term[:, 3] = (pair & (here == 0)) * (each * _ELSEWHERE)

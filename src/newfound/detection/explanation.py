@@ -245,9 +245,10 @@ def _rules(
         group, others = None, float(scorer.squares_without_rule(bag)[0])
         name = scorer.classes[nearest]
         found, lacking = scorer.rules.explain(columns, nearest, name, scorer.terms, others)
+        weight = scorer.rule_weight
         for rule, strength in found:
             for word in rule.plain:
-                adds[word] -= scorer.rule_weight * strength / len(rule.plain)
+                adds[word] -= weight * strength / len(rule.plain)
     else:
         return None, (), ()
     nearly = tuple([NearMiss(rule, missing) for rule, missing in lacking])

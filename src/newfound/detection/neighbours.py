@@ -103,16 +103,11 @@ class Neighbours:
             The class.
         """
         size = int(self.sizes[number])
-        owners, places, weights = self._indexes[self._index_of[number]].postings(columns, number)
-        similar = np.bincount(places, values.astype(np.float32)[owners] * weights, size)
         n_top = min(_NEAREST, size)
-        is_top = np.zeros(size, dtype=bool)
-        if n_top:
-            is_top[np.argpartition(-similar, n_top - 1)[:n_top]] = True
-        top = is_top[places]
-        sums = np.zeros(len(columns), np.float32)
-        np.add.at(sums, owners[top], weights[top])
-        shares: NDArray[np.float64] = values * sums.astype(np.float64) / max(n_top, 1)
+        if not n_top:
+            return np.zeros(len(columns))
+        sums = self._indexes[self._index_of[number]].top_sums(columns, values, number, size)
+        shares: NDArray[np.float64] = values * sums / n_top
         return shares
 
 
@@ -195,20 +190,40 @@ class _Index:
         """The weights as a dense array, unless it is large."""
         return self._known.toarray() if np.prod(self._known.shape) <= _MAX_TABLE else None
 
-    def postings(
-        self, columns: NDArray[np.int64], number: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
-        """Return which term is in which document of a class, with its weight, term by term."""
+    def top_sums(
+        self, columns: NDArray[np.int64], values: NDArray[np.float64], number: int, size: int
+    ) -> NDArray[np.float64]:
+        """Return the sum of the weights of each term in the nearest documents of a class."""
         here, numbers = self._found(columns, number)
+        scaled, sums = values[here].astype(np.float32), np.zeros(len(columns))
+        if self._table is not None:
+            weights = self._table[numbers, :size]
+            top = _top((scaled[:, None] * weights).sum(axis=0, dtype=np.float64))
+            sums[here] = weights[:, top].sum(axis=1)
+            return sums
         known = self._known
         starts = known.indptr[numbers]
         sizes = known.indptr[numbers + 1] - starts
         entries = concatenated_ranges(starts, sizes)
-        return np.repeat(here, sizes), known.indices[entries], known.data[entries]
+        owners, places, data = np.repeat(here, sizes), known.indices[entries], known.data[entries]
+        is_top = np.zeros(size, dtype=bool)
+        is_top[_top(np.bincount(places, np.repeat(scaled, sizes) * data, size))] = True
+        kept = is_top[places]
+        by_term = np.zeros(len(columns), np.float32)
+        np.add.at(by_term, owners[kept], data[kept])
+        return by_term.astype(np.float64)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the table behind."""
         return {name: value for name, value in self.__dict__.items() if name != "_table"}
+
+
+def _top(similar: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the places of the largest few entries, ascending."""
+    size = min(_NEAREST, len(similar))
+    top: NDArray[np.int64] = np.argpartition(-similar, size - 1)[:size]
+    top.sort()
+    return top
 
 
 def _top_sum(similar: NDArray[np.float32]) -> NDArray[np.float64]:

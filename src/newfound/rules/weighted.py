@@ -124,12 +124,11 @@ class Conjunctions:
         >>> ands.tolist(), missing.tolist()
         ([0, 1], [0, 1])
         """
-        indptr, indices = self._by_word
-        places = [indices[indptr[j] : indptr[j + 1]] for j in columns.tolist()]
-        if not places:
-            return np.zeros(0, np.int64), np.zeros(0, np.int64)
-        present = np.bincount(np.concatenate(places), minlength=1)
-        ands = np.flatnonzero(present)
+        begin, rules = self._by_word
+        starts = begin[columns]
+        found = rules[concatenated_ranges(starts, begin[columns + 1] - starts)]
+        present = np.bincount(found, minlength=1)
+        ands = present.nonzero()[0]
         return ands, self.lengths[ands] - present[ands]
 
     def matches(self, documents: Any) -> sp.csr_array:
