@@ -65,9 +65,15 @@ def test_a_table_changes_no_digit(
     rows = np.repeat(np.arange(50), np.diff(texts.indptr))
     text = (rows, texts.indices, texts.data, np.arange(50) % len(SIZES))
     found = near.similarities(*text)
+    copied = pickle.loads(pickle.dumps(near))  # the table stays behind
     monkeypatch.setattr(neighbours, "_MAX_TABLE", 0)
-    without = pickle.loads(pickle.dumps(near))  # the table stays behind
-    assert np.array_equal(without.similarities(*text), found)
+    for other in (copied, Neighbours(*known, len(SIZES))):
+        assert np.array_equal(other.similarities(*text), found)
+        for i, text_of in enumerate(texts):
+            terms = (text_of.indices.astype(np.int64), text_of.data.astype(np.float64))
+            assert np.array_equal(
+                other.shares(*terms, i % len(SIZES)), near.shares(*terms, i % len(SIZES))
+            )
 
 
 def test_shares_of_terms_add_up_to_the_similarity(

@@ -47,7 +47,8 @@ class Neighbours:
         magnitudes = np.frexp(self.sizes)[1]  # 1 for a size of 1, 2 for 2 or 3, 3 for 4 to 7 ...
         found, self._index_of = np.unique(magnitudes, return_inverse=True)
         self._indexes = [
-            _Index(documents, codes, self.sizes, magnitudes == size) for size in found.tolist()
+            _Index(documents, codes, self.sizes, magnitudes == size, _MAX_TABLE // len(found))
+            for size in found.tolist()
         ]
 
     def similarities(
@@ -124,6 +125,8 @@ class _Index:
         The number of documents of each class.
     chosen : ndarray of bool
         The classes of this index.
+    max_table : int
+        The most weights to keep as a table.
 
     Attributes
     ----------
@@ -137,8 +140,9 @@ class _Index:
         codes: NDArray[np.int64],
         sizes: NDArray[np.int64],
         chosen: NDArray[np.bool_],
+        max_table: int,
     ) -> None:
-        self._n_classes = len(sizes)
+        self._n_classes, self._max_table = len(sizes), max_table
         self.width = int(sizes[chosen].max(initial=0))
         rows = np.flatnonzero(chosen[codes])
         rows = rows[np.argsort(codes[rows], kind="stable")]
@@ -188,7 +192,7 @@ class _Index:
     @cached_property
     def _table(self) -> NDArray[np.float32] | None:
         """The weights as a dense array, unless it is large."""
-        return self._known.toarray() if np.prod(self._known.shape) <= _MAX_TABLE else None
+        return self._known.toarray() if np.prod(self._known.shape) <= self._max_table else None
 
     def top_sums(
         self, columns: NDArray[np.int64], values: NDArray[np.float64], number: int, size: int
