@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ from typing import Any
 
 import httpx
 import jsonschema
+import psutil
 import pytest
 
 import newfound
@@ -59,11 +59,15 @@ def wait_for_state(service: httpx.Client, id: str, state: str) -> None:
     wait_for(lambda: service.get(f"/v1/jobs/{id}").json()["state"] == state)
 
 
-def worker(id: str) -> list[int]:
+def worker(id: str) -> list[psutil.Process]:
     """Return the process of a job."""
-    command = ["pgrep", "-f", f"serve.worker.*{id}"]
-    found = subprocess.run(command, capture_output=True, check=False).stdout
-    return [int(number) for number in found.split()]
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            command = process.cmdline()
+            if process.status() != psutil.STATUS_ZOMBIE and any(id in part for part in command):
+                found.append(process)
+    return found
 
 
 def wait_for_end(id: str) -> None:
@@ -325,7 +329,7 @@ def test_a_job_that_is_killed_fails_alone(tmp_path: Path) -> None:
         body = {"sample": True, "parameters": LONG}
         id = service.post("/v1/describe", json=body).json()["id"]
         wait_for(lambda: service.get(f"/v1/jobs/{id}").json()["progress"])
-        os.kill(worker(id)[0], signal.SIGKILL)
+        worker(id)[0].kill()
         job = ended(service, id)
         assert job["state"] == "failed" and "killed" in job["error"]
         assert service.get("/readyz").status_code == 200
