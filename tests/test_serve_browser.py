@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import time
 from collections.abc import Iterator
@@ -238,7 +239,7 @@ def test_a_run_can_be_cancelled_restarted_and_deleted(served: Site) -> None:
     job = served.program.post("/v1/describe", json={"sample": True, "parameters": long}).json()
     page = served.go(f"/runs/{job['id']}")
     until(page, "/Learning rules: \\d+ %/.test(document.body.innerText)")
-    assert "left" in page.inner_text("#stage")
+    assert re.search(r"about \d+ (s|min|h) left", page.inner_text("#stage"))
     shot(page, "progress")
     page.click("text=Cancel")
     page.locator("text=This run was cancelled.").wait_for()
@@ -286,6 +287,8 @@ def test_a_stream_is_watched_and_its_topics_are_promoted(served: Site) -> None:
     served.program.post(f"/v1/monitors/{id}/documents", json=body)
     page.click(f"a[href$='{id}']")
     page.locator("h3:has-text('printer')").wait_for()
+    assert page.inner_text("h1") == "Inbox" == page.title()
+    assert page.locator(".brand:visible").count() == 1
     shot(page, "monitor")
     page.fill("#as-1", "printers")
     page.click("text=Promote")

@@ -42,6 +42,7 @@ router = APIRouter(include_in_schema=False)
 _RECENT = 5
 _FOUND = 20  # documents of a search that are shown
 _SHADES = 5
+_TITLED = ("live.html", "watch.html")  # they show their title as a heading, too
 _KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 _OWN = ("serve.css", "app.js", "icon.svg", "htmx.min.js")
 _DATES = ("date", "day", "time", "timestamp", "created", "published")
@@ -59,7 +60,7 @@ def _page(template: str, title: str, here: str = "", status: int = 200, **values
         _environment()
         .get_template(template)
         .render(
-            title=f"{title} · newfound",
+            title=title if template in _TITLED else f"{title} · newfound",
             here=here,
             sheets=("/static/report.css", "/static/serve.css"),
             icon="/static/icon.svg",

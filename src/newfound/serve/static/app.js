@@ -190,7 +190,9 @@
     const left = ({ done, total, since }) => {
       const seconds = ((Date.now() - Date.parse(since)) / 1000) * (total / done - 1);
       if (!done || !Number.isFinite(seconds) || seconds < 0) return "";
-      return `, about ${seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.round(seconds / 60)} min`} left`;
+      const units = [["s", 1, 90], ["min", 60, 5400], ["h", 3600, Infinity]];
+      const [unit, length] = units.find(([, , most]) => seconds < most);
+      return `, about ${Math.ceil(seconds / length)} ${unit} left`;
     };
     const update = (event) => {
       const job = JSON.parse(event.data);
