@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import gzip
 import json
@@ -18,9 +19,10 @@ import psutil
 import pytest
 
 import newfound
+from newfound.serve.jobs import Jobs
 from newfound.serve.openapi import output_schema
 from newfound.serve.settings import Limits
-from newfound.serve.workspace import Run, Workspace, WorkspaceError
+from newfound.serve.workspace import Run, Upload, Workspace, WorkspaceError, now
 from serve_client import JSON, KNOWN, NOVEL, client, make_models
 
 SMALL = {"n_machines": 2, "n_clauses": 20, "T": 5, "epochs": 2, "random_state": 1}
@@ -333,6 +335,38 @@ def test_a_job_that_is_killed_fails_alone(tmp_path: Path) -> None:
         job = ended(service, id)
         assert job["state"] == "failed" and "killed" in job["error"]
         assert service.get("/readyz").status_code == 200
+
+
+def test_old_uploads_are_deleted_at_the_start(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path)
+    for id, created in (("old", "2024-01-01T00:00:00.000Z"), ("new", now())):
+        upload = Upload(id, "a.txt", 1, created)
+        workspace.upload_path(upload).parent.mkdir()
+        workspace.upload_path(upload).write_text("a")
+        workspace.put_upload(upload)
+    (tmp_path / "uploads" / "half").mkdir()
+    workspace.close()
+    workspace = Workspace(tmp_path)
+    assert [upload.id for upload in workspace.uploads()] == ["new"]
+    assert [path.name for path in (tmp_path / "uploads").iterdir()] == ["new"]
+    workspace.close()
+
+
+def test_events_end_when_a_run_is_deleted(tmp_path: Path) -> None:
+    async def follow() -> list[Run]:
+        workspace = Workspace(tmp_path)
+        jobs = Jobs(workspace, Limits())
+        run = Run("x", "describe", "x", "running")
+        workspace.put_run(run)
+        seen = []
+        async for one in jobs.events("x", every=0.01):
+            seen.append(one)
+            if len(seen) == 3:
+                workspace.delete_run("x")
+        workspace.close()
+        return seen
+
+    assert len(asyncio.run(follow())) == 3
 
 
 def test_a_workspace_has_one_service(tmp_path: Path) -> None:

@@ -110,7 +110,7 @@ class Jobs:
 
     async def events(self, id: str, *, every: float = 10.0) -> AsyncIterator[Run]:
         """Yield a run whenever it has changed, until it has ended; and now and then anyway."""
-        while True:
+        while self.workspace.run(id) is not None:  # it may be deleted meanwhile
             run = self.run(id)
             yield run
             if run.state in ENDED:

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -26,6 +26,7 @@ __all__ = ["ENDED", "RESULT", "Run", "Upload", "Workspace", "WorkspaceError", "n
 RESULT = "result.json"
 ENDED = ("finished", "failed", "cancelled", "interrupted")
 _FORMAT = 1
+_UPLOADS_KEPT = timedelta(days=1)
 _APPLICATION = 0x6E66_7365  # "nfse", in the header of the file
 _SCHEMA = """
 CREATE TABLE runs (id TEXT PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, state TEXT NOT NULL,
@@ -161,6 +162,10 @@ class Workspace:
         for left in (self.folder / "runs").iterdir():
             if left.name not in known:  # it was about to be made or deleted
                 shutil.rmtree(left, ignore_errors=True)
+        old = datetime.now(UTC) - _UPLOADS_KEPT
+        for upload in self.uploads():  # runs have their own copies
+            if datetime.fromisoformat(upload.created) < old:
+                self.delete_upload(upload.id)
         uploads = {upload.id for upload in self.uploads()}
         for left in (self.folder / "uploads").iterdir():
             if left.name not in uploads:
