@@ -176,10 +176,9 @@ class _Terms:
         pairs: dict[str, None] = {}
         previous: str | None = None
         for start, end, form in words:
-            known = scorer.corrected(form)
+            known, term = scorer.read_word(form) if form else ("", None)
             if form != known:
                 self.read_as[form] = known
-            term = scorer.vectorizer.term(known) if form else None
             if term is not None:
                 self.places.setdefault(term, []).append((start, end))
                 if previous is not None:
@@ -220,9 +219,11 @@ def _contributions(scorer: Scorer, terms: _Terms, nearest: int) -> dict[str, flo
         *((pair, found.unseen_pair) for pair in unseen_pairs),
     ]
     for term, value in values:
-        parts = term.split(" ")
-        for part in parts:
-            adds[part] += value / len(parts)
+        if term in adds:
+            adds[term] += value
+        else:
+            for word in term.split(" "):
+                adds[word] += value / 2
     return adds
 
 

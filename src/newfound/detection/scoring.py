@@ -33,6 +33,7 @@ __all__ = ["Contributions", "Scorer", "Scores", "usable_terms"]
 
 _BATCH = 20_000  # texts that are scored at a time,
 _MAX_SCORES = 20_000_000  # and at most so many scores of classes
+_MAX_WORDS = 1 << 16  # word forms that are remembered
 _FEW = 5  # documents of a class whose words are all of use, those of one document too
 
 
@@ -146,6 +147,7 @@ class Scorer:
         self.groups = groups
         self.terms = list(vectorizer.vocabulary_)
         self.spelling = Spelling.of(vectorizer) if correct_typos else None
+        self._words: dict[str, tuple[str, str | None]] = {}
 
     @classmethod
     def learn(
@@ -221,7 +223,8 @@ class Scorer:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the caches behind: the reader's holds functions, which cannot be pickled."""
-        return {k: v for k, v in self.__dict__.items() if k != "_reader"}
+        state = {k: v for k, v in self.__dict__.items() if k != "_reader"}
+        return {**state, "_words": {}}
 
     def read(self, texts: Iterable[str]) -> Bags:
         """Read texts to bags of words and pairs."""
@@ -230,6 +233,16 @@ class Scorer:
     def corrected(self, form: str) -> str:
         """Return a word form as it is read: the known spelling of a typing error."""
         return form if self.spelling is None else self.spelling.corrected(form)
+
+    def read_word(self, form: str) -> tuple[str, str | None]:
+        """Return a word form as it is read, and its term; None for a word that is left out."""
+        found = self._words.get(form)
+        if found is None:
+            known = self.corrected(form)
+            if len(self._words) >= _MAX_WORDS:
+                self._words.clear()
+            found = self._words[form] = known, self.vectorizer.term(known)
+        return found
 
     def score(self, bags: Bags, progress: Callable[[int], None] | None = None) -> Scores:
         """Score texts that were read.

@@ -106,6 +106,11 @@ class Conjunctions:
         self._others = np.full((width, len(words)), len(looked_up), np.int64)
         levels = np.arange(len(columns)) - np.repeat(firsts, self.lengths) - 1
         self._others[levels[is_other], owners[is_other]] = numbers
+        nothing = np.zeros(0, np.int64)
+        self._last: tuple[object, tuple[NDArray[np.int64], NDArray[np.int64]]] = (
+            None,
+            (nothing, nothing),
+        )
 
     def __len__(self) -> int:
         return len(self.words)
@@ -124,12 +129,18 @@ class Conjunctions:
         >>> ands.tolist(), missing.tolist()
         ([0, 1], [0, 1])
         """
+        # A text that is scored and then explained is asked for twice.
+        last, answer = self._last
+        if last is columns:
+            return answer
         begin, rules = self._by_word
         starts = begin[columns]
         found = rules[concatenated_ranges(starts, begin[columns + 1] - starts)]
         present = np.bincount(found, minlength=1)
         ands = present.nonzero()[0]
-        return ands, self.lengths[ands] - present[ands]
+        answer = ands, self.lengths[ands] - present[ands]
+        self._last = columns, answer
+        return answer
 
     def matches(self, documents: Any) -> sp.csr_array:
         """Return which ANDs match which documents, as a matrix."""
