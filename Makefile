@@ -11,7 +11,7 @@ PYTEST = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(PARA
 TESTS = --doctest-modules --pyargs tests newfound
 CPPFLAGS_TEST = -S . -DCMAKE_BUILD_TYPE=RelWithDebInfo -DNEWFOUND_CORE_TEST=ON
 
-.PHONY: demo test test-ci law test-all coverage lint format stubtest core-test sanitize peers reproduce vendor picture clean
+.PHONY: demo test test-ci law exhaustive test-all coverage lint format stubtest core-test sanitize peers reproduce vendor picture clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -29,15 +29,18 @@ test: $(BIN)/python  ## install, check the code, run all tests but the long ones
 	$(MAKE) lint
 	$(PYTEST) -m "not slow" $(TESTS)
 
-test-ci: $(BIN)/python  ## all tests but those of law: the browser, hostile files, the core by itself
+test-ci: $(BIN)/python  ## all tests but those of law and exhaustive: the browser, hostile files, the core by itself
 	$(INSTALL_TEST)
 	$(MAKE) lint stubtest core-test
-	$(PYTEST) -m "not law" --durations=30 $(TESTS)
+	$(PYTEST) -m "not law and not exhaustive" --durations=30 $(TESTS)
 
 law: $(BIN)/ruff  ## the core against its reference, by many fits: when the core has changed
 	$(PYTEST) -m law $(TESTS)
 
-test-all: test-ci law sanitize  ## everything
+exhaustive: $(BIN)/ruff  ## more draws than CI makes of hostile files
+	$(PYTEST) -m exhaustive $(TESTS)
+
+test-all: test-ci law exhaustive sanitize  ## everything
 
 coverage: $(BIN)/ruff  ## which lines the tests run, the long ones left out
 	$(PYTEST) -m "not slow" --cov=newfound --cov-report=term:skip-covered $(TESTS)

@@ -157,7 +157,11 @@ def with_another_value(raw: bytes, seed: int, folder: Path) -> bytes:
 
 
 CHANGES = pytest.mark.parametrize("change", [with_other_numbers, with_another_value])
-SEEDS = [pytest.param(range(20)), pytest.param(range(20, 300), marks=pytest.mark.slow)]
+SEEDS = [
+    pytest.param(range(20)),
+    pytest.param(range(20, 100), marks=pytest.mark.slow),
+    pytest.param(range(100, 300), marks=[pytest.mark.slow, pytest.mark.exhaustive]),
+]
 
 
 class TestAlteredFiles:
