@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from newfound.cli import interrupts
+from newfound.cli.console import outcome
 from newfound.storage import files
 from newfound.storage.files import remove_unfinished, replacing
 
@@ -154,3 +156,19 @@ def test_closed_standard_streams_are_no_reason_for_a_traceback(closed: str, tmp_
         said = errors.read_text()
         assert "Traceback" not in said and "Exception" not in said
         assert ("Cannot write to standard output" in said) == (">&-" in closed)
+
+
+@pytest.mark.parametrize("error", [ImportError("half"), ValueError("half"), OSError("half")])
+def test_what_control_c_has_caused_is_no_error_of_its_own(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An import that is interrupted may fail with an ImportError instead."""
+    with pytest.raises(SystemExit) as ended, outcome():
+        raise error
+    assert ended.value.code == 1
+    assert capsys.readouterr().err == "newfound: half\n"
+    monkeypatch.setattr(interrupts, "_first", time.monotonic())
+    with pytest.raises(SystemExit) as ended, outcome():
+        raise error
+    assert ended.value.code == interrupts.INTERRUPTED
+    assert capsys.readouterr().err == SENTENCE

@@ -27,6 +27,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from newfound.cli import interrupts
 from newfound.cli.interrupts import INTERRUPTED
 from newfound.marks import STYLES, visible
 from newfound.sides import Names
@@ -88,6 +89,9 @@ def open_standard_streams() -> None:
         sys.stderr = open(2, "w", encoding="utf-8")  # noqa: SIM115
 
 
+_INTERRUPTED = "interrupted; no file was left half-written."
+
+
 @contextmanager
 def outcome() -> Iterator[None]:
     """Turn an error into one sentence and an exit status; 1 is "could not"."""
@@ -95,22 +99,28 @@ def outcome() -> Iterator[None]:
         yield
         sys.stdout.flush()
     except KeyboardInterrupt:
-        say("interrupted; no file was left half-written.")
+        say(_INTERRUPTED)
         _leave(INTERRUPTED)
     except BrokenPipeError:
         # The reader, such as head, closed the pipe; files were written before.
         _leave(0)
     except MemoryError as error:
-        say(
+        _fail(
             str(error) or "not enough memory; use fewer documents or clauses, or a higher --min-df."
         )
-        _leave(1)
     except OSError as error:
-        say(_sentence(error))
-        _leave(1)
+        _fail(_sentence(error))
     except (ImportError, ValueError) as error:
-        say(error)
-        _leave(1)
+        _fail(error)
+
+
+def _fail(message: object) -> NoReturn:
+    """Say what went wrong and end; what Control-C has caused is no error of its own."""
+    if interrupts.came():
+        say(_INTERRUPTED)
+        _leave(INTERRUPTED)
+    say(message)
+    _leave(1)
 
 
 def _sentence(error: OSError) -> str:

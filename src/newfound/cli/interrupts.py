@@ -17,7 +17,7 @@ from typing import NoReturn
 
 from newfound.storage.files import remove_unfinished
 
-__all__ = ["INTERRUPTED", "ignore", "leave", "watch"]
+__all__ = ["INTERRUPTED", "came", "ignore", "leave", "watch"]
 
 INTERRUPTED = 130  # the exit status
 _PATIENCE = 2.0  # seconds
@@ -33,6 +33,11 @@ def watch() -> None:
         if hasattr(signal, "SIGALRM"):
             signal.signal(signal.SIGALRM, _remind)
         sys.unraisablehook = _unraisable
+
+
+def came() -> bool:
+    """Return whether Control-C was pressed; a library may have turned it into another error."""
+    return _first is not None
 
 
 def ignore() -> None:
