@@ -27,6 +27,7 @@ from newfound.cli.detect_stream import is_dataset
 from newfound.cli.inputs import Inputs, choose_inputs, join, options_of
 from newfound.cli.options import (
     PATH_HELP,
+    Checkpoint,
     Encoding,
     Force,
     FormatOf,
@@ -44,6 +45,7 @@ from newfound.cli.options import (
     Ranking,
     Report,
     Seed,
+    SkipBad,
     TextColumn,
     Title,
     Top,
@@ -189,18 +191,8 @@ def describe(
             min=2, help="With --stream: documents of each side to learn from; 20,000 by default."
         ),
     ] = None,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="With --stream: a folder to go on from if the run is killed."
-        ),
-    ] = None,
-    skip_bad: Annotated[
-        bool,
-        typer.Option(
-            "--skip-bad", help="With --stream: leave out files and row groups that cannot be read."
-        ),
-    ] = False,
+    checkpoint: Checkpoint = None,
+    skip_bad: SkipBad = False,
     seed: Seed = 0,
     jobs: Jobs = -1,
     json: Json = False,

@@ -13,6 +13,7 @@ from newfound.cli.detect_stream import check_stream, detect_stream, is_dataset
 from newfound.cli.detected import show_found
 from newfound.cli.options import (
     PATH_HELP,
+    Checkpoint,
     Encoding,
     Force,
     FormatOf,
@@ -26,6 +27,7 @@ from newfound.cli.options import (
     Quiet,
     Report,
     Seed,
+    SkipBad,
     TextColumn,
     Title,
     all_stop_words,
@@ -169,18 +171,8 @@ def detect(
     no_reasons: Annotated[
         bool, typer.Option("--no-reasons", help="With --stream: scores only, many times faster.")
     ] = False,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="With --stream: a folder to go on from if the run is killed."
-        ),
-    ] = None,
-    skip_bad: Annotated[
-        bool,
-        typer.Option(
-            "--skip-bad", help="With --stream: leave out files and row groups that cannot be read."
-        ),
-    ] = False,
+    checkpoint: Checkpoint = None,
+    skip_bad: SkipBad = False,
     quiet: Quiet = False,
 ) -> None:
     """Find the incoming documents that are new, learning from known ones only.

@@ -15,6 +15,7 @@ from newfound.sides import SIDES, Names
 
 __all__ = [
     "PATH_HELP",
+    "Checkpoint",
     "Data",
     "Encoding",
     "Force",
@@ -35,6 +36,7 @@ __all__ = [
     "Ranking",
     "Report",
     "Seed",
+    "SkipBad",
     "TextColumn",
     "Title",
     "Top",
@@ -164,6 +166,16 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Suppress progress ba
 Report = Annotated[
     Path | None,
     typer.Option(help="Write a report: one HTML file that works offline."),
+]
+Checkpoint = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="With --stream: a folder to go on from if the run is killed."),
+]
+SkipBad = Annotated[
+    bool,
+    typer.Option(
+        "--skip-bad", help="With --stream: leave out files and row groups that cannot be read."
+    ),
 ]
 KnownName = Annotated[
     str | None,

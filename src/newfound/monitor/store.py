@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from newfound.monitor.records import Alert, Document, Topic, Window
+from newfound.storage.locks import HeldByAnotherError, locked_file
 
 __all__ = ["StateError", "Store"]
 
@@ -323,27 +323,15 @@ class Store:
 
 
 def _lock(path: Path) -> BinaryIO:
-    """Return an open file that only one process can have; the system closes it if that is killed.
+    """Return the lock of a state, which only one monitor can have.
 
     It is a file of its own: to close any handle of a database drops SQLite's locks on it.
     """
-    name = path.with_name(path.name + "-lock")
     try:
-        file = open(name, "ab")  # noqa: SIM115
-    except OSError as error:
-        raise StateError(f"Cannot write the state {path}: {error.strerror}.") from error
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        file.close()
+        return locked_file(path.with_name(path.name + "-lock"))
+    except HeldByAnotherError as error:
         raise StateError(
             f"Another monitor uses the state {path}; stop it first, or name another file."
         ) from error
-    return file
+    except OSError as error:
+        raise StateError(f"Cannot write the state {path}: {error.strerror}.") from error

@@ -11,7 +11,6 @@ import os
 import secrets
 import shutil
 import sqlite3
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from newfound.serve.library import Entry
+from newfound.storage.locks import HeldByAnotherError, locked_file
 
 __all__ = ["ENDED", "RESULT", "Run", "Upload", "Workspace", "WorkspaceError", "now"]
 
@@ -346,20 +346,9 @@ def _ending(name: str) -> str:
 
 
 def _lock(path: Path) -> BinaryIO:
-    """Return an open file that only one process can have; a killed process gives it up."""
-    file = open(path, "ab")  # noqa: SIM115
     try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        file.close()
+        return locked_file(path)
+    except HeldByAnotherError as error:
         raise WorkspaceError(
             f"Another service uses the workspace {path.parent}; stop it first, or name another one."
         ) from error
-    return file
