@@ -597,4 +597,5 @@ def test_a_detector_without_its_texts_judges_the_same_and_learns_no_more(
     with pytest.raises(ValueError, match="cannot learn more: it was saved without"):
         loaded.partial_fit(texts[:5])
     with pytest.raises(ValueError, match="cannot watch a stream: it was saved without"):
-        newfound.Monitor(loaded, every=50)
+        newfound.Monitor(loaded, every=50, state=tmp_path / "watch.db")
+    assert not (tmp_path / "watch.db").exists()

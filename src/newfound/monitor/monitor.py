@@ -106,6 +106,7 @@ class Monitor:
         keep: int = 1000,
     ) -> None:
         settings = make_settings(every, false_alarm_every, fdr, reference, delay, keep)
+        detector.require_held_back_texts("watch a stream")  # before there is a file
         self._store = Store(state)
         try:
             self._begin(detector, settings)

@@ -73,7 +73,6 @@ class Reader:
 
     def known(self) -> Known:
         """Return what the detector knows, as a reference."""
-        self.detector.require_held_back_texts("watch a stream")
         detector, vectorizer = self.detector, self.detector.vectorizer_
         words = Counter(
             {
