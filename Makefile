@@ -11,7 +11,7 @@ PYTEST = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(PARA
 TESTS = --doctest-modules --pyargs tests newfound
 CPPFLAGS_TEST = -S . -DCMAKE_BUILD_TYPE=RelWithDebInfo -DNEWFOUND_CORE_TEST=ON
 
-.PHONY: demo test test-ci law exhaustive test-all coverage lint format stubtest core-test sanitize peers reproduce vendor picture clean
+.PHONY: demo test test-ci law exhaustive test-all coverage lint format stubtest core-test sanitize peers reproduce vendor picture docs clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -86,5 +86,11 @@ picture: $(BIN)/python  ## the README's picture of a report; needs Chromium
 	$(BIN)/pip install --quiet ".[test]"
 	$(BIN)/python tools/picture.py
 
+docs: $(BIN)/python  ## the site, into build/docs; warnings are errors, links are checked, nothing is downloaded
+	$(BIN)/pip install --quiet ".[docs]"
+	$(BIN)/python tools/cli_docs.py
+	$(BIN)/python -m sphinx --fresh-env --fail-on-warning --keep-going --quiet docs build/docs
+	$(BIN)/python tools/check_site.py build/docs
+
 clean:
-	rm -rf build $(VENV)
+	rm -rf build docs/_outside $(VENV)

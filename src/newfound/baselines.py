@@ -8,7 +8,7 @@ matrix : (n_documents, n_words) CSR matrix
 novel : (n_documents,) array of bool
     Which documents are novel.
 
-*Known* and *novel* are the two groups of documents, |D| is the number of documents of both.
+*Known* and *novel* are the two groups of documents, ``|D|`` is the number of documents of both.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class GroupScores(NamedTuple):
 def tfidf_by_group(matrix: Any, novel: ArrayLike) -> GroupScores:
     """Return the paper's TF-IDF of each word in the known and in the novel documents.
 
-    TF-IDF(w) = F(w) / F · log2(|D| / (|D_w| + 1)), where F(w) is the number of occurrences of the
-    word in the group, F the number of all words of the group, and |D_w| the number of documents of
-    both groups that contain the word. Words of nearly all documents score below 0.
+    ``TF-IDF(w) = F(w) / F · log2(|D| / (|D_w| + 1))``, where F(w) is the number of occurrences of
+    the word in the group, F the number of all words of the group, and ``|D_w|`` the number of
+    documents of both groups that contain the word. Words of nearly all documents score below 0.
 
     Examples
     --------

@@ -1,13 +1,13 @@
 """Documents in a Dask data frame: one task for each partition.
 
-```python
-import dask.dataframe as dd
-from newfound.scale import dask as scale
+::
 
-scored = scale.score(dd.read_parquet("data/"), "d.nf", text="message")
-scored.to_parquet("scored/")
-described = scale.describe(dd.read_parquet("data/"), text="message", side="side")
-```
+    import dask.dataframe as dd
+    from newfound.scale import dask as scale
+
+    scored = scale.score(dd.read_parquet("data/"), "d.nf", text="message")
+    scored.to_parquet("scored/")
+    described = scale.describe(dd.read_parquet("data/"), text="message", side="side")
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Documents in a Spark data frame, by `mapInArrow`: no row becomes a Python object on its way.
 
-```python
-from newfound.scale import spark as scale
+::
 
-scored = scale.score(session.read.parquet("data/"), "d.nf", text="message")
-scored.write.parquet("scored/")
-described = scale.describe(session.read.parquet("data/"), text="message", side="side")
-```
+    from newfound.scale import spark as scale
+
+    scored = scale.score(session.read.parquet("data/"), "d.nf", text="message")
+    scored.write.parquet("scored/")
+    described = scale.describe(session.read.parquet("data/"), text="message", side="side")
 """
 
 from __future__ import annotations

@@ -1,0 +1,114 @@
+"""Build the site: ``make docs``. Nothing is loaded from the network, neither here nor by a page."""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import version as installed_version
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+
+project = "newfound"
+author = "the newfound developers"
+copyright = author
+version = release = installed_version("newfound")
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+source_suffix = {".md": "markdown"}
+exclude_patterns = ["_build", "_static"]
+default_role = "py:obj"  # `describe` in a docstring links to the entry of describe
+toc_object_entries_show_parents = "hide"
+
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 4
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # numpydoc sections name the types, in words
+autodoc_default_options = {"members": True, "show-inheritance": False}
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+napoleon_use_ivar = True  # attributes are also properties, with a place of their own
+napoleon_preprocess_types = False
+viewcode_line_numbers = True
+
+html_theme = "furo"
+html_title = "newfound"
+html_static_path = ["_static"]
+html_css_files = ["newfound.css"]
+html_copy_source = False
+html_show_sphinx = False
+pygments_style = "friendly"
+pygments_dark_style = "monokai"
+suppress_warnings: list[str] = []
+
+# Pages that lie outside of docs/, and where they are on the site.
+OUTSIDE = {
+    "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
+    "experiments/README.md": "experiments.md",
+    **{
+        f"benchmarks/results/{path.name}": f"results/{path.name}"
+        for path in sorted((ROOT / "benchmarks/results").glob("*.md"))
+    },
+}
+OUTSIDE = {source: page for source, page in OUTSIDE.items() if (ROOT / source).exists()}
+HERE = "_outside"  # written at each build, not kept
+LINK = re.compile(r"\]\(([^)\s#:]+)(#[^)\s]*)?\)")
+
+
+def write_outside_pages(*_: Any) -> None:
+    """Copy the pages that lie outside of docs/, with links that hold on the site."""
+    for source, page in OUTSIDE.items():
+        target = ROOT / "docs" / HERE / page
+        target.parent.mkdir(parents=True, exist_ok=True)
+        text = relink((ROOT / source).read_text("utf-8"), ROOT / source, target)
+        if not target.exists() or target.read_text("utf-8") != text:
+            target.write_text(text, encoding="utf-8")
+
+
+def relink(text: str, source: Path, target: Path) -> str:
+    """Return a page with each link to a file rewritten for the place that the file has here."""
+
+    def new(match: re.Match[str]) -> str:
+        wanted = (source.parent / match[1]).resolve()
+        if not wanted.is_relative_to(ROOT):
+            return match[0]
+        name = wanted.relative_to(ROOT).as_posix()
+        if name in OUTSIDE:
+            wanted = ROOT / "docs" / HERE / OUTSIDE[name]
+        elif wanted.is_dir() and f"{name}/README.md" in OUTSIDE:
+            wanted = ROOT / "docs" / HERE / OUTSIDE[f"{name}/README.md"]
+        elif not wanted.is_relative_to(ROOT / "docs") and wanted.is_dir():
+            return f"](#nowhere-{name})"  # no page: the build says so
+        path = Path(*[".."] * len(target.parent.relative_to(ROOT).parts))
+        return f"]({(path / wanted.relative_to(ROOT)).as_posix()}{match[2] or ''})"
+
+    return LINK.sub(new, text)
+
+
+def relink_page(app: Any, name: str, content: list[str]) -> None:
+    """Rewrite the links of a page of docs/ that lead out of docs/."""
+    if not name.startswith(HERE):
+        path = ROOT / "docs" / f"{name}.md"
+        content[0] = relink(content[0], path, path)
+
+
+def skip_member(app: Any, what: str, name: str, *_: Any) -> bool | None:
+    """Leave out what scikit-learn adds to every estimator, and how a model is written to a file."""
+    hidden = r"[sg]et_\w+_request|get_metadata_routing|to_state|from_state|from_parts"
+    return True if re.fullmatch(hidden, name) else None
+
+
+def link_pages(app: Any, what: str, name: str, about: Any, options: Any, lines: list[str]) -> None:
+    """Make links of the pages that docstrings name by their path."""
+    lines[:] = [re.sub(r"(`{1,2})docs/([\w-]+)\.md\1", r":doc:`/\2`", line) for line in lines]
+
+
+def setup(app: Any) -> None:
+    """Connect the steps above with the build."""
+    app.connect("autodoc-skip-member", skip_member)
+    app.connect("autodoc-process-docstring", link_pages)
+    app.connect("builder-inited", write_outside_pages)
+    app.connect("source-read", relink_page)
