@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import gzip
 import json
+import sqlite3
 import subprocess
 import sys
 import time
@@ -344,12 +345,47 @@ def test_old_uploads_are_deleted_at_the_start(tmp_path: Path) -> None:
         workspace.upload_path(upload).parent.mkdir()
         workspace.upload_path(upload).write_text("a")
         workspace.put_upload(upload)
-    (tmp_path / "uploads" / "half").mkdir()
+    (tmp_path / "uploads" / workspace.new_id()).mkdir()
     workspace.close()
     workspace = Workspace(tmp_path)
     assert [upload.id for upload in workspace.uploads()] == ["new"]
     assert [path.name for path in (tmp_path / "uploads").iterdir()] == ["new"]
     workspace.close()
+
+
+def test_old_uploads_are_deleted_when_there_is_a_new_one(tmp_path: Path) -> None:
+    with client(tmp_path) as service:
+        with contextlib.closing(sqlite3.connect(tmp_path / "workspace.db")) as db:
+            db.execute("INSERT INTO uploads VALUES ('old', 'a.txt', 1, '2024-01-01T00:00:00Z')")
+            db.commit()
+        (tmp_path / "uploads" / "old").mkdir()
+        answer = service.post("/v1/uploads?name=b.txt", content=b"one\ntwo\n", headers=OCTETS)
+    assert [path.name for path in (tmp_path / "uploads").iterdir()] == [answer.json()["id"]]
+
+
+@pytest.mark.parametrize("name", ["runs", "uploads", "notes"])
+def test_a_folder_of_others_is_no_workspace(tmp_path: Path, name: str) -> None:
+    """What is not known is deleted from a workspace at the start, but never from other folders."""
+    theirs = tmp_path / name / "experiment-1"
+    theirs.mkdir(parents=True)
+    with pytest.raises(WorkspaceError, match=f"has {name}, but no workspace.db"):
+        Workspace(tmp_path)
+    assert theirs.exists()
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_only_what_a_service_has_made_is_deleted_from_a_workspace(tmp_path: Path) -> None:
+    Workspace(tmp_path).close()
+    for name in ("runs", "uploads"):
+        (tmp_path / name / "my notes").mkdir()
+    Workspace(tmp_path).close()
+    assert all((tmp_path / name / "my notes").exists() for name in ("runs", "uploads"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions are others there")
+def test_only_its_owner_can_read_a_workspace(tmp_path: Path) -> None:
+    Workspace(tmp_path / "made" / "workspace").close()
+    assert (tmp_path / "made" / "workspace").stat().st_mode & 0o077 == 0
 
 
 def test_events_end_when_a_run_is_deleted(tmp_path: Path) -> None:
@@ -413,21 +449,24 @@ def test_kill_at_any_point(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("state", ["queued", "running"])
-@pytest.mark.parametrize("complete", [False, True])
-def test_what_a_killed_service_leaves(tmp_path: Path, state: str, complete: bool) -> None:
+@pytest.mark.parametrize("complete", [False, True, None])
+def test_what_a_killed_service_leaves(tmp_path: Path, state: str, complete: bool | None) -> None:
     """The result is written last: with it a run is finished, whatever the index says."""
     workspace = Workspace(tmp_path)
     run = Run(workspace.new_id(), "describe", "left", state)
     folder = workspace.run_folder(run.id)
     folder.mkdir()
     workspace.put_run(run)
-    (tmp_path / "runs" / "half-made").mkdir()
+    half_made = tmp_path / "runs" / workspace.new_id()
+    half_made.mkdir()
     if complete:
         (folder / "result.json").write_text('{"about": {"summary": "Found."}, "data": {}}')
+    elif complete is None:  # damaged
+        (folder / "result.json").write_text('{"about"')
     workspace.close()
     workspace = Workspace(tmp_path)
     left = workspace.run(run.id)
     assert left is not None and left.state == ("finished" if complete else "interrupted")
     assert left.summary == ("Found." if complete else None)
-    assert not (tmp_path / "runs" / "half-made").exists()
+    assert not half_made.exists()
     workspace.close()

@@ -86,6 +86,7 @@ async def inspect(*arguments: str) -> bytes:
 async def upload(request: Request, name: str = "documents.txt") -> Response:
     """Upload a file of documents; the answer has its columns and first rows."""
     workspace = Context.of(request).workspace
+    workspace.delete_old_uploads()  # a service may run for months
     shown = clean_name(name)
     made = Upload(workspace.new_id(), shown, 0, now())
     path = workspace.upload_path(made)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 import shutil
 import sqlite3
@@ -25,6 +26,9 @@ __all__ = ["ENDED", "RESULT", "Run", "Upload", "Workspace", "WorkspaceError", "n
 
 RESULT = "result.json"
 ENDED = ("finished", "failed", "cancelled", "interrupted")
+_INDEX = "workspace.db"
+_FOLDERS = ("runs", "models", "uploads", "monitors")
+_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}")  # see `Workspace.new_id`
 _FORMAT = 1
 _UPLOADS_KEPT = timedelta(days=1)
 _APPLICATION = 0x6E66_7365  # "nfse", in the header of the file
@@ -117,14 +121,16 @@ class Workspace:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         try:
-            for name in ("runs", "models", "uploads", "monitors"):
-                (folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _check_own(folder)
+            for name in _FOLDERS:
+                (folder / name).mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
             raise WorkspaceError(f"Cannot make the workspace {folder}: {error}.") from error
         self._lock = _lock(folder / "lock")
         try:
             self._db = sqlite3.connect(
-                folder / "workspace.db", isolation_level=None, check_same_thread=False, timeout=20
+                folder / _INDEX, isolation_level=None, check_same_thread=False, timeout=20
             )
             self._db.row_factory = sqlite3.Row
             self._open()
@@ -132,7 +138,7 @@ class Workspace:
         except sqlite3.DatabaseError as error:
             self.close()
             raise WorkspaceError(
-                f"{folder / 'workspace.db'} is not a workspace: {error}; name another folder."
+                f"{folder / _INDEX} is not a workspace: {error}; name another folder."
             ) from error
         except BaseException:
             self.close()
@@ -160,15 +166,12 @@ class Workspace:
                 self.end(run, "finished" if self.result(run.id) else "interrupted")
         known = {run.id for run in self.runs()}
         for left in (self.folder / "runs").iterdir():
-            if left.name not in known:  # it was about to be made or deleted
-                shutil.rmtree(left, ignore_errors=True)
-        old = datetime.now(UTC) - _UPLOADS_KEPT
-        for upload in self.uploads():  # runs have their own copies
-            if datetime.fromisoformat(upload.created) < old:
-                self.delete_upload(upload.id)
+            if _ID.fullmatch(left.name) and left.name not in known:
+                shutil.rmtree(left, ignore_errors=True)  # it was about to be made or deleted
+        self.delete_old_uploads()
         uploads = {upload.id for upload in self.uploads()}
         for left in (self.folder / "uploads").iterdir():
-            if left.name not in uploads:
+            if _ID.fullmatch(left.name) and left.name not in uploads:
                 shutil.rmtree(left, ignore_errors=True)
 
     @contextmanager
@@ -231,12 +234,11 @@ class Workspace:
         return self.folder / "runs" / id
 
     def result(self, id: str) -> dict[str, Any] | None:
-        """Return what a run has found, with ``about`` and ``data``; None if it has not finished."""
+        """Return what a run has found, with ``about`` and ``data``, or None."""
         try:
-            text = (self.run_folder(id) / RESULT).read_text(encoding="utf-8")
-        except FileNotFoundError:
+            found: dict[str, Any] = json.loads((self.run_folder(id) / RESULT).read_bytes())
+        except (FileNotFoundError, ValueError):
             return None
-        found: dict[str, Any] = json.loads(text)
         return found
 
     def delete_run(self, id: str) -> None:
@@ -294,6 +296,13 @@ class Workspace:
             (upload.id, upload.name, upload.bytes, upload.created),
         )
 
+    def delete_old_uploads(self) -> None:
+        """Delete the uploads of the day before; runs have their own copies."""
+        old = datetime.now(UTC) - _UPLOADS_KEPT
+        for upload in self.uploads():
+            if datetime.fromisoformat(upload.created) < old:
+                self.delete_upload(upload.id)
+
     def delete_upload(self, id: str) -> None:
         """Delete an upload."""
         self._db.execute("DELETE FROM uploads WHERE id = ?", (id,))
@@ -343,6 +352,19 @@ def _ending(name: str) -> str:
     format = os.path.splitext(base.removesuffix(".gz"))[1].removeprefix(".")
     format = "jsonl" if format == "ndjson" else format
     return (f".{format}" if format in ("txt", *TABLES) else "") + packed
+
+
+def _check_own(folder: Path) -> None:
+    """Raise a `WorkspaceError` for a folder that has files of others; runs are deleted in ours."""
+    if (folder / _INDEX).exists():
+        return
+    for path in folder.iterdir():
+        own = path.name == "lock" or (path.name in _FOLDERS and not any(path.iterdir()))
+        if not own:
+            raise WorkspaceError(
+                f"{folder} has {path.name}, but no {_INDEX}: it is not a workspace. Name an empty "
+                "or a new folder."
+            )
 
 
 def _lock(path: Path) -> BinaryIO:
