@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 from newfound.cli import app as command
 from newfound.serve.guard import Guard
 from newfound.serve.settings import Limits, Settings
+from newfound.serve.workspace import Workspace
 from serve_client import HOST, JSON, TOKEN, client
 
 BODY = {"model": "none", "text": "a"}
@@ -208,6 +209,82 @@ def test_a_slow_body_is_given_up(tmp_path: Path) -> None:
     assert time.monotonic() - began < 5
     assert sent[0]["status"] == 408
     assert (b"connection", b"close") in [(name.lower(), v) for name, v in sent[0]["headers"]]
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [("/v1/score", "application/json"), ("/healthz", "application/json"), ("/v1/score", "x/y")],
+)
+def test_a_refused_request_does_not_hold_its_connection(
+    stranger: httpx.Client, path: str, kind: str
+) -> None:
+    """Else anyone could take all connections, by bodies that never end."""
+    port = stranger.base_url.port or 0
+    with socket.create_connection(("127.0.0.1", port), 10) as slow:
+        lines = (f"POST {path} HTTP/1.1", f"Host: {HOST}", f"Content-Type: {kind}",
+                 "Content-Length: 1000", "", "some")  # fmt: skip
+        slow.sendall("\r\n".join(lines).encode())
+        answer = b""
+        while more := slow.recv(10_000):  # until the service closes the connection
+            answer += more
+        assert answer.startswith((b"HTTP/1.1 401", b"HTTP/1.1 405"))
+
+
+def test_a_connection_is_kept_where_the_body_has_come(service: httpx.Client) -> None:
+    """Cancelling needs no data; what is sent nevertheless has come with the headers."""
+    for _ in range(2):
+        answer = service.post("/v1/jobs/none/cancel", json={})
+        assert answer.status_code == 404
+        assert "connection" not in answer.headers
+
+
+@pytest.mark.parametrize("path", ["/sign-in", "/healthz"])
+def test_strangers_cannot_send_much(stranger: httpx.Client, path: str) -> None:
+    headers = {**JSON, "Host": HOST}
+    answer = stranger.post(path, content=b"{" + b" " * 5000, headers=headers)
+    assert answer.status_code == 413
+
+
+def test_only_files_may_have_the_size_of_files(tmp_path: Path) -> None:
+    limits = Limits(body_bytes=1000, upload_bytes=100_000)
+    with client(tmp_path, limits=limits) as small:
+        body = json.dumps({"text_column": "x" * 2000})
+        answer = small.post("/v1/uploads/none/check", content=body, headers=JSON)
+        assert answer.status_code == 413
+
+
+@pytest.mark.parametrize("path", ["/v1/score", "/v1/uploads?name=a.txt"])
+def test_a_caller_that_goes_away_is_no_error(
+    service: httpx.Client, path: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    port = service.base_url.port or 0
+    kind = "application/json" if "score" in path else "application/octet-stream"
+    with socket.create_connection(("127.0.0.1", port), 10) as leaving:
+        lines = (f"POST {path} HTTP/1.1", f"Host: {HOST}", f"Authorization: Bearer {TOKEN}",
+                 f"Content-Type: {kind}", "Content-Length: 1000", "", "some")  # fmt: skip
+        leaving.sendall("\r\n".join(lines).encode())
+        time.sleep(0.2)
+    route = path.partition("?")[0]
+    counted = f'newfound_requests_total{{method="POST",route="{route}",status="400"}} 1'
+    until = time.monotonic() + 10
+    while counted not in service.get("/metrics").text and time.monotonic() < until:
+        time.sleep(0.05)
+    assert counted in service.get("/metrics").text
+    assert not caplog.records
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no disk that is always full")
+def test_a_full_disk_is_said(
+    service: httpx.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = tmp_path / "full"
+    full.symlink_to("/dev/full")
+    monkeypatch.setattr(Workspace, "model_path", lambda self, id: full)
+    octets = {"Content-Type": "application/octet-stream"}
+    answer = service.post("/v1/models", content=b"x" * 100_000, headers=octets)
+    assert answer.status_code == 507
+    assert "disk" in answer.json()["detail"]
+    assert not full.is_symlink() and Path("/dev/full").exists()
 
 
 def test_slow_headers_are_given_up(service: httpx.Client) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -9,6 +11,7 @@ from importlib.metadata import version
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp
 
 from newfound.serve import api, monitors_api, pages, runs_api, uploads_api
@@ -21,6 +24,8 @@ from newfound.serve.problems import problem_response
 from newfound.serve.settings import Settings
 
 __all__ = ["create_app"]
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def create_app(settings: Settings) -> ASGIApp:
@@ -61,6 +66,9 @@ def create_app(settings: Settings) -> ASGIApp:
         return json_answer(openapi(app))
 
     app.add_exception_handler(HTTPException, _problem)
+    app.add_exception_handler(ClientDisconnect, _gone)
+    app.add_exception_handler(OSError, _full)
+    app.add_exception_handler(sqlite3.OperationalError, _full)
     app.add_exception_handler(RequestValidationError, _misfit)
     app.add_exception_handler(Exception, _failure)
     context.guard = Guard(app, settings)
@@ -84,6 +92,20 @@ async def _misfit(request: Request, error: Exception) -> Response:
     ]
     detail = f"The address is not what the schema says; {defects[0]['detail']}."
     return problem_response(422, detail, None, defects)
+
+
+async def _gone(request: Request, error: Exception) -> Response:
+    """Answer, for the counters, a caller that has gone away before the body was complete."""
+    return problem_response(400, "The body is not complete.")
+
+
+async def _full(request: Request, error: Exception) -> Response:
+    """Answer for a full disk; all else is an error of the service itself."""
+    code = getattr(error, "errno", None) or getattr(error, "sqlite_errorcode", None)
+    full = (sqlite3.SQLITE_FULL,) if isinstance(error, sqlite3.Error) else _FULL
+    if code not in full:
+        raise error
+    return problem_response(507, "The disk with the workspace is full; delete runs or uploads.")
 
 
 async def _failure(request: Request, error: Exception) -> Response:

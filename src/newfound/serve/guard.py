@@ -9,6 +9,7 @@ that a foreign page cannot send without being asked (CORS), and must not come fr
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import hmac
 import time
@@ -28,7 +29,8 @@ __all__ = ["OPEN", "POLICY", "Guard"]
 OPEN = ("/healthz", "/readyz", "/sign-in")  # what needs no token
 _STATIC = "/static/"
 _CHANGES = ("POST", "PUT", "PATCH", "DELETE")
-_UPLOADS = "/v1/uploads"
+_FILES = ("/v1/uploads", "/v1/models")  # where a body is a file
+_OPEN_BYTES = 4096  # of a body of a stranger
 _CONTENT_TYPES = ("application/json", "application/x-ndjson", "application/octet-stream")
 _BYTES_A_TURN = 10 << 20  # of an upload, in `body_seconds`
 POLICY = (
@@ -73,8 +75,9 @@ class Guard:
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
             return
-        guarded = _with_headers(send)
         headers = Headers(scope=scope)
+        body = _Body(receive, self._limit(scope), self.settings.limits.body_seconds, headers)
+        guarded = _with_headers(send, body)
         try:
             answer = self._answer(scope, headers)
         except Problem as problem:
@@ -82,7 +85,7 @@ class Guard:
         if answer is not None:
             await answer(scope, receive, guarded)
             return
-        await self.app(scope, _Body(receive, self._limit(scope), self.settings), guarded)
+        await self.app(scope, body, guarded)
 
     def session_cookie(self) -> Mapping[str, Any]:
         """Return the parameters of the cookie that signs a browser in."""
@@ -164,18 +167,21 @@ class Guard:
             raise _too_large(self._limit(scope))
 
     def _limit(self, scope: Scope) -> int:
+        if scope["path"] in OPEN:
+            return _OPEN_BYTES
         limits = self.settings.limits
-        is_file = scope["path"].startswith((_UPLOADS, "/v1/models"))
-        return limits.upload_bytes if is_file else limits.body_bytes
+        return limits.upload_bytes if scope["path"] in _FILES else limits.body_bytes
 
 
 class _Body:
     """Receives the body of a request, up to a size and within a time."""
 
-    def __init__(self, receive: Receive, limit: int, settings: Settings) -> None:
-        self._receive, self._limit = receive, limit
-        self._seconds, self._n = settings.limits.body_seconds, 0
+    def __init__(self, receive: Receive, limit: int, seconds: float, headers: Headers) -> None:
+        self._receive, self._limit, self._seconds, self._n = receive, limit, seconds, 0
         self._began, self._done = time.monotonic(), False
+        self._announced = (
+            headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+        )
 
     async def __call__(self) -> Message:
         if self._done:
@@ -183,16 +189,26 @@ class _Body:
         allowed = self._seconds * (1 + self._n // _BYTES_A_TURN)
         left = self._began + allowed - time.monotonic()
         try:
-            message = await asyncio.wait_for(self._receive(), max(left, 0.001))
+            async with asyncio.timeout(max(left, 0.001)):
+                message = await self._receive()
         except TimeoutError as error:
             detail = f"The body did not arrive within {allowed:g} s."
             raise Problem(408, detail, {"Connection": "close"}) from error
+        self._done = not message.get("more_body", False)
         if message["type"] == "http.request":
             self._n += len(message.get("body", b""))
-            self._done = not message.get("more_body", False)
             if self._n > self._limit:
                 raise _too_large(self._limit)
         return message
+
+    async def is_there(self) -> bool:
+        """Return whether all of the body has come, without waiting for more of it."""
+        if self._announced and not self._done:
+            with contextlib.suppress(TimeoutError, Problem):
+                async with asyncio.timeout(0):
+                    while not self._done:
+                        await self()
+        return self._done or not self._announced
 
 
 def _too_large(limit: int) -> Problem:
@@ -210,14 +226,20 @@ def _sign_in_first(headers: Headers) -> Response:
     )
 
 
-def _with_headers(send: Send) -> Send:
-    """Add the headers that protect browsers, unless the answer has its own."""
+def _with_headers(send: Send, body: _Body) -> Send:
+    """Add the headers that protect browsers, unless the answer has its own.
+
+    An answer that does not wait for the body ends the connection: it would be kept open by
+    everyone who goes on to send something, as slowly as they like.
+    """
 
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = list(message.get("headers", ()))
             have = {name.lower() for name, _ in headers}
             headers += [(name, value) for name, value in _HEADERS.items() if name not in have]
+            if b"connection" not in have and not await body.is_there():
+                headers.append((b"connection", b"close"))
             message = {**message, "headers": headers}
         await send(message)
 
