@@ -345,6 +345,7 @@ def test_a_class_of_one_document_is_learned_from_with_a_warning(sample):
         (["pay my bill"], None, 0.05, r"is 1 known document with text; alpha=0.05 needs 19 .* \d+"),
         (["pay my bill"] * 60, None, 0.01, r"60 known documents .*alpha=0.01 needs 99"),
         (["a b", "c d"], ["a"], 0.05, r"y has the shape \(1,\) for 2 known documents"),
+        (["a b", "c d"], ["a", 1], 0.05, "mixes texts with other labels, such as 1"),
         (["a b", "c d"], ["a", None], 0.05, "missing label"),
         ("pay my bill", None, 0.05, "single str"),
         ([], None, 0.05, "are 0 known documents"),

@@ -9,7 +9,6 @@ import json
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -308,63 +307,6 @@ def test_progress_events_cancel_queue_and_restart(tmp_path: Path) -> None:
     # Stopped in order: the running job was interrupted, and its process has ended.
     with client(tmp_path, jobs=1) as service:
         assert service.get(f"/v1/jobs/{first}").json()["state"] == "interrupted"
-
-
-def test_events_end_when_the_service_is_stopped(tmp_path: Path) -> None:
-    """A stream that nobody ends would keep the service from stopping."""
-    seen: list[str] = []
-
-    def follow(service: httpx.Client, id: str) -> None:
-        headers = {**service.headers, "Accept": "text/event-stream"}
-        with (
-            httpx.Client(base_url=service.base_url, headers=headers, timeout=60) as other,
-            other.stream("GET", f"/v1/jobs/{id}/events") as events,
-        ):
-            seen.extend(line for line in events.iter_lines() if line.startswith("event"))
-
-    with client(tmp_path, jobs=1) as service:
-        body = {"sample": True, "parameters": LONG}
-        id = service.post("/v1/describe", json=body).json()["id"]
-        following = threading.Thread(target=follow, args=(service, id))
-        following.start()
-        wait_for(lambda: "event: running" in seen)
-    following.join()
-    assert seen[-1] == "event: interrupted"
-    assert not worker(id)
-
-
-def test_no_job_outlives_its_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("newfound.serve.jobs._LINE", 10)  # bytes; what a job says is longer
-    with client(tmp_path, jobs=1) as service:
-        body = {"sample": True, "parameters": LONG}
-        job = ended(service, service.post("/v1/describe", json=body).json()["id"])
-        assert job["state"] == "failed" and "limit" in job["error"]
-        assert not worker(job["id"])
-
-
-def test_the_end_of_a_run_is_noted_when_there_is_room_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("newfound.serve.jobs._PAUSE", 0.01)
-
-    async def end() -> Run | None:
-        workspace = Workspace(tmp_path)
-        jobs, run = Jobs(workspace, Limits()), Run("x", "describe", "x", "running")
-        workspace.put_run(run)
-        index = workspace._db
-        pages = index.execute("PRAGMA page_count").fetchone()[0]
-        index.execute(f"PRAGMA max_page_count = {pages}")  # as on a full disk
-        noting = asyncio.create_task(jobs._end(run, "failed", "x" * 100_000))
-        await asyncio.sleep(0.1)
-        assert not noting.done()
-        index.execute(f"PRAGMA max_page_count = {pages + 100}")
-        await noting
-        found = workspace.run("x")
-        workspace.close()
-        return found
-
-    found = asyncio.run(end())
-    assert found is not None and found.state == "failed"
 
 
 def test_a_job_that_takes_too_long_is_ended(tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from newfound.rules.classifier import RuleClassifier
     from newfound.rules.weighted import WeightedRule
     from newfound.text.documents import DocumentError, Documents, as_documents, read_documents
+    from newfound.text.redaction import redact
     from newfound.text.sample import load_sample
     from newfound.text.vectorizer import TextVectorizer
 
@@ -95,6 +96,7 @@ _HOMES = {
     "plot_curves": "report.plots",
     "plot_words": "report.plots",
     "read_documents": "text.documents",
+    "redact": "text.redaction",
     "save": "models",
     "split_by_date": "description.periods",
     "word_scores": "description.scores",
@@ -143,6 +145,7 @@ __all__ = [
     "plot_curves",
     "plot_words",
     "read_documents",
+    "redact",
     "save",
     "split_by_date",
     "word_scores",

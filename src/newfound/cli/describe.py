@@ -43,6 +43,7 @@ from newfound.cli.options import (
     Preset,
     Quiet,
     Ranking,
+    Redact,
     Report,
     Seed,
     SkipBad,
@@ -176,6 +177,7 @@ def describe(
     keep_copies: Annotated[
         bool, typer.Option("--keep-copies", help="Count every copy of a text as evidence.")
     ] = False,
+    redact: Redact = False,
     stream: Annotated[
         bool,
         typer.Option(
@@ -202,10 +204,11 @@ def describe(
 
     Prints the themes and the words that are new, with the evidence for each, the words that are
     typical of the known documents, words that occur together, and the best rules. Words are ranked
-    by novelty, in standard deviations; above about 2 it is unlikely to be chance. q is the expected
-    share of false discoveries if you stop at that word. A score of 8 means that the word is 8 times
-    as frequent in the rules for novel as in the rules for known. A rule is shown with its precision
-    on documents that no machine was trained on (held out), and the base rate of its side.
+    by novelty, in standard deviations. Above 2 is unlikely to be chance for a single word, but
+    among thousands of words some reach it by chance: q is the expected share of false discoveries
+    if you stop at that word. A score of 8 means that the word is 8 times as frequent in the rules
+    for novel as in the rules for known. A rule is shown with its precision on documents that no
+    machine was trained on (held out), and the base rate of its side.
 
     Documents with dates can be in one file: --documents FILE --date-column NAME, and --dates-from
     DAY to split them, or --by month to describe each month against all before. --documents FILE
@@ -240,7 +243,7 @@ def describe(
         check_outputs(*paths_out.values(), force=force)
         began = perf_counter()
         piles = [
-            read_documents(path, **options, encoding=encoding)
+            read_documents(path, **options, encoding=encoding, redact=redact)
             for path, options in zip(inputs.paths, read_options, strict=True)
             if not stream
         ]
@@ -261,6 +264,7 @@ def describe(
             "ignore": ignore,
             "calendar": calendar or None,
             "fold_copies": False if keep_copies else None,
+            "redact": redact or None,
             "random_state": seed,
             "n_jobs": jobs,
         }

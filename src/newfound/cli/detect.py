@@ -25,6 +25,7 @@ from newfound.cli.options import (
     Lemmatize,
     MoreStopWords,
     Quiet,
+    Redact,
     Report,
     Seed,
     SkipBad,
@@ -66,6 +67,7 @@ _OF_LEARNING = {
     "lemmatize": "is part of the model",
     "stop_words": "is part of the model",
     "ignore": "is part of the model",
+    "redact": "is part of the model",
     "seed": "is part of the model",
 }
 
@@ -132,6 +134,7 @@ def detect(
     lemmatize: Lemmatize = True,
     stop_words: MoreStopWords = None,
     ignore: Ignore = None,
+    redact: Redact = False,
     no_description: Annotated[
         bool,
         typer.Option(
@@ -207,16 +210,20 @@ def detect(
             "n_groups": groups,
             "stop_words": all_stop_words(stop_words, language),
             "ignore": ignore,
+            "redact": redact or None,
         }
         began = perf_counter()
         n_read = len(paths) - (json_lines or stream)  # a stream is read later
-        read = _read(paths[:n_read], read_options[:n_read], encoding, quiet=quiet)
+        read = _read(paths[:n_read], read_options[:n_read], encoding, redact=redact, quiet=quiet)
         seconds = {"reading": perf_counter() - began}
         old = None if known is None else read[0]
         with working(quiet=quiet) as progress:
             began = perf_counter()
             detector = _detector(old, model, given, seed, jobs, progress)
             seconds["learning"] = perf_counter() - began
+            if detector.redact and not redact:
+                read = [documents.redacted() for documents in read]
+                old = None if known is None else read[0]
             if forget_texts:
                 detector.forget_texts()
             if json_lines:
@@ -315,12 +322,17 @@ def _check_options(
 
 
 def _read(
-    paths: list[str], read_options: list[dict[str, Any]], encoding: str | None, *, quiet: bool
+    paths: list[str],
+    read_options: list[dict[str, Any]],
+    encoding: str | None,
+    *,
+    redact: bool,
+    quiet: bool,
 ) -> list[Documents]:
     from newfound.text.documents import read_documents
 
     read = [
-        read_documents(path, **options, encoding=encoding)
+        read_documents(path, **options, encoding=encoding, redact=redact)
         for path, options in zip(paths, read_options, strict=True)
     ]
     if not quiet:

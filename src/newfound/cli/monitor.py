@@ -46,6 +46,12 @@ State = Annotated[
 Number = Annotated[int, typer.Argument(metavar="N", help="Number of the topic.")]
 
 
+_KEEPS_NUMBERS = (
+    "has a detector that keeps numbers, e-mail addresses and URLs; learn it with newfound detect "
+    "--redact --save."
+)
+
+
 @app.callback()
 def watch(
     context: typer.Context,
@@ -104,6 +110,14 @@ def watch(
             help="Command to run for each alert, which is JSON on its standard input. No shell.",
         ),
     ] = None,
+    redact: Annotated[
+        bool,
+        typer.Option(
+            "--redact",
+            help="Only watch with a detector that replaces numbers, e-mail addresses and URLs: one "
+            "that was written by detect --redact --save.",
+        ),
+    ] = False,
     once: Annotated[
         bool, typer.Option("--once", help="End with what is there now; for cron.")
     ] = False,
@@ -141,7 +155,7 @@ def watch(
 
         command = _command(on_alert)
         check_outputs(report, force=force)
-        with _monitor(state, model, settings) as monitor:
+        with _monitor(state, model, settings, redact=redact) as monitor:
             emit = _Emitter(monitor, command, json=json)
             if not quiet:
                 say(_about(monitor))
@@ -181,20 +195,25 @@ def _take(monitor: Monitor, batch: Batch, problem: Any) -> None:
 
 
 @contextmanager
-def _monitor(state: Path | None, model: Path | None, settings: dict[str, Any]) -> Iterator[Monitor]:
-    """Open a state, or begin one with a model."""
+def _monitor(
+    state: Path | None, model: Path | None, settings: dict[str, Any], *, redact: bool = False
+) -> Iterator[Monitor]:
+    """Open a state, or begin one with a model; with `redact` only one that redacts."""
     from newfound.detection.detector import NoveltyDetector
     from newfound.monitor.monitor import Monitor
     from newfound.monitor.store import StateError
 
     given = {name: value for name, value in settings.items() if value is not None}
-    if model is not None:
+    detector = None if model is None else NoveltyDetector.load(model)
+    if redact and detector is not None and not detector.redact:
+        raise ValueError(f"{model} {_KEEPS_NUMBERS}")  # before there is a state
+    if detector is not None:
         if state is not None and state.exists() and not given:
             with Monitor.open(state) as monitor:
-                monitor.check_begun_with(NoveltyDetector.load(model))
+                monitor.check_begun_with(detector)
                 yield monitor
             return
-        monitor = Monitor(NoveltyDetector.load(model), state=state, **given)
+        monitor = Monitor(detector, state=state, **given)
     elif state is None:
         raise StateError("--replay needs --model FILE, or --state FILE of an earlier run.")
     elif not state.exists():
@@ -207,6 +226,8 @@ def _monitor(state: Path | None, model: Path | None, settings: dict[str, Any]) -
     else:
         monitor = Monitor.open(state)
     with monitor:
+        if redact and not monitor.detector.redact:
+            raise ValueError(f"{state} {_KEEPS_NUMBERS}")
         yield monitor
 
 

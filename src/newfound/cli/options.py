@@ -34,6 +34,7 @@ __all__ = [
     "Preset",
     "Quiet",
     "Ranking",
+    "Redact",
     "Report",
     "Seed",
     "SkipBad",
@@ -162,6 +163,14 @@ Jobs = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+Redact = Annotated[
+    bool,
+    typer.Option(
+        "--redact",
+        help="Replace numbers, e-mail addresses and URLs in all texts, before anything is learned, "
+        "kept or shown.",
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Suppress progress bars and messages.")]
 Report = Annotated[
     Path | None,

@@ -57,7 +57,7 @@ def describe(
     ['scored', 'scrum', 'try']
     """
     describer = NoveltyDescriber(**parameters)
-    sides = as_sides(known, novel, dates)
+    sides = as_sides(known, novel, dates, redact=describer.redact)
     texts = [text for documents in sides.values() for text in documents.texts]
     labels = [side for side, documents in sides.items() for _ in documents.texts]
     piles = sides.values()

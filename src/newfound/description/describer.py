@@ -41,6 +41,7 @@ from newfound.table import Table
 from newfound.text.copies import Copies
 from newfound.text.corpus import Corpus
 from newfound.text.documents import as_sides
+from newfound.text.redaction import redact
 from newfound.text.sentences import SentenceFinder
 from newfound.text.validation import check_explainable, labelled_texts
 from newfound.text.vectorizer import TextVectorizer
@@ -94,6 +95,9 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
         comparison of periods; without them, ``set_aside_`` says which words these are.
     fold_copies : bool, optional
         Count copied documents and passages once as evidence; see `newfound.text.copies`.
+    redact : bool, default=False
+        Whether numbers, e-mail addresses and URLs are replaced in all texts that it learns from or
+        explains; see `newfound.redact`.
     shared_low, shared_high : float, optional
         A word that both sides use is known up to the one score, novel from the other on, and
         common in between; 0.25 and 4.
@@ -212,6 +216,7 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
         ignore: str | None = None,
         calendar: bool | None = None,
         fold_copies: bool | None = None,
+        redact: bool = False,
         shared_low: float | None = None,
         shared_high: float | None = None,
         n_jobs: int | None = None,
@@ -238,6 +243,7 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.ignore = ignore
         self.calendar = calendar
         self.fold_copies = fold_copies
+        self.redact = redact
         self.shared_low = shared_low
         self.shared_high = shared_high
         self.n_jobs = n_jobs
@@ -272,7 +278,7 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
         """
         began = perf_counter()
         parameters = self.resolve_parameters()
-        texts, novel, dates = labelled_texts(X, y, dates)
+        texts, novel, dates = labelled_texts(X, y, dates, redact=self.redact)
         machines = new_machines(
             parameters, self.random_state, n_jobs=self.n_jobs, verbose=self.verbose
         )
@@ -335,7 +341,7 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
                 "automata, or fit it again."
             )
         began = perf_counter()
-        texts, novel, dates = labelled_texts(X, y, dates)
+        texts, novel, dates = labelled_texts(X, y, dates, redact=self.redact)
         matrix, least = self.vectorizer_.transform(texts), int(self.parameters_["rule_min_df"])
         training = Training.of(texts, novel, matrix, self.vectorizer_, least)
         for machine in self.machines_:
@@ -451,7 +457,7 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
         self
         """
         check_is_fitted(self, "clauses_")
-        sides = as_sides(known, novel)
+        sides = as_sides(known, novel, redact=self.redact)
         texts = [text for documents in sides.values() for text in documents.texts]
         is_novel = np.arange(len(texts)) >= len(sides["known"])
         matrix = self.vectorizer_.transform(texts)
@@ -478,7 +484,7 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
         check_is_fitted(self, "clauses_")
         check_explainable(text)
         return explain(
-            text,
+            redact(text) if self.redact else text,
             self.vectorizer_,
             self.words_,
             self.clauses_,

@@ -166,7 +166,8 @@ def describe_periods(
     >>> [(period.name, period.describer.words_["word"][0]) for period in found.periods]
     [('2003-04', 'spreads')]
     """
-    whole = _dated(as_documents(documents, **(reading or {})))
+    redact = bool(parameters.get("redact"))
+    whole = _dated(as_documents(documents, redact=redact, **(reading or {})))
     rows = period_rows(whole.dates or (), by)
     days = as_days(whole.dates or ())
     first = parse_date(start, where="The start")

@@ -55,7 +55,7 @@ def describe_values(
     >>> [(value.name, value.describer.words_["word"][0]) for value in found.periods]
     [('health', 'spreads'), ('weather', 'falls')]
     """
-    whole = as_documents(documents, **(reading or {}))
+    whole = as_documents(documents, redact=bool(parameters.get("redact")), **(reading or {}))
     if whole.labels is None:
         raise DocumentError(f"{whole.source} has no labels; name their column.")
     sizes = Counter(whole.labels)

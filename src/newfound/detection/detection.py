@@ -195,7 +195,9 @@ def detect(
     Detection
     """
     describer = _new_describer(detector, description) if describe else None
-    documents = texts if isinstance(texts, Documents) else as_documents(texts)
+    documents = as_documents(texts, redact=detector.redact)
+    if known is not None:
+        known = detector.redacted(known)
 
     def scored(n: int) -> None:
         if progress is not None:
@@ -290,6 +292,7 @@ def _new_describer(detector: NoveltyDetector, parameters: Mapping[str, Any]) -> 
         "n_jobs": detector.n_jobs,
         **_left_out(detector),
         **parameters,
+        "redact": detector.redact,  # the texts are split into words before they are described
     }
     settings.setdefault("random_state", detector.seed_)
     describer = NoveltyDescriber(**settings)

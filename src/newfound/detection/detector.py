@@ -39,6 +39,7 @@ from newfound.detection.verdict import Verdict
 from newfound.machine.clauses import EpochInfo
 from newfound.storage.fields import Fields
 from newfound.storage.model_file import load_model, save_model
+from newfound.text.redaction import redact_all
 from newfound.text.vectorizer import TextVectorizer
 
 __all__ = ["NOVEL", "NoveltyDetector"]
@@ -98,6 +99,9 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
         Whether a word of five letters or more that neither a known document nor the dictionary has
         is read as the known word that is one letter away. Turn it off if new names differ from
         known ones by a letter.
+    redact : bool, default=False
+        Whether numbers, e-mail addresses and URLs are replaced in all texts that it learns from,
+        scores, explains or keeps; see `newfound.redact`.
     max_features : int, default=300000
         The maximum number of words and pairs; the most frequent ones are kept.
     n_jobs : int or None, default=None
@@ -153,6 +157,7 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
         lemmatize: bool = True,
         ignore: str | None = None,
         correct_typos: bool = True,
+        redact: bool = False,
         max_features: int | None = 300_000,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -171,6 +176,7 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
         self.lemmatize = lemmatize
         self.ignore = ignore
         self.correct_typos = correct_typos
+        self.redact = redact
         self.max_features = max_features
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -220,7 +226,10 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
         new_classifier(self.get_params(deep=False), 0).check_parameters()
         self.seed_ = self._draw_seed()
         texts, labels = known_texts(X, y)
-        given = None if held_back is None else known_texts(held_back, None)[0]
+        texts = self.redacted(texts)
+        given = None
+        if held_back is not None:
+            given = self.redacted(known_texts(held_back, None)[0])
         if given is None:
             n_held_back(len(texts), alpha, self.held_back)
         else:
@@ -277,7 +286,7 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
                 raise ValueError(
                     "There is no known document with text to learn from; pass at least 1."
                 )
-            return self._grow(texts, labels)
+            return self._grow(self.redacted(texts), labels)
 
     def _grow(self, texts: list[str], labels: NDArray[Any] | None) -> Self:
         """Learn more known documents; nobody else may do so meanwhile, or one call is lost."""
@@ -372,7 +381,7 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
     def rule_votes(self, texts: Iterable[str]) -> NDArray[np.int64]:
         """Return the weights of the rules that match, added up, a column for each class."""
         self._check_fitted()
-        return self.scorer_.votes(self.scorer_.read(texts))
+        return self.scorer_.votes(self.scorer_.read(self.redacted(texts)))
 
     def explain(self, text: str) -> Verdict:
         """Explain why a text is known or novel.
@@ -389,7 +398,7 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
             smallest set of words found without which the text would be known.
         """
         self._check_fitted()
-        return explain(self.scorer_, self.calibration_, text)
+        return explain(self.scorer_, self.calibration_, *self.redacted([text]))
 
     def detect(self, texts: Any, **options: Any) -> Detection:
         """Find the novel texts, describe them against the known ones, and group them.
@@ -454,7 +463,11 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
     def score_texts(self, texts: Iterable[str]) -> Scores:
         """Return the scores of texts: novelty, its five parts, and the nearest class."""
         self._check_fitted()
-        return self.scorer_.score_texts(texts)
+        return self.scorer_.score_texts(self.redacted(texts) if self.redact else texts)
+
+    def redacted(self, texts: Iterable[str]) -> list[str]:
+        """Return texts as the detector reads them: redacted, if it has `redact`."""
+        return redact_all(texts) if self.redact else list(texts)
 
     def _p_values(self, scores: Scores) -> NDArray[np.float64]:
         return self.calibration_.p_values(scores.novelty, scores.nearest, scores.has_words)

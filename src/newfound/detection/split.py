@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from newfound.detection.calibration import held_back_needed
 from newfound.detection.groups import characteristic, group_bags
+from newfound.machine.validation import check_one_type
 from newfound.text.documents import with_text
 from newfound.text.readers import is_missing
 from newfound.text.validation import check_several
@@ -57,6 +58,7 @@ def known_texts(X: Iterable[str], y: ArrayLike | None) -> tuple[list[str], NDArr
     # Of the labels as given: among texts, NumPy writes a missing number as the text "nan".
     if isinstance(y, Iterable) and any(map(is_missing, y)):
         raise ValueError("y has a missing label; leave that document out, or name its class.")
+    check_one_type(y)
     if labels is not None and NOVEL in labels.tolist():
         raise ValueError(f"y has a class {NOVEL!r}, which stands for what is new; rename it.")
     kept = dict(with_text(texts))

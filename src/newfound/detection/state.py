@@ -165,9 +165,11 @@ def _storable(text: str) -> str:
 
 def _parameters(fields: Fields, names: Iterable[str]) -> dict[str, Any]:
     parameters = parameters_from_state(fields, names)
+    added = {"redact"} - set(fields)  # files of older versions do not have it
     for name in names:
-        fields.value(name)
-    for name in ("classwise", "lemmatize", "correct_typos"):
+        if name not in added:
+            fields.value(name)
+    for name in {"classwise", "lemmatize", "correct_typos", "redact"} - added:
         fields.boolean(name)
     check_alpha(parameters["alpha"])
     check_share(parameters["held_back"])

@@ -130,10 +130,8 @@ def _place(matrix: Any, at: int) -> tuple[int, int]:
     return int(np.searchsorted(matrix.indptr, at, side="right")) - 1, int(matrix.indices[at])
 
 
-def encode_labels(
-    y: ArrayLike, n_documents: int, at_least: int = 2
-) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """Return the sorted classes of y, and for each document the index of its class."""
+def check_one_type(y: object) -> None:
+    """Raise a `ValueError` for texts among other labels: NumPy would turn them all into texts."""
     if isinstance(y, list | tuple):
         texts = sum(isinstance(label, str) for label in y)
         if 0 < texts < len(y):
@@ -141,6 +139,13 @@ def encode_labels(
             raise ValueError(
                 f"y mixes texts with other labels, such as {other!r}; pass labels of one type."
             )
+
+
+def encode_labels(
+    y: ArrayLike, n_documents: int, at_least: int = 2
+) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """Return the sorted classes of y, and for each document the index of its class."""
+    check_one_type(y)
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = column_or_1d(labels, warn=True)

@@ -60,6 +60,7 @@ class Reader:
         if not texts:
             return []
         detector = self.detector
+        texts = detector.redacted(texts)  # the state keeps some of them
         scores = detector.score_texts(texts)
         calibration = detector.calibration_
         p_values = calibration.p_values(scores.novelty, scores.nearest, scores.has_words)

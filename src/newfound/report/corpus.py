@@ -41,7 +41,7 @@ def gather(
     corpus = describer.corpus_
     if known is None:
         return corpus
-    piles = as_sides(known, novel)
+    piles = as_sides(known, novel, redact=describer.redact)
     texts = [*piles["known"].texts, *piles["novel"].texts]
     more: dict[str, Any] = {"sources": {side: pile_data(pile) for side, pile in piles.items()}}
     if all(map(_has_names, piles.values())):

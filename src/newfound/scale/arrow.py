@@ -7,8 +7,9 @@ from importlib import import_module
 from typing import Any
 
 from newfound.text.readers import DocumentError
+from newfound.text.redaction import redact_all
 
-__all__ = ["check_text_column", "pyarrow", "texts_of"]
+__all__ = ["check_text_column", "pyarrow", "redact_batch", "texts_of"]
 
 
 def pyarrow(module: str = "") -> Any:
@@ -66,3 +67,16 @@ def texts_of(batch: Any, name: str) -> list[str | None]:
     check_text_column(batch.schema, name, "The batch")
     texts: list[str | None] = batch.column(batch.schema.get_field_index(name)).to_pylist()
     return texts
+
+
+def redact_batch(batch: Any, name: str) -> Any:
+    """Return a record batch with the texts of a column redacted; see `newfound.redact`.
+
+    Examples
+    --------
+    >>> redact_batch(pyarrow().record_batch({"text": ["room 12", None]}), "text").to_pydict()
+    {'text': ['room [#]', None]}
+    """
+    place = batch.schema.get_field_index(name)
+    texts = pyarrow().array(redact_all(texts_of(batch, name)), batch.schema.field(place).type)
+    return batch.set_column(place, batch.schema.field(place), texts)

@@ -37,7 +37,7 @@ from newfound.description.themes import Themes
 from newfound.machine.committee import rule_columns
 from newfound.rules import ClauseTable
 from newfound.scale.counting import count_batch, counts_schema
-from newfound.scale.engines import Batches, Engine
+from newfound.scale.engines import Batches, Engine, Redacted
 from newfound.scale.sampling import draw_sample
 from newfound.scale.statistics import KEYS, Plan, Statistics, statistics_batch, statistics_schema
 from newfound.text.calendar import calendar_terms
@@ -133,6 +133,8 @@ def describe_with(
     chosen = describer.resolve_parameters()
     if tuple(chosen["ngram_range"]) != (1, 1):
         raise ValueError("ngram_range: pairs of words are not counted batch by batch; use (1, 1).")
+    if describer.redact:
+        engine = Redacted(engine, text)
     if sample < 2:
         raise ValueError(f"sample={sample!r}: expected at least 2 documents of each side.")
     begin("Counting words")

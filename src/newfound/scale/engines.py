@@ -7,14 +7,15 @@ engine has to do; the sums are of whole numbers, so that their order does not ma
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any, Protocol
 
-from newfound.scale.arrow import pyarrow
+from newfound.scale.arrow import pyarrow, redact_batch
 from newfound.scale.checkpoint import Checkpoint
 from newfound.scale.workers import map_batches
 
-__all__ = ["Batches", "Engine", "add_up"]
+__all__ = ["Batches", "Engine", "Redacted", "add_up"]
 
 _AT_ONCE = 16  # results that are kept until they are added up
 
@@ -41,6 +42,30 @@ class Engine(Protocol):
         pyarrow.Table
             Sorted by the keys.
         """
+
+
+class Redacted:
+    """An engine whose documents are redacted before anything is done with them.
+
+    Parameters
+    ----------
+    engine : Engine
+        Runs the passes.
+    text : str
+        The column with the texts.
+    """
+
+    def __init__(self, engine: Engine, text: str) -> None:
+        self.engine, self.text = engine, text
+
+    def sums(self, work: Work, schema: Any, keys: Sequence[str]) -> Any:
+        """Return the sums of a pass; see `Engine`."""
+        return self.engine.sums(partial(_on_redacted, work, self.text), schema, keys)
+
+
+def _on_redacted(work: Work, text: str, batch: Any) -> Any:
+    """Do the work of a pass on a redacted batch; a function of the module, to be pickled."""
+    return work(redact_batch(batch, text))
 
 
 def add_up(tables: Iterable[Any], schema: Any, keys: Sequence[str]) -> Any:

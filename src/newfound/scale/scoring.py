@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from newfound.detection.detector import NoveltyDetector
-from newfound.scale.arrow import pyarrow, texts_of
+from newfound.scale.arrow import pyarrow, redact_batch, texts_of
 from newfound.scale.workers import map_batches
 from newfound.text.documents import Documents
 from newfound.text.readers import DocumentError
@@ -113,6 +113,8 @@ def score_batch(
     """
     pa = pyarrow()
     schema = scored_schema(batch.schema, detector, reasons=reasons)
+    if detector.redact:
+        batch = redact_batch(batch, text)
     texts = texts_of(batch, text)
     rows = np.array([i for i, value in enumerate(texts) if value and not value.isspace()], np.int64)
     found = _columns(detector, [texts[i] or "" for i in rows.tolist()], reasons=reasons)

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import json
 import os
-import sqlite3
 import sys
 from collections.abc import AsyncIterator
 from typing import Any
@@ -19,7 +18,6 @@ __all__ = ["Jobs"]
 
 _LINE = 1 << 20  # bytes that a job may print in a line
 _GRACE = 5.0  # seconds that a job has to end
-_PAUSE = 5.0  # seconds between two attempts to write to the index
 
 
 class Jobs:
@@ -69,8 +67,6 @@ class Jobs:
 
     async def submit(self, run: Run) -> Run:
         """Add a job whose folder is ready; a 429 if too many wait."""
-        if self._closed:
-            raise Problem(503, "The service is being stopped.", {"Retry-After": "10"})
         self.check_room()
         self.workspace.put_run(run)
         self._waiting.append(run.id)
@@ -132,9 +128,8 @@ class Jobs:
         if self._task is not None:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
-        while self._waiting:
-            self.workspace.end(self.run(self._waiting.pop()), "interrupted")
-        await self._tell()
+        for id in self._waiting:
+            self.workspace.end(self.run(id), "interrupted")
 
     def _differs(self, id: str, last: Run) -> bool:
         found = self.workspace.run(id)
@@ -152,27 +147,17 @@ class Jobs:
             self._running = self._waiting.pop(0)
             run = self.run(self._running)
             run.state, run.started, run.attempts = "running", now(), run.attempts + 1
+            self.workspace.put_run(run)
+            await self._tell()
             try:
-                self.workspace.put_run(run)
-                await self._tell()
                 state, error = await self._do(run)
             except Exception as failure:
-                state, error = "failed", f"The job could not be run: {failure}"
+                state, error = "failed", f"The job could not be started: {failure}"
             self._progress.pop(run.id, None)
             self._cancelled.discard(run.id)
             self._running = self._process = None
-            await self._end(run, state, error)
+            self.workspace.end(run, state, error)
             await self._tell()
-
-    async def _end(self, run: Run, state: str, error: str | None) -> None:
-        """Note how a run has ended; where the disk is full, when it no longer is."""
-        while True:
-            try:
-                return self.workspace.end(run, state, error)
-            except sqlite3.OperationalError:
-                if self._closed:
-                    return None  # the next start notes that it was interrupted
-                await asyncio.sleep(_PAUSE)
 
     async def _do(self, run: Run) -> tuple[str, str | None]:
         """Run the process of a job; return how it has ended."""
@@ -186,16 +171,15 @@ class Jobs:
                 start_new_session=True,  # Control-C is for the service, which ends its jobs
             )  # fmt: skip
         process, told = self._process, dict[str, Any]()
-        if run.id in self._cancelled or self._closed:
+        if run.id in self._cancelled:
             await _stop(process)
         try:
             async with asyncio.timeout(self.limits.job_seconds):
                 await self._listen(run, process, told)
                 status = await process.wait()
         except TimeoutError:
+            await _stop(process)
             return "failed", f"The job took more than {self.limits.job_seconds:g} s, the limit."
-        finally:
-            await _stop(process)  # no job outlives its run
         if self._closed:
             return "interrupted", None
         if run.id in self._cancelled:
@@ -227,8 +211,6 @@ class Jobs:
 
 async def _stop(process: asyncio.subprocess.Process) -> None:
     """End a process, by force if it does not end; its files are written completely or not."""
-    if process.returncode is not None:
-        return
     with contextlib.suppress(ProcessLookupError):
         process.terminate()
         try:

@@ -26,7 +26,6 @@ from newfound.serve.api import json_answer
 from newfound.serve.compare import compare
 from newfound.serve.context import Context
 from newfound.serve.guard import POLICY
-from newfound.serve.monitors import UNREADABLE
 from newfound.serve.openapi import openapi, operations
 from newfound.serve.problems import Problem
 from newfound.serve.requests import ColumnsRequest, ExplainRequest, SignInRequest, json_body
@@ -250,12 +249,16 @@ async def compared(request: Request) -> Response:
 async def monitors(request: Request) -> Response:
     """Show all monitors."""
     context = Context.of(request)
-    shown = await context.monitors.states()
+    shown = []
+    for entry in context.monitors.entries():
+        shown.append(
+            await context.monitors.use(
+                entry["id"],
+                lambda one, entry=entry: context.monitors.state(entry, one),  # type: ignore[misc]
+            )
+        )
     models = [entry for entry in context.library.entries() if entry.kind == "detector"]
-    return _page(
-        "monitors.html", "Monitor", "/monitors",
-        monitors=shown, models=models, unreadable=UNREADABLE["summary"],
-    )  # fmt: skip
+    return _page("monitors.html", "Monitor", "/monitors", monitors=shown, models=models)
 
 
 @router.get("/monitors/{id}")

@@ -32,6 +32,7 @@ from newfound.text.readers import (
     is_missing,
     make_record,
 )
+from newfound.text.redaction import redact_all
 
 __all__ = [
     "MAX_DOCUMENT_BYTES",
@@ -53,6 +54,7 @@ _KEPT = {
     "utf-16": "in UTF-16",
     "utf-32": "in UTF-32",
     "repaired": "with half a surrogate pair, replaced by a question mark",
+    "redacted": "redacted",
 }
 
 
@@ -76,7 +78,7 @@ class Documents:
         folder ``hidden`` and ``table`` files and folders that are links (``linked folder``). Kept:
         a ``duplicate`` of an earlier document, unless `duplicates_dropped`; lines or files
         ``recoded`` from Windows-1252; files in ``utf-16`` or ``utf-32``; documents ``repaired``
-        that had half a surrogate pair.
+        that had half a surrogate pair, or ``redacted``.
     duplicates_dropped : bool
         Whether duplicates were left out.
     dates : tuple of datetime.date or None
@@ -122,6 +124,21 @@ class Documents:
         }
         return replace(self, **chosen, found={})
 
+    def redacted(self) -> Self:
+        """Return the documents with numbers, e-mail addresses and URLs replaced; see `redact`.
+
+        Ids and labels stay as they are.
+
+        Examples
+        --------
+        >>> as_documents(["room 12", "a match"]).redacted().texts
+        ('room [#]', 'a match')
+        """
+        texts = tuple(redact_all(self.texts))
+        n = sum(old != new for old, new in zip(self.texts, texts, strict=True))
+        found = {**self.found, "redacted": self.found.get("redacted", 0) + n} if n else self.found
+        return replace(self, texts=texts, found=found)
+
     def summary(self) -> str:
         """Return one line that says what was read, and what was left out and why."""
         left_out = {kind: n for kind, n in self.found.items() if kind not in _KEPT}
@@ -147,6 +164,7 @@ def read_documents(
     encoding: str | None = None,
     format: str | None = None,
     drop_duplicates: bool = False,
+    redact: bool = False,
 ) -> Documents:
     r"""Read the documents of a folder, a file, or standard input.
 
@@ -171,6 +189,8 @@ def read_documents(
         "txt".
     drop_duplicates : bool, default=False
         Leave out a document with the same text as an earlier one, apart from white space.
+    redact : bool, default=False
+        Replace numbers, e-mail addresses and URLs in the texts; see `newfound.redact`.
 
     Raises
     ------
@@ -194,7 +214,7 @@ def read_documents(
     if reader.guessed is not None:
         source = f"{documents.source} (column {reader.guessed!r})"
         documents = replace(documents, source=source)
-    return documents
+    return documents.redacted() if redact else documents
 
 
 def stream_documents(
@@ -225,6 +245,7 @@ def as_documents(
     date_column: str | None = None,
     dates: Iterable[Any] | None = None,
     drop_duplicates: bool = False,
+    redact: bool = False,
 ) -> Documents:
     """Return the documents of a Python object.
 
@@ -233,7 +254,7 @@ def as_documents(
     obj : iterable of str, frame, series or Documents
         The texts. A frame or series of any library that narwhals supports will do, such as pandas,
         polars or pyarrow. A missing value (None, NaN) is an empty document.
-    text_column, label_column, date_column, drop_duplicates
+    text_column, label_column, date_column, drop_duplicates, redact
         As in `read_documents`.
     dates : iterable, optional
         The date of each document, if they are not in a column.
@@ -249,7 +270,8 @@ def as_documents(
     {'blank': 1}
     """
     if isinstance(obj, Documents):
-        return obj if dates is None else replace(obj, dates=_as_many(dates, len(obj)))
+        given = obj if dates is None else replace(obj, dates=_as_many(dates, len(obj)))
+        return given.redacted() if redact else given
     kind = type(obj).__name__
     if isinstance(obj, str | bytes | os.PathLike):
         raise DocumentError(
@@ -273,7 +295,8 @@ def as_documents(
         records = (
             record._replace(date=day, dated=True) for record, day in zip(found, days, strict=True)
         )
-    return _collect(records, f"a {kind}", Counter(), drop_duplicates)
+    documents = _collect(records, f"a {kind}", Counter(), drop_duplicates)
+    return documents.redacted() if redact else documents
 
 
 def _as_many(dates: Iterable[Any], n: int) -> Dates:
@@ -286,7 +309,11 @@ def _as_many(dates: Iterable[Any], n: int) -> Dates:
 
 
 def as_sides(
-    known: object, novel: object, dates: tuple[Iterable[Any], Iterable[Any]] | None = None
+    known: object,
+    novel: object,
+    dates: tuple[Iterable[Any], Iterable[Any]] | None = None,
+    *,
+    redact: bool = False,
 ) -> dict[str, Documents]:
     """Return the documents of both sides by side; an error names the side.
 
@@ -296,6 +323,8 @@ def as_sides(
         What `as_documents` takes.
     dates : pair of iterables, optional
         The dates of the documents of each side.
+    redact : bool, default=False
+        As in `read_documents`.
 
     Examples
     --------
@@ -305,7 +334,7 @@ def as_sides(
     sides = {}
     for side, documents, days in zip(SIDES, (known, novel), dates or (None, None), strict=True):
         try:
-            sides[side] = as_documents(documents, dates=days)
+            sides[side] = as_documents(documents, dates=days, redact=redact)
         except ValueError as error:
             raise DocumentError(f"{side}: {error}") from error
     return sides

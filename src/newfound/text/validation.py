@@ -14,6 +14,7 @@ from newfound.sides import SIDES
 from newfound.text.dates import Dates, parse_dates
 from newfound.text.documents import DocumentError, is_frame, with_text
 from newfound.text.readers import is_missing
+from newfound.text.redaction import redact_all
 from newfound.text.tokenized import TokenizedTexts
 
 __all__ = [
@@ -79,7 +80,11 @@ def _each_checked(texts: Iterable[str]) -> Iterator[str]:
 
 
 def labelled_texts(
-    X: Iterable[str], y: ArrayLike, dates: Iterable[Any] | None = None
+    X: Iterable[str],
+    y: ArrayLike,
+    dates: Iterable[Any] | None = None,
+    *,
+    redact: bool = False,
 ) -> tuple[Sequence[str], NDArray[np.bool_], Dates | None]:
     """Return the texts that are not blank, which of them are novel, and their dates.
 
@@ -91,6 +96,9 @@ def labelled_texts(
         "known" or "novel" for each, or 0 and 1 (novel).
     dates : iterable, optional
         The date of each.
+    redact : bool, default=False
+        Whether to redact the texts, as `newfound.redact` does. `TokenizedTexts` are given as they
+        are to be read.
 
     Returns
     -------
@@ -125,6 +133,7 @@ def labelled_texts(
     if not isinstance(texts, TokenizedTexts):
         kept = dict(with_text(texts))
         texts, novel = list(kept.values()), novel[list(kept)]
+        texts = redact_all(texts) if redact else texts
         days = None if days is None else tuple(days[place] for place in kept)
     for side, n in zip(SIDES, (int((~novel).sum()), int(novel.sum())), strict=True):
         if n < 2:
