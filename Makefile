@@ -82,7 +82,7 @@ reproduce: $(BIN)/python  ## the paper's experiments into experiments/results; n
 vendor:  ## fetch the JavaScript that reports and their tests carry, exact versions, checked
 	$(PYTHON) tools/vendor.py
 
-picture: $(BIN)/python  ## the README's picture of a report; needs Chromium
+picture: $(BIN)/python  ## the pictures of reports in the README and the tutorial; needs Chromium
 	$(BIN)/pip install --quiet ".[test]"
 	$(BIN)/python tools/picture.py
 

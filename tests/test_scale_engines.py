@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -199,6 +201,30 @@ def test_spark_descriptions_are_those_of_one_machine(session, piles, description
         data = session.createDataFrame(rows, "message string, pile string").repartition(n)
         found = scale.describe(data, text="message", side="pile", sample=60, **QUICK)
         assert parts_of(found) == description
+
+
+@pytest.mark.exhaustive
+def test_the_spark_pages_run(session, detector, frame, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    detector.save("tickets.nf")
+    detector.save("d.nf")
+    days = ["2026-04-01", "2026-05-02"] * (len(frame) // 2)
+    frame.assign(day=days).to_parquet("messages")
+    frame.to_parquet("data")
+    names = {"session": session}
+    pages = Path(__file__).resolve().parents[1] / "docs"
+    for page in ("scale.md", "howto/spark.md"):
+        if not (pages / page).exists():
+            pytest.skip("the pages are not beside the tests")
+        text = (pages / page).read_text("utf-8")
+        blocks = re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+        for code in blocks:
+            if "spark" in code or page == "howto/spark.md":
+                quick = ", ".join(f"{name}={value}" for name, value in QUICK.items())
+                code = code.replace("sample=5000", f"sample=60, {quick}")
+                # Java keeps the folder in which it was started.
+                exec(code.replace('parquet("', f'parquet("{tmp_path}/'), names)
+    assert names["novel"] > 0 and Path("may.html").exists() and Path("may.nf").exists()
 
 
 def python_workers(session: Any) -> list[int]:

@@ -6,7 +6,7 @@
     from newfound.scale import dask as scale
 
     scored = scale.score(dd.read_parquet("data/"), "d.nf", text="message")
-    scored.to_parquet("scored/")
+    scored.to_parquet("scored/", schema=None)
     described = scale.describe(dd.read_parquet("data/"), text="message", side="side")
 """
 
