@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import weakref
 from collections import Counter
@@ -23,6 +24,7 @@ from newfound.scale import Source, count_batch, score, score_batch
 from newfound.scale.counting import add_counts
 from newfound.scale.sources import is_dataset
 from newfound.scale.tally import Tally
+from newfound.scale.workers import map_batches
 from newfound.scale.writing import row_writer
 from newfound.text.vectorizer import TextVectorizer
 
@@ -243,6 +245,21 @@ def test_bad_input_is_one_sentence_with_its_place(tmp_path):
             list(Source([str(tmp_path / name)], text_column="text"))
         assert said in str(error.value) and name in str(error.value)
         assert "\n" not in str(error.value) and str(error.value).endswith(".")
+
+
+def test_a_file_that_vanishes_is_told(tmp_path):
+    for name in "ab":
+        pq.write_table(pa.table({"text": ["a b"]}), tmp_path / f"{name}.parquet")
+    source = Source(tmp_path)
+    (tmp_path / "b.parquet").unlink()
+    with pytest.raises(newfound.DocumentError) as told_so:
+        list(source)
+    assert str(told_so.value) == f"There is no file {tmp_path / 'b.parquet'}."
+
+
+def test_a_killed_process_is_told():
+    with pytest.raises(ChildProcessError, match="was killed, probably because memory ran out"):
+        list(map_batches(os._exit, [9, 9, 9], 2))
 
 
 def test_bad_input_can_be_skipped_and_is_counted(tmp_path):

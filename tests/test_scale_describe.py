@@ -260,6 +260,8 @@ print(len(seen), seen[0])
     same(newfound.NoveltyDescriber.load(tmp_path / "d.nf"), sampled)
     with pytest.raises(ValueError, match="has the checkpoint of other documents or options"):
         Checkpoint(tmp_path / "kept", {"a": 2})
+    with pytest.raises(ValueError, match=r"has other files, such as all\.parquet; name an empty"):
+        Checkpoint(tmp_path, {"a": 1})
     (tmp_path / "kept" / "pass-1.parquet").write_bytes(b"PAR1")
     with pytest.raises(ValueError, match=r"pass-1\.parquet is damaged; remove it"):
         Checkpoint(tmp_path / "kept", {"a": 1}).load(1, pa.schema([]))
@@ -307,6 +309,7 @@ def test_the_command_describes_folders_of_parquet(table, sampled, tmp_path):
         (("--sample", 9), "--sample is for --stream"),
         (("--checkpoint", "kept"), "--checkpoint is for --stream"),
         (("--stream", "--pairs"), "pairs are not counted in a stream"),
+        (("--stream", "--date-column", "day"), "a stream has no curves over time"),
     ],
 )
 def test_options_of_streams_are_told_apart(tmp_path, options, said):
@@ -316,3 +319,22 @@ def test_options_of_streams_are_told_apart(tmp_path, options, said):
         "describe", "--known", tmp_path / "old.txt", "--novel", tmp_path / "new.txt", *options
     )
     assert done.exit_code == 2 and said in " ".join(done.stderr.replace("│", " ").split())
+
+
+def test_the_command_splits_a_stream_by_dates(table, sampled, tmp_path):
+    days = {"known": "2024-04-30", "novel": "2024-05-01"}
+    dates = [days[side] for side in table["side"].to_pylist()]
+    dated = table.select(["text"]).append_column("day", pa.array(dates))
+    undated = pa.table({"text": ["a text without a date"], "day": pa.array([None], pa.string())})
+    pq.write_table(pa.concat_tables([dated, undated]), tmp_path / "all.parquet")
+    options = ("--machines", 3, "--n-clauses", 40, "--T", 10, "--epochs", 3, "--seed", 1)
+    file = tmp_path / "all.parquet"
+    split = ("--documents", file, "--date-column", "day", "--stream", "--sample", 120)
+    asked = ("describe", *split, *options, "--jobs", 1, "--dates-from")
+    kept = ("--checkpoint", tmp_path / "kept")
+    done = run(*asked, "2024-05", *kept, "--save", tmp_path / "d.nf", "--json")
+    assert done.exit_code == 0, done.stderr
+    same(newfound.NoveltyDescriber.load(tmp_path / "d.nf"), sampled)
+    assert json.loads(done.stdout)["known"]["found"]["undated"] == 1
+    other = run(*asked, "2024-04-30", *kept)
+    assert other.exit_code == 1 and "other documents or options" in other.stderr

@@ -8,6 +8,7 @@ import shutil
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +153,41 @@ def test_a_dask_frame_without_text_is_told(detector, frame):
         scale.score(data, detector)
     with pytest.raises(newfound.DocumentError, match="holds int64, not text"):
         scale.score(data, detector, text="n")
+    with pytest.raises(newfound.DocumentError, match="has no column 'side'; it has: n, message"):
+        scale.describe(data, text="message")
+
+
+def dying_once(path: Path) -> Callable[[Any], Any]:
+    """Return a function that kills the process in which it is first called, and then no more.
+
+    A function within another one is sent to workers as it is, not by the name of its module.
+    """
+    name = str(path)
+
+    def work(given: Any) -> Any:
+        try:
+            with open(name, "x") as file:
+                file.write(str(os.getpid()))
+        except FileExistsError:
+            return given
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    return work
+
+
+@pytest.mark.exhaustive
+def test_dask_descriptions_survive_a_killed_worker(client, piles, description, tmp_path):
+    import dask.dataframe as dd
+
+    from newfound.scale import dask as scale
+
+    data = dd.from_pandas(piles, npartitions=5)
+    client.run(os.getpid)
+    dying = data.map_partitions(dying_once(tmp_path / "victim"), meta=data._meta)
+    found = scale.describe(dying, text="message", side="pile", sample=60, **QUICK)
+    assert parts_of(found) == description
+    victim = int((tmp_path / "victim").read_text())
+    assert victim not in client.run(os.getpid).values()
 
 
 @pytest.fixture(scope="module")
@@ -225,6 +261,19 @@ def test_the_spark_pages_run(session, detector, frame, tmp_path, monkeypatch):
                 # Java keeps the folder in which it was started.
                 exec(code.replace('parquet("', f'parquet("{tmp_path}/'), names)
     assert names["novel"] > 0 and Path("may.html").exists() and Path("may.nf").exists()
+
+
+@pytest.mark.exhaustive
+def test_spark_descriptions_survive_a_killed_worker(session, piles, description, tmp_path):
+    from newfound.scale import spark as scale
+
+    rows = [(None if pd.isna(text) else text, pile) for text, pile in piles.itertuples(index=False)]
+    data = session.createDataFrame(rows, "message string, pile string").repartition(5)
+    die = dying_once(tmp_path / "victim")
+    dying = data.mapInArrow(lambda batches: map(die, batches), data.schema)
+    found = scale.describe(dying, text="message", side="pile", sample=60, **QUICK)
+    assert parts_of(found) == description
+    assert int((tmp_path / "victim").read_text()) not in python_workers(session)
 
 
 def python_workers(session: Any) -> list[int]:

@@ -234,7 +234,7 @@ def describe(
     check_distinct(paths_out, {**paths_in, "--stop-words": stop_words}, outputs)
     check_table_format(*outputs)
     streaming = StreamOptions(sample, skip_bad, checkpoint)
-    stream = is_stream(inputs, streaming, stream=stream, pairs=pairs)
+    stream = is_stream(inputs, streaming, stream=stream, pairs=pairs, date_column=date_column)
     read_options = options_of(_as_tables(inputs), text_column, format, date_column)
     with outcome():
         from newfound.text.documents import read_documents
@@ -281,8 +281,9 @@ def describe(
         new: Documents | StreamedPile
         if stream:
             describer, (old, new) = describe_stream(
-                inputs, read_options, encoding, streaming, parameters, quiet=quiet
-            )
+                inputs, read_options, encoding, streaming, parameters,
+                dates_from=dates_from, quiet=quiet,
+            )  # fmt: skip
         else:
             old, new = piles if documents is None else _split(piles[0], dates_from)
             describer = _fit(old, new, parameters, names, quiet=quiet)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import cycle, islice
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -12,11 +13,11 @@ import typer
 
 from newfound.cli.console import say, working
 from newfound.cli.detect_stream import is_dataset
+from newfound.sides import SIDES
 
 if TYPE_CHECKING:
     from newfound.cli.inputs import Inputs
     from newfound.description.describer import NoveltyDescriber
-    from newfound.scale.sources import Source
 
 __all__ = ["StreamOptions", "StreamedPile", "describe_stream", "is_stream"]
 
@@ -42,7 +43,9 @@ class StreamedPile:
         return self.n
 
 
-def is_stream(inputs: Inputs, options: StreamOptions, *, stream: bool, pairs: bool) -> bool:
+def is_stream(
+    inputs: Inputs, options: StreamOptions, *, stream: bool, pairs: bool, date_column: str | None
+) -> bool:
     """Return whether documents are to be streamed; reject options that do not go together."""
     stream = stream or any(map(is_dataset, inputs.paths))
     if not stream:
@@ -51,8 +54,16 @@ def is_stream(inputs: Inputs, options: StreamOptions, *, stream: bool, pairs: bo
                 option = "--" + name.replace("_", "-")
                 raise typer.BadParameter(f"{option} is for --stream; give --stream, too.")
         return False
-    if inputs.by is not None or len(inputs.paths) != 2 or "-" in inputs.paths:
-        raise typer.BadParameter("--stream is for files of --known and --novel documents.")
+    if inputs.by is not None or len(inputs.paths) > 2 or "-" in inputs.paths:
+        raise typer.BadParameter(
+            "--stream is for files of --known and --novel documents, or of --documents with "
+            "--dates-from."
+        )
+    if date_column is not None and len(inputs.paths) == 2:
+        raise typer.BadParameter(
+            "--date-column: a stream has no curves over time; leave it out, or pass --documents "
+            "with --dates-from."
+        )
     if pairs:
         raise typer.BadParameter("--pairs: pairs are not counted in a stream; leave out --pairs.")
     return True
@@ -65,24 +76,29 @@ def describe_stream(
     options: StreamOptions,
     parameters: dict[str, Any],
     *,
+    dates_from: str | None,
     quiet: bool,
 ) -> tuple[NoveltyDescriber, list[StreamedPile]]:
-    """Describe the documents of two paths, and say what was read."""
+    """Describe the documents of two paths, or of one by their dates; say what was read."""
     from newfound.scale.checkpoint import Checkpoint
+    from newfound.scale.dated import DatedSides
     from newfound.scale.describing import SAMPLE, describe_with
     from newfound.scale.engines import Batches
     from newfound.scale.sources import BATCH, Sides, Source
 
     sources = [
         Source(path, text_column=given["text_column"], format=given["format"], encoding=encoding,
-               skip_bad=options.skip_bad)
+               date_column=given.get("date_column"), skip_bad=options.skip_bad)
         for path, given in zip(inputs.paths, read_options, strict=True)
     ]  # fmt: skip
-    sides, sample = Sides(*sources), options.sample or SAMPLE
+    sides: Sides | DatedSides
+    sides = Sides(*sources) if dates_from is None else DatedSides(sources[0], dates_from)
+    sample = options.sample or SAMPLE
     checkpoint = None
     if options.checkpoint is not None:
         asked = {name: value for name, value in parameters.items() if name != "n_jobs"}
-        run = {"files": sides.fingerprint(), "options": read_options, "parameters": asked}
+        run = {"files": sides.fingerprint(), "options": read_options, "parameters": asked,
+               "dates_from": dates_from}  # fmt: skip
         checkpoint = Checkpoint(options.checkpoint, {**run, "sample": sample, "batch": BATCH})
     began = perf_counter()
     with working(quiet=quiet) as progress:
@@ -102,8 +118,18 @@ def describe_stream(
         describer = describe_with(
             engine, text="text", side="side", sample=sample, step=step, **parameters
         )
-    piles = [_pile(*each, describer) for each in zip(inputs.paths, ("known", "novel"), sources,
-                                                     strict=True)]  # fmt: skip
+    piles = [
+        StreamedPile(path, describer.n_documents_[side], dict(source.found))
+        for path, side, source in zip(
+            islice(cycle(inputs.paths), 2), SIDES, islice(cycle(sources), 2), strict=True
+        )
+    ]
+    if isinstance(sides, DatedSides):
+        undated = {"undated": sides.undated} if sides.undated else {}
+        piles = [
+            replace(piles[0], found={**piles[0].found, **undated}),
+            replace(piles[1], found={}),
+        ]
     if not quiet:
         n, seconds = sum(map(len, piles)), perf_counter() - began
         for source in sources:
@@ -115,7 +141,3 @@ def describe_stream(
         say(f"described {n:,} documents in {seconds:,.0f} s; rules and themes are learned from "
             f"{learned:,} of them.")  # fmt: skip
     return describer, piles
-
-
-def _pile(path: str, side: str, source: Source, describer: NoveltyDescriber) -> StreamedPile:
-    return StreamedPile(path, describer.n_documents_[side], dict(source.found))

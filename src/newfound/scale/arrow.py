@@ -9,7 +9,7 @@ from typing import Any
 from newfound.text.readers import DocumentError
 from newfound.text.redaction import redact_all
 
-__all__ = ["check_text_column", "pyarrow", "redact_batch", "texts_of"]
+__all__ = ["check_column", "check_text_column", "pyarrow", "redact_batch", "texts_of"]
 
 
 def pyarrow(module: str = "") -> Any:
@@ -40,14 +40,19 @@ def check_text_column(schema: Any, name: str, where: str) -> None:
     ...
     newfound.text.readers.DocumentError: The column 'text' of a.parquet holds int64, not text.
     """
-    places = schema.get_all_field_indices(name)
+    kind = schema.field(check_column(schema, name, where)).type
+    if not _is_text(kind):
+        raise DocumentError(f"The column {name!r} of {where} holds {kind}, not text.")
+
+
+def check_column(schema: Any, name: str, where: str) -> int:
+    """Return the place of the one column of this name; else raise a `DocumentError`."""
+    places: list[int] = schema.get_all_field_indices(name)
     if not places:
         raise DocumentError(f"{where} has no column {name!r}; it has: {_names(schema.names)}.")
     if len(places) > 1:
         raise DocumentError(f"{where} has several columns called {name!r}; rename them.")
-    kind = schema.field(places[0]).type
-    if not _is_text(kind):
-        raise DocumentError(f"The column {name!r} of {where} holds {kind}, not text.")
+    return places[0]
 
 
 def _is_text(kind: Any) -> bool:

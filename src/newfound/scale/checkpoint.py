@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -29,26 +30,34 @@ class Checkpoint:
     folder : path
         Created if it does not exist.
     run : mapping
-        What tells this run from others, as plain data: its documents and its parameters.
+        What tells this run from others, as plain data: its documents and its parameters. The
+        version of newfound does, too.
 
     Raises
     ------
     CheckpointError
-        If the folder has the checkpoint of another run.
+        If the folder has the checkpoint of another run, or other files.
     """
 
     def __init__(self, folder: str | os.PathLike[str], run: dict[str, Any]) -> None:
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-        described = json.dumps(run, sort_keys=True, default=str)
+        told_apart = {**run, "newfound": version("newfound")}
+        described = json.dumps(told_apart, sort_keys=True, default=str)
         path = self.folder / "run.json"
         if not path.exists():
+            others = [name for name in os.listdir(folder) if not name.startswith(".")]
+            if others:
+                raise CheckpointError(
+                    f"{folder} has other files, such as {min(others)}; name an empty or a new "
+                    "folder."
+                )
             with replacing(path) as temporary:
                 temporary.write_text(described, encoding="utf-8")
         elif path.read_text(encoding="utf-8") != described:
             raise CheckpointError(
-                f"{folder} has the checkpoint of other documents or options; remove it, or name "
-                "another folder."
+                f"{folder} has the checkpoint of other documents or options, or of another "
+                "version; remove it, or name another folder."
             )
 
     def _path(self, number: int) -> Path:

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.scale.arrow import pyarrow, texts_of
+from newfound.scale.arrow import check_column, pyarrow, texts_of
 from newfound.text.encoding import Encoder, Occurrences
 from newfound.text.lemmas import Capitals
-from newfound.text.readers import DocumentError
 from newfound.text.validation import is_novel
 
 __all__ = ["add_counts", "count_batch", "counts_schema", "sides_of"]
@@ -83,10 +82,7 @@ def count_batch(batch: Any, *, text: str = "text", side: str = "side") -> Any:
 
 def sides_of(batch: Any, side: str) -> NDArray[np.bool_]:
     """Return which rows of a batch are novel, by the column that says their side."""
-    if side not in batch.schema.names:
-        names = ", ".join(batch.schema.names)
-        raise DocumentError(f"The batch has no column {side!r}; it has: {names}.")
-    values = batch.column(batch.schema.get_field_index(side)).to_pylist()
+    values = batch.column(check_column(batch.schema, side, "The batch")).to_pylist()
     novel = {value: is_novel(value) for value in set(values)}
     return np.array([novel[value] for value in values], bool)
 

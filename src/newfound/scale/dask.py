@@ -21,7 +21,7 @@ from newfound.description.describer import NoveltyDescriber
 from newfound.detection.detector import NoveltyDetector
 from newfound.scale.arrow import check_text_column, pyarrow
 from newfound.scale.describing import SAMPLE, describe_with
-from newfound.scale.engines import add_up
+from newfound.scale.engines import FrameEngine, add_up
 from newfound.scale.scoring import Model, load_detector, score_batch, scored_schema
 from newfound.scale.sources import BATCH
 
@@ -104,27 +104,23 @@ def describe(
     NoveltyDescriber
         The same bits as `newfound.scale.describe` returns, for any number of partitions.
     """
-    check_text_column(pyarrow().Schema.from_pandas(dataframe._meta), text, "The data frame")
-    engine = _Frame(dataframe[[text, side]])
+    schema = pyarrow().Schema.from_pandas(dataframe._meta, preserve_index=False)
+    engine = _Frame(dataframe, schema, text=text, side=side)
     return describe_with(engine, text=text, side=side, sample=sample, **parameters)
 
 
-class _Frame:
-    """Runs passes over a Dask data frame; see `newfound.scale.engines.Engine`."""
+class _Frame(FrameEngine):
+    """Runs passes over a Dask data frame."""
 
-    def __init__(self, dataframe: Any) -> None:
-        self.dataframe = dataframe
-
-    def sums(self, work: Callable[[Any], Any], schema: Any, keys: Sequence[str]) -> Any:
+    def collect(self, work: Callable[[Any], Any], schema: Any, keys: list[str]) -> Any:
         """Return the sums of a pass."""
         sent = _dask().delayed(work, pure=False)
         meta = schema.empty_table().to_pandas()
         parts = self.dataframe.map_partitions(
             _sum_partition, sent, schema, tuple(keys), meta=meta, enforce_metadata=False
         )
-        added = parts.groupby(list(keys), sort=False).sum().compute().reset_index()
-        table = pyarrow().Table.from_pandas(added[schema.names], schema, preserve_index=False)
-        return add_up([table], schema, keys)
+        added = parts.groupby(keys, sort=False).sum().compute().reset_index()
+        return pyarrow().Table.from_pandas(added, preserve_index=False)
 
 
 def _sum_partition(frame: Any, work: Callable[[Any], Any], schema: Any, keys: Sequence[str]) -> Any:

@@ -6,16 +6,17 @@ engine has to do; the sums are of whole numbers, so that their order does not ma
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any, Protocol
 
-from newfound.scale.arrow import pyarrow, redact_batch
+from newfound.scale.arrow import check_column, check_text_column, pyarrow, redact_batch
 from newfound.scale.checkpoint import Checkpoint
 from newfound.scale.workers import map_batches
 
-__all__ = ["Batches", "Engine", "Redacted", "add_up"]
+__all__ = ["Batches", "Engine", "FrameEngine", "Redacted", "add_up"]
 
 _AT_ONCE = 16  # results that are kept until they are added up
 
@@ -78,6 +79,39 @@ def add_up(tables: Iterable[Any], schema: Any, keys: Sequence[str]) -> Any:
     named = pa.Table.from_arrays([c.cast(f.type) for c, f in zip(columns, schema, strict=True)],
                                  schema=schema)  # fmt: skip
     return named.sort_by([(name, "ascending") for name in keys])
+
+
+class FrameEngine(ABC):
+    """Runs passes over a data frame of an engine, which adds up before anything comes back.
+
+    Parameters
+    ----------
+    dataframe : data frame of the engine
+        A row for each document.
+    schema : pyarrow.Schema
+        Its columns.
+    text, side : str
+        The columns with the texts and with the side of each document; nothing else is read.
+
+    Raises
+    ------
+    DocumentError
+        If it does not have these columns, or the first does not hold text.
+    """
+
+    def __init__(self, dataframe: Any, schema: Any, *, text: str, side: str) -> None:
+        check_text_column(schema, text, "The data frame")
+        check_column(schema, side, "The data frame")
+        self.dataframe = dataframe[[text, side]]
+
+    def sums(self, work: Work, schema: Any, keys: Sequence[str]) -> Any:
+        """Return the sums of a pass; see `Engine`."""
+        table = self.collect(work, schema, list(keys))
+        return add_up([table.select(schema.names).cast(schema)], schema, keys)
+
+    @abstractmethod
+    def collect(self, work: Work, schema: Any, keys: list[str]) -> Any:
+        """Return the sums as a table with the columns of the schema, as the engine has them."""
 
 
 class Batches:

@@ -166,7 +166,7 @@ class Source:
         """Return name, size and time of the last change of the files."""
         found = []
         for file in self.files:
-            with _told(f"{file} cannot be read"):
+            with _told(file, f"{file} cannot be read"):
                 status = os.stat(file)
             found.append((os.path.abspath(file), status.st_size, status.st_mtime_ns))
         return found
@@ -214,7 +214,7 @@ class Source:
         """Iterate over the records of a Parquet file, some at a time."""
         unread = _Unread()
         with self._skipping("files", unread):
-            with _told(f"{file} is not a complete Parquet file"):
+            with _told(file, f"{file} is not a complete Parquet file"):
                 table = pyarrow("parquet").ParquetFile(file)
             with table:
                 unread.rows = table.metadata.num_rows
@@ -223,7 +223,8 @@ class Source:
                 for number in range(table.metadata.num_row_groups):
                     group = _Unread(table.metadata.row_group(number).num_rows)
                     size, where = group.rows, f"{file}, row group {number}"
-                    with self._skipping("row groups", group), _told(f"{where}, cannot be read"):
+                    told = _told(file, f"{where}, cannot be read")
+                    with self._skipping("row groups", group), told:
                         for batch in self._batches_of_group(table, number, columns):
                             start, group.rows = first + size - group.rows, group.rows - len(batch)
                             yield _records(batch, columns, name, start, where)
@@ -317,14 +318,14 @@ def _batched(records: Iterator[Record]) -> Iterator[list[Record]]:
 
 
 @contextmanager
-def _told(what: str) -> Iterator[None]:
-    """Turn errors of Arrow and of the system into a `DocumentError` of one sentence."""
+def _told(file: str, what: str) -> Iterator[None]:
+    """Turn errors of Arrow and of the system about a file into a `DocumentError`, a sentence."""
     try:
         yield
     except DocumentError:
         raise
     except FileNotFoundError as error:
-        raise DocumentError(f"There is no file {error.filename or what.split(',')[0]}.") from error
+        raise DocumentError(f"There is no file {error.filename or file}.") from error
     except (OSError, ValueError, TypeError, NotImplementedError, pyarrow().ArrowException) as error:
         reason = " ".join(str(error).split())[:200].rstrip(".")
         raise DocumentError(f"{what}: {reason}.") from error

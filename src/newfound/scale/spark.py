@@ -11,14 +11,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from typing import Any
 
 from newfound.description.describer import NoveltyDescriber
 from newfound.scale.arrow import check_text_column, pyarrow
 from newfound.scale.describing import SAMPLE, describe_with
-from newfound.scale.engines import add_up
+from newfound.scale.engines import FrameEngine
 from newfound.scale.scoring import Model, load_detector, score_batch, scored_schema
 
 __all__ = ["describe", "score"]
@@ -97,26 +97,20 @@ def describe(
         The same bits as `newfound.scale.describe` returns, for any number of partitions.
     """
     schema = _types().to_arrow_schema(dataframe.schema)
-    check_text_column(schema, text, "The data frame")
-    engine = _Frame(dataframe.select(text, side))
+    engine = _Frame(dataframe, schema, text=text, side=side)
     return describe_with(engine, text=text, side=side, sample=sample, **parameters)
 
 
-class _Frame:
-    """Runs passes over a Spark data frame; see `newfound.scale.engines.Engine`."""
+class _Frame(FrameEngine):
+    """Runs passes over a Spark data frame."""
 
-    def __init__(self, dataframe: Any) -> None:
-        self.dataframe = dataframe
-
-    def sums(self, work: Callable[[Any], Any], schema: Any, keys: Sequence[str]) -> Any:
+    def collect(self, work: Callable[[Any], Any], schema: Any, keys: list[str]) -> Any:
         """Return the sums of a pass; Spark adds up those of a task before it sends them."""
         sent = self.dataframe.sparkSession.sparkContext.broadcast(work)
         values = [name for name in schema.names if name not in keys]
         parts = self.dataframe.mapInArrow(_worker(sent), _types().from_arrow_schema(schema))
         added = parts.groupBy(*keys).sum(*values).toArrow()
-        columns = [added.column(name if name in keys else f"sum({name})") for name in schema.names]
-        arrays = [column.cast(field.type) for column, field in zip(columns, schema, strict=True)]
-        return add_up([pyarrow().Table.from_arrays(arrays, schema=schema)], schema, keys)
+        return added.rename_columns([*keys, *values])
 
 
 def _worker(sent: Any) -> MapBatches:

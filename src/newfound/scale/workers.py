@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
 from typing import Any, TypeVar
 
@@ -45,6 +46,11 @@ def map_batches(
     n_jobs : int or None, default=None
         Number of processes; None is 1, -1 one for each core.
 
+    Raises
+    ------
+    ChildProcessError
+        If a process was killed, as by a system that runs out of memory.
+
     Examples
     --------
     >>> list(map_batches(len, [[1], [2, 3]]))
@@ -66,6 +72,11 @@ def map_batches(
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+    except BrokenProcessPool as error:
+        raise ChildProcessError(
+            "A process that read documents was killed, probably because memory ran out; use fewer "
+            "jobs. With a checkpoint, the run goes on where it was."
+        ) from error
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 

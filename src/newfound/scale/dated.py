@@ -1,0 +1,66 @@
+"""Dated documents as a stream of two sides: earlier ones are known, the others novel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from newfound.scale.arrow import pyarrow
+from newfound.scale.sources import Source
+from newfound.sides import SIDES
+from newfound.text.dates import parse_date
+
+__all__ = ["DatedSides"]
+
+
+class DatedSides:
+    """Dated documents as one stream, with the columns ``text`` and ``side``.
+
+    Parameters
+    ----------
+    documents : Source
+        With a ``date_column``; documents without a date are left out.
+    start : str, date or timestamp
+        The first day of the novel documents; a month stands for its first day.
+
+    Attributes
+    ----------
+    undated : int
+        How many were left out, once the batches are read.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import pyarrow as pa, pyarrow.parquet as pq
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> table = pa.table({"text": ["a war", "a virus", "a try"],
+    ...                   "date": ["2003-03-31", "2003-04-01", None]})
+    >>> pq.write_table(table, os.path.join(folder.name, "news.parquet"))
+    >>> sides = DatedSides(Source(folder.name, date_column="date"), "2003-04")
+    >>> [row for batch in sides for row in batch.to_pylist()]
+    [{'text': 'a war', 'side': 'known'}, {'text': 'a virus', 'side': 'novel'}]
+    >>> sides.undated
+    1
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, documents: Source, start: object) -> None:
+        first = parse_date(start, where="The start")
+        if first is None:
+            raise ValueError("The start is missing; pass a date such as 2003-04-01.")
+        self.documents, self.first, self.undated = documents, first, 0
+
+    def __iter__(self) -> Iterator[Any]:
+        """Read the documents, and iterate over the batches."""
+        pa, pc = pyarrow(), pyarrow("compute")
+        self.undated = 0
+        for batch in self.documents:
+            self.undated += batch.column("date").null_count
+            dated = batch.filter(pc.is_valid(batch.column("date")))
+            novel = pc.greater_equal(dated.column("date"), pa.scalar(self.first, pa.date32()))
+            sides = pc.if_else(novel, SIDES[1], SIDES[0])
+            yield pa.RecordBatch.from_arrays([dated.column("text"), sides], names=["text", "side"])
+
+    def fingerprint(self) -> list[tuple[str, int, int]]:
+        """Return name, size and time of the last change of all files."""
+        return self.documents.fingerprint()
