@@ -526,7 +526,8 @@ def test_long_documents_are_judged_by_their_neighbours_more():
         scorer = NoveltyDetector(alpha=0.2, n_clauses=4, epochs=1, random_state=0)
         scorer = scorer.fit(texts, np.repeat(names, 12)).scorer_
         held_out = scorer.read([" ".join(rng.choice(known.texts, n)) for _ in range(100)])
-        parts = scorer._parts(held_out)[0]
+        parts = scorer.score(held_out).parts / scorer.scales.scale  # but for the centres
+        parts += scorer.scales.centres(held_out.n_words)
         spread = (parts - scorer.measure_scales(held_out).centres(held_out.n_words)).std(axis=0)
         weights[n] = scorer.measure_scales(held_out).scale * spread
     assert weights[1] == pytest.approx([1.5, 1.0, 1.0, 1.0, 1.5])

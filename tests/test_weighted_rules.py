@@ -37,11 +37,7 @@ def matching(ands: list[tuple[int, ...]], documents: NDArray[np.bool_]) -> list[
 
 
 @pytest.mark.parametrize("most", [1, 2, 4, 16])
-@pytest.mark.parametrize("cells", [1, 300, 16_000_000])
-def test_an_and_matches_the_documents_that_have_all_its_words(
-    most: int, cells: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(weighted, "_MAX_CELLS", cells)
+def test_an_and_matches_the_documents_that_have_all_its_words(most: int) -> None:
     ands, documents = drawn(most, most)
     rows = sp.csr_array(documents)
     found = Conjunctions(ands, N_WORDS).matching(rows.indptr, rows.indices)

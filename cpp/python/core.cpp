@@ -1,6 +1,7 @@
 // The extension module newfound._core.
 #include "kernels.hpp"
 #include "machine.hpp"
+#include "text_scorer.hpp"
 
 using namespace newfound;
 using newfound::python::PyMachine;
@@ -22,4 +23,5 @@ NB_MODULE(_core, m) {
       nb::arg("boost_true_positive") = false, nb::arg("max_literals") = 0, nb::arg("seed") = 0,
       nb::arg("focus") = 0, nb::arg("weighted") = false, nb::arg("negations") = true);
   newfound::python::bind_methods(machine);
+  newfound::python::bind_text_scorer(m);
 }

@@ -53,3 +53,90 @@ class Machine:
     def set_counters(
         self, position: NDArray[np.uint32], draws: NDArray[np.uint64], epochs: int
     ) -> None: ...
+
+class Conjunctions:
+    def __init__(
+        self, begin: NDArray[np.int64], words: NDArray[np.int32], n_words: int
+    ) -> None: ...
+    def matching(
+        self, indptr: NDArray[np.int64], indices: NDArray[np.int32]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
+
+class Rules:
+    def __init__(
+        self,
+        ands: Conjunctions,
+        weight_begin: NDArray[np.int64],
+        weight_class: NDArray[np.int32],
+        weight: NDArray[np.int64],
+        squares: NDArray[np.float64],
+        base: NDArray[np.int64],
+        base_square: float,
+        unit: float,
+        alone: NDArray[np.float64],
+        learned: NDArray[np.int32],
+    ) -> None: ...
+
+class TextScorer:
+    def __init__(
+        self,
+        rarity: NDArray[np.float64],
+        is_pair: NDArray[np.bool_],
+        rate: NDArray[np.float64],
+        counts: NDArray[np.float32],
+        weights: NDArray[np.float32],
+        intercepts: NDArray[np.float32],
+        sizes: NDArray[np.int64],
+        unseen_rarity: float,
+        unseen_surprise: float,
+        prior: float,
+        elsewhere: float,
+        class_begin: NDArray[np.int64],
+        classes: NDArray[np.int32],
+        document_begin: NDArray[np.int64],
+        places: NDArray[np.int32],
+        values: NDArray[np.float32],
+        n_nearest: int,
+        rules: Rules | None = None,
+    ) -> None: ...
+    def parts(
+        self,
+        indptr: NDArray[np.int64],
+        terms: NDArray[np.int32],
+        unseen_indptr: NDArray[np.int64],
+        unseen: NDArray[np.int32],
+        unseen_pairs: NDArray[np.int64],
+        n_pairs: NDArray[np.int64],
+        weights: NDArray[np.float32] | None,
+        squares: NDArray[np.float64] | None,
+        by_rules: bool,
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.uint8]]: ...
+    def shares(
+        self,
+        terms: NDArray[np.int32],
+        unseen: NDArray[np.int32],
+        unseen_pairs: int,
+        weights: NDArray[np.float32] | None,
+        squares: NDArray[np.float64] | None,
+        nearest: int,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]: ...
+    def smallest_removal(
+        self,
+        words: NDArray[np.int32],
+        columns: NDArray[np.int32],
+        numbers: NDArray[np.int64],
+        unseen_place: NDArray[np.int32],
+        weights: NDArray[np.float32] | None,
+        squares: NDArray[np.float64] | None,
+        pair_keys: NDArray[np.int64],
+        pair_columns: NDArray[np.int32],
+        centre: NDArray[np.float64],
+        scale: NDArray[np.float64],
+        low: float,
+        high: float,
+        threshold: NDArray[np.float64],
+        by_rules: bool,
+        tried: NDArray[np.int32],
+        most: int,
+        candidates: int,
+    ) -> list[int] | None: ...

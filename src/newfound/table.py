@@ -270,6 +270,15 @@ class AsTable:
 
 def jsonable(value: Any) -> Any:
     """Return a value as JSON can hold it; a number that is not finite becomes None."""
+    kind = type(value)  # most values are of these kinds; the checks below take longer
+    if kind is str or kind is int or kind is bool or value is None:
+        return value
+    if kind is float:
+        return value if math.isfinite(value) else None
+    if kind is dict:
+        return {key: jsonable(inner) for key, inner in value.items()}
+    if kind is tuple or kind is list:
+        return [jsonable(inner) for inner in value]
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if isinstance(value, float):

@@ -107,6 +107,7 @@ class Calibration:
         rest = ~np.isin(nearest, self.own)
         # A class that is nearest to no held-back document is compared with all of them.
         self._shared = np.sort(scores[rest] if rest.any() else scores)
+        self._thresholds = np.zeros(0)  # by class, when they are first asked for
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -149,6 +150,13 @@ class Calibration:
         """Return the threshold of each text, given its nearest class."""
         by_class = {k: self.threshold(k) for k in np.unique(nearest).tolist()}
         return np.array([by_class[k] for k in nearest.tolist()], dtype=np.float64)
+
+    def thresholds_of(self, n_classes: int) -> NDArray[np.float64]:
+        """Return the threshold of each of so many classes."""
+        found = self._thresholds
+        if len(found) != n_classes:
+            found = self._thresholds = np.array([self.threshold(k) for k in range(n_classes)])
+        return found
 
     def threshold(self, nearest: int) -> float:
         """Return the score above which a text with this nearest class is novel."""

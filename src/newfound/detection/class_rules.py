@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -12,40 +12,17 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from newfound import _core
 from newfound.machine.clauses import EpochInfo
 from newfound.rules import Rule
 from newfound.rules.classifier import RuleClassifier
 from newfound.rules.weighted import WeightedRules
 
-__all__ = ["ClassRules", "RuleScores", "learn_rules", "new_classifier"]
+__all__ = ["ClassRules", "learn_rules", "new_classifier"]
 
 _NEARLY = 50  # rules that lack one word, at most
 _MAX_MADE = 1 << 16  # rules in words that are kept
 _LONGEST = 16  # words of a rule, where no maximum is given
-
-
-@dataclass(frozen=True)
-class RuleScores:
-    """What the rules say of texts.
-
-    Attributes
-    ----------
-    votes : (n_texts, n_classes) array of int
-        The weights of the rules that match, added up.
-    per_vote : (n_texts,) array of float
-        How strong a vote is: less in a long text. Words that no rule has count for the length.
-    nearest : (n_texts,) array of int
-        The class of most votes, -1 where no rule matches.
-    """
-
-    votes: NDArray[np.int64]
-    per_vote: NDArray[np.float64]
-    nearest: NDArray[np.int64]
-
-    def strengths(self, classes: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return how much of what each text says speaks for a class, one class for each text."""
-        found: NDArray[np.float64] = self.votes[np.arange(len(classes)), classes] * self.per_vote
-        return found
 
 
 class ClassRules:
@@ -66,26 +43,52 @@ class ClassRules:
         self._made: tuple[dict[tuple[int, int], Rule], Sequence[str]] = {}, ()
         self._present = np.unique(rules.weights.indices)
 
-    def scores(self, texts: Any, others: NDArray[np.float64]) -> RuleScores:
-        """Return the scores of texts.
+    def votes(self, texts: Any) -> NDArray[np.int64]:
+        """Return the weights of the rules that match, added up, a column for each class.
 
         Parameters
         ----------
         texts : Bags or Boolean CSR matrix
             The terms of each.
-        others : (n_texts,) array of float
-            The squared rarity of their words that no rule has.
         """
-        matches = self.rules.conjunctions.matching(texts.indptr, texts.indices)
-        votes = self.rules.scores(matches)
-        per_vote = self.rules.unit / self.rules.lengths(matches, others)
-        nearest = np.full(len(votes), -1, np.int64)
-        if len(self._present):
-            every = len(self._present) == votes.shape[1]
-            best = (votes if every else votes[:, self._present]).argmax(axis=1)
-            said = matches.indptr[1:] > matches.indptr[:-1]
-            nearest = np.where(said, self._present[best], -1)
-        return RuleScores(votes, per_vote, nearest)
+        return self.rules.scores(self.rules.conjunctions.matching(texts.indptr, texts.indices))
+
+    def nearest(self, text: Any) -> int:
+        """Return the class that most rules vote for in one text, -1 where no rule matches.
+
+        Parameters
+        ----------
+        text : Bags or Boolean CSR matrix
+            One text.
+        """
+        matches = self.rules.conjunctions.matching(text.indptr, text.indices)
+        if not len(matches.rules) or not len(self._present):
+            return -1
+        votes = self.rules.scores(matches)[0, self._present]
+        return int(self._present[votes.argmax()])
+
+    def native(self, alone: NDArray[np.float64]) -> _core.Rules:
+        """Return the rules in the core.
+
+        Parameters
+        ----------
+        alone : (n_terms,) array of float
+            The squared rarity of each word that is no rule, 0 for the others.
+        """
+        rules = self.rules
+        weights = sp.csr_array(rules.weights)
+        return _core.Rules(
+            rules.conjunctions.native,
+            weights.indptr.astype(np.int64),
+            weights.indices.astype(np.int32),
+            weights.data.astype(np.int64),
+            np.ascontiguousarray(rules.rarity**2, np.float64),
+            np.ascontiguousarray(rules.base, np.int64),
+            float(rules.base_rarity**2),
+            float(rules.unit),
+            np.ascontiguousarray(alone, np.float64),
+            self._present.astype(np.int32),
+        )
 
     @cached_property
     def without_rule(self) -> NDArray[np.bool_]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.detection.calibration import Calibration
+from newfound.detection.counterfactual import WordSequence
 from newfound.detection.scales import PARTS
 from newfound.detection.scoring import Scorer, Scores
 from newfound.detection.verdict import NearMiss, Verdict, WordReason
@@ -99,6 +100,7 @@ class JudgedTexts:
             decided_by="rules" if self.scores.by_rules[i] else "linear classifier",
             fired=fired,
             nearly=nearly,
+            sequence=WordSequence(terms.words, terms.sequence),
             scorer=scorer,
             calibration=self.calibration,
         )
@@ -164,6 +166,8 @@ class _Terms:
     ----------
     words, pairs : dict of str to int
         Their columns, in the order of the text.
+    sequence : list of int
+        Which of the words each place of the text has; -1 where neighbours are no pair.
     places : dict of str to list of (int, int)
         Where the words are.
     read_as : dict of str to str
@@ -173,6 +177,8 @@ class _Terms:
     def __init__(self, scorer: Scorer, words: Iterable[tuple[int, int, str]]) -> None:
         self.read_as: dict[str, str] = {}
         self.places: dict[str, list[tuple[int, int]]] = {}
+        self.sequence: list[int] = []
+        numbers: dict[str, int] = {}
         pairs: dict[str, None] = {}
         previous: str | None = None
         for start, end, form in words:
@@ -184,6 +190,7 @@ class _Terms:
                 if previous is not None:
                     pairs[f"{previous} {term}"] = None
             if term is not None or not form:  # a break parts a pair, a stop word does not
+                self.sequence.append(-1 if term is None else numbers.setdefault(term, len(numbers)))
                 previous = term
         column = scorer.vectorizer.vocabulary_.get
         self.words = {word: column(word, -1) for word in self.places}
@@ -237,7 +244,7 @@ def _rules(
     """
     columns = bag.indices
     if scorer.groups is not None:
-        number = int(scorer.groups.rules.scores(bag, np.zeros(1)).nearest[0])
+        number = scorer.groups.rules.nearest(bag)
         if number < 0:
             return None, (), ()
         group = scorer.groups.names[number]

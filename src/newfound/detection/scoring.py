@@ -18,10 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.detection.class_rules import ClassRules, RuleScores, learn_rules
-from newfound.detection.class_statistics import ClassStatistics, WeightedBags
+from newfound import _core
+from newfound.detection.calibration import Calibration
+from newfound.detection.class_rules import ClassRules, learn_rules
+from newfound.detection.class_statistics import ELSEWHERE, PRIOR, ClassStatistics
+from newfound.detection.counterfactual import WordSequence
 from newfound.detection.known_groups import KnownGroups, find_known_groups
 from newfound.detection.memory import check_memory
+from newfound.detection.neighbours import NEAREST
 from newfound.detection.scales import PARTS, Scales
 from newfound.machine.clauses import EpochInfo
 from newfound.rules.classifier import RuleClassifier
@@ -222,8 +226,8 @@ class Scorer:
         return BagReader(self.vectorizer, self.spelling)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the caches behind: the reader's holds functions, which cannot be pickled."""
-        state = {k: v for k, v in self.__dict__.items() if k != "_reader"}
+        """Leave behind the caches and the core's part, which cannot be pickled."""
+        state = {k: v for k, v in self.__dict__.items() if k not in {"_reader", "_native"}}
         return {**state, "_words": {}}
 
     def read(self, texts: Iterable[str]) -> Bags:
@@ -264,7 +268,7 @@ class Scorer:
         for start in range(0, n, step):
             rows = slice(start, start + step)
             some = bags if n <= step else bags.part(start, min(start + step, n))
-            found, nearest[rows], by_rules[rows] = self._parts(some)
+            found, nearest[rows], by_rules[rows] = self._parts(some, by_rules=self.by_rules)
             parts[rows] = (found - self.scales.centres(some.n_words)) * self.scales.scale
             if progress is not None:
                 progress(min(start + step, n))
@@ -274,48 +278,56 @@ class Scorer:
         """Read and score texts."""
         return self.score(self.read(texts))
 
+    @cached_property
+    def _native(self) -> _core.TextScorer:
+        """What is known of the classes, in the core."""
+        known = self.statistics
+        near = known.neighbours
+        return _core.TextScorer(
+            rarity=known.rarity,
+            is_pair=known.is_pair,
+            rate=known.rate,
+            counts=known.counts,
+            weights=known.weights_by_term,
+            intercepts=np.ascontiguousarray(known.weights[:, -1]),
+            sizes=known.class_sizes,
+            unseen_rarity=known.unseen_rarity,
+            unseen_surprise=known.unseen_surprise,
+            prior=PRIOR,
+            elsewhere=ELSEWHERE,
+            class_begin=near.class_begin,
+            classes=near.classes,
+            document_begin=near.document_begin,
+            places=near.places,
+            values=near.values,
+            n_nearest=NEAREST,
+            rules=None if self.rules is None else self.rules.native(self._squares),
+        )
+
     def _parts(
-        self, bags: Bags
+        self, bags: Bags, *, by_rules: bool
     ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.bool_]]:
         """Return the five parts of each text as they are, its nearest class, and who named it."""
-        texts, said = self.statistics.weighted(bags), self._rule_scores(bags)
-        nearest, by_rules = self._named(texts, said, by_rules=self.by_rules)
-        return self._compared(texts, said, nearest), nearest, by_rules
-
-    def _compared(
-        self, texts: WeightedBags, said: RuleScores | None, nearest: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        """Return the five parts of each text, compared with its nearest class."""
-        n = len(nearest)
-        parts = np.empty((n, len(PARTS)))
-        parts[:, :-1] = self.statistics.parts(texts, nearest)
-        parts[:, -1] = -(np.zeros(n) if said is None else said.strengths(nearest))
-        return parts
-
-    def _named(
-        self, texts: WeightedBags, said: RuleScores | None, *, by_rules: bool
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Return the nearest class of each text, and whether rules named it."""
-        named = np.full(len(texts.bags), by_rules and said is not None)
-        if said is not None:
-            named &= said.nearest >= 0
-        if said is not None and named.all():
-            return said.nearest, named
-        nearest = np.zeros(len(named), np.int64) if said is None else said.nearest.copy()
-        others = np.flatnonzero(~named)
-        nearest[others] = self.statistics.class_scores(texts, others).argmax(axis=1)
-        return nearest, named
+        rows = self.statistics.unseen(bags.unseen_terms) if bags.unseen_terms else None
+        bounds = np.searchsorted(bags.unseen_rows, np.arange(len(bags) + 1))
+        parts, nearest, named = self._native.parts(
+            bags.indptr.astype(np.int64),
+            bags.indices,
+            bounds,
+            bags.unseen_places.astype(np.int32),
+            bags.unseen_pairs,
+            bags.n_pairs,
+            None if rows is None else rows.weights,
+            None if rows is None else rows.squares,
+            by_rules,
+        )
+        return parts, nearest, named.view(bool)
 
     def naming(self, *, by_rules: bool) -> Scorer:
         """Return a scorer whose nearest class is named by rules, or by the linear classifier."""
         other = copy.copy(self)
         other.by_rules = by_rules
         return other
-
-    def _rule_scores(self, bags: Bags) -> RuleScores | None:
-        if self.rules is None:
-            return None
-        return self.rules.scores(bags, self.squares_without_rule(bags))
 
     @cached_property
     def _squares(self) -> NDArray[np.float64]:
@@ -332,10 +344,9 @@ class Scorer:
 
     def votes(self, bags: Bags) -> NDArray[np.int64]:
         """Return the weights of the rules that match, added up, a column for each class."""
-        said = self._rule_scores(bags)
-        if said is None:
+        if self.rules is None:
             return np.zeros((len(bags), self.statistics.n_classes), np.int64)
-        return said.votes
+        return self.rules.votes(bags)
 
     @property
     def rule_weight(self) -> float:
@@ -366,11 +377,67 @@ class Scorer:
         -------
         Contributions
         """
-        by_term, by_unseen, by_pair = self.statistics.contributions(
-            columns, unseen_words, unseen_pairs, nearest
+        rows = self.statistics.unseen(unseen_words) if unseen_words else None
+        by_term, by_unseen, by_pair = self._native.shares(
+            columns.astype(np.int32),
+            np.arange(len(unseen_words), dtype=np.int32),
+            unseen_pairs,
+            None if rows is None else rows.weights,
+            None if rows is None else rows.squares,
+            nearest,
         )
         scale = self.scales.scale[: by_term.shape[1]]
         return Contributions(by_term @ scale, by_unseen @ scale, float(by_pair * scale[-1]))
+
+    def smallest_removal(
+        self,
+        text: WordSequence,
+        tried: Sequence[str],
+        most: int,
+        candidates: int,
+        calibration: Calibration,
+    ) -> tuple[str, ...] | None:
+        """Find a small set of words without which a text is known; see `detection.counterfactual`.
+
+        Parameters
+        ----------
+        text : WordSequence
+            The words of the text.
+        tried : sequence of str
+            Those that may be removed, the ones to try first in front.
+        most, candidates : int
+            The maximum number of words to remove, and to try in each step.
+        calibration : Calibration
+            Says above which novelty a text is novel.
+        """
+        places = {word: i for i, word in enumerate(text.columns)}
+        unseen = sorted(word for word, column in text.columns.items() if column < 0)
+        ranks = {word: i for i, word in enumerate(unseen)}
+        rows = self.statistics.unseen(unseen) if unseen else None
+        index = self._reader.index
+        found = self._native.smallest_removal(
+            words=np.array(text.places, np.int32),
+            columns=np.fromiter(text.columns.values(), np.int32),
+            numbers=np.array([index.numbers.get(word, -1) for word in text.columns], np.int64),
+            unseen_place=np.array([ranks.get(word, -1) for word in text.columns], np.int32),
+            weights=None if rows is None else rows.weights,
+            squares=None if rows is None else rows.squares,
+            pair_keys=index.pair_keys,
+            pair_columns=index.columns_of_pairs,
+            centre=self.scales.centre,
+            scale=self.scales.scale,
+            low=self.scales.low,
+            high=self.scales.high,
+            threshold=calibration.thresholds_of(self.statistics.n_classes),
+            by_rules=self.by_rules,
+            tried=np.array([places[word] for word in tried], np.int32),
+            most=max(most, 0),
+            candidates=candidates,
+        )
+        if found is None:
+            return None
+        names = list(text.columns)
+        return tuple(names[i] for i in found)
 
     def measure(self, bags: Bags, codes: NDArray[np.int64], *, worse: float) -> tuple[bool, Scales]:
         """Return whether rules name classes well, and the scales of the parts.
@@ -391,18 +458,15 @@ class Scorer:
         scales : Scales
             Of the parts, if the class is named that way.
         """
-        texts, said = self.statistics.weighted(bags), self._rule_scores(bags)
-        nearest = {
-            by_rules: self._named(texts, said, by_rules=by_rules)[0] for by_rules in (True, False)
-        }
-        right = {by_rules: float((found == codes).mean()) for by_rules, found in nearest.items()}
-        chosen = said is not None and right[True] >= right[False] - worse
-        parts = self._compared(texts, said, nearest[chosen])
-        return chosen, Scales.of_known(parts, bags.n_words, self.statistics.n_classes)
+        found = {by_rules: self._parts(bags, by_rules=by_rules) for by_rules in (True, False)}
+        right = {by_rules: float((of[1] == codes).mean()) for by_rules, of in found.items()}
+        chosen = self.rules is not None and right[True] >= right[False] - worse
+        return chosen, Scales.of_known(found[chosen][0], bags.n_words, self.statistics.n_classes)
 
     def measure_scales(self, bags: Bags) -> Scales:
         """Return the scales of the parts over texts that this scorer has not learned from."""
-        return Scales.of_known(self._parts(bags)[0], bags.n_words, self.statistics.n_classes)
+        parts = self._parts(bags, by_rules=self.by_rules)[0]
+        return Scales.of_known(parts, bags.n_words, self.statistics.n_classes)
 
 
 def usable_terms(statistics: ClassStatistics) -> NDArray[np.bool_]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.detection.calibration import Calibration
-from newfound.detection.counterfactual import CANDIDATES, smallest_removal
+from newfound.detection.counterfactual import (
+    CANDIDATES,
+    WordSequence,
+    is_plain,
+    n_blank_lines,
+    smallest_removal,
+)
 from newfound.detection.scoring import Scorer
 from newfound.marks import Mark, MarkedText
 from newfound.rules import Rule
@@ -101,6 +107,8 @@ class Verdict(MarkedText):
         the weight of each. Those of a group do not change the novelty.
     nearly : tuple of NearMiss
         The rules that it would match if it had one more word, and the word.
+    sequence : WordSequence
+        The words of the text in their order, for `counterfactual`.
     scorer : Scorer
         Scores the text without some of its words, for `counterfactual`.
     calibration : Calibration
@@ -126,6 +134,7 @@ class Verdict(MarkedText):
     decided_by: str
     fired: tuple[Rule, ...]
     nearly: tuple[NearMiss, ...]
+    sequence: WordSequence = field(repr=False, compare=False)
     scorer: Scorer = field(repr=False, compare=False)
     calibration: Calibration = field(repr=False, compare=False)
 
@@ -146,11 +155,26 @@ class Verdict(MarkedText):
         """
         if self.verdict != "novel":
             return ()
+        if is_plain(self.text):
+            found = self._searched(self._in_core)
+            if found is None or n_blank_lines(self.without(found)) == n_blank_lines(self.text):
+                return found
+        return self._searched(lambda words, most: smallest_removal(words, self._margins, most))
+
+    def _searched(
+        self, search: Callable[[Sequence[str], int], tuple[str, ...] | None]
+    ) -> tuple[str, ...] | None:
+        """Search among the words that suggest novel, and then among all."""
         novel = [word.word for word in self.words if word.contribution > 0]
-        found = smallest_removal(novel, self._margins, min(self._tried, len(novel)))
+        found = search(novel, min(self._tried, len(novel)))
         if found is not None or len(novel) >= self._tried:
             return found
-        return smallest_removal([word.word for word in self.words], self._margins, self._tried)
+        return search([word.word for word in self.words], self._tried)
+
+    def _in_core(self, words: Sequence[str], most: int) -> tuple[str, ...] | None:
+        return self.scorer.smallest_removal(
+            self.sequence, words, most, CANDIDATES, self.calibration
+        )
 
     def _margins(self, removals: Sequence[Sequence[str]]) -> NDArray[np.float64]:
         """Return how far above its threshold the text is, without each of some sets of words."""

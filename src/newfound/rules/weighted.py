@@ -12,11 +12,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from newfound import _core
 from newfound.ranges import concatenated_ranges
 
 __all__ = ["Conjunctions", "Matches", "WeightedRule", "WeightedRules"]
 
-_MAX_CELLS = 16_000_000  # documents times words that are looked up, a byte each, at a time
 _EXACT = 1 << 24  # whole numbers below it are exact in float32
 _MAX_TABLE = 20_000_000  # weights of classes that are also kept as a table, 4 bytes each
 
@@ -57,7 +57,7 @@ class Matches(NamedTuple):
     """
 
     rows: NDArray[np.int64]
-    rules: NDArray[np.int64]
+    rules: NDArray[np.int32]
     indptr: NDArray[np.int64]
 
     def __len__(self) -> int:
@@ -66,9 +66,6 @@ class Matches(NamedTuple):
 
 class Conjunctions:
     """ANDs of words, and which documents they match.
-
-    Each AND watches the one of its words that fewest ANDs have. The candidates of a document are
-    the ANDs that watch one of its words; only their other words have to be looked up.
 
     Parameters
     ----------
@@ -88,29 +85,19 @@ class Conjunctions:
         self.words, self.n_words = list(words), n_words
         self.lengths = np.array([len(one) for one in words], np.int8)
         columns = np.fromiter(chain.from_iterable(words), np.int64)
-        owners = np.repeat(np.arange(len(words)), self.lengths)
-        self._by_word = _lists(columns, owners, n_words)
-        order = np.lexsort((np.diff(self._by_word[0])[columns], owners))
-        columns = columns[order]
-        firsts = np.concatenate(([0], np.cumsum(self.lengths, dtype=np.int64)[:-1]))
-        watched, is_other = columns[firsts], np.ones(len(columns), bool)
-        is_other[firsts] = False
-        self._watching = _lists(watched, np.arange(len(words)), n_words)
-        # Words that are looked up have numbers of their own; the last one, which fills up short
-        # ANDs, is in every document.
-        looked_up, numbers = np.unique(columns[is_other], return_inverse=True)
-        self._number = np.full(n_words, -1, np.int64)
-        self._number[looked_up] = np.arange(len(looked_up))
-        self._n_looked_up = len(looked_up) + 1
-        width = int(self.lengths.max(initial=1)) - 1
-        self._others = np.full((width, len(words)), len(looked_up), np.int64)
-        levels = np.arange(len(columns)) - np.repeat(firsts, self.lengths) - 1
-        self._others[levels[is_other], owners[is_other]] = numbers
-        nothing = np.zeros(0, np.int64)
-        self._last: tuple[object, tuple[NDArray[np.int64], NDArray[np.int64]]] = (
-            None,
-            (nothing, nothing),
+        self._by_word = _lists(columns, np.repeat(np.arange(len(words)), self.lengths), n_words)
+
+    @cached_property
+    def native(self) -> _core.Conjunctions:
+        """The same, in the core."""
+        begin = np.concatenate(([0], np.cumsum(self.lengths, dtype=np.int64)))
+        return _core.Conjunctions(
+            begin, np.fromiter(chain.from_iterable(self.words), np.int32), self.n_words
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the core's part behind."""
+        return {name: value for name, value in self.__dict__.items() if name != "native"}
 
     def __len__(self) -> int:
         return len(self.words)
@@ -129,18 +116,12 @@ class Conjunctions:
         >>> ands.tolist(), missing.tolist()
         ([0, 1], [0, 1])
         """
-        # A text that is scored and then explained is asked for twice.
-        last, answer = self._last
-        if last is columns:
-            return answer
         begin, rules = self._by_word
         starts = begin[columns]
         found = rules[concatenated_ranges(starts, begin[columns + 1] - starts)]
         present = np.bincount(found, minlength=1)
         ands = present.nonzero()[0]
-        answer = ands, self.lengths[ands] - present[ands]
-        self._last = columns, answer
-        return answer
+        return ands, self.lengths[ands] - present[ands]
 
     def matches(self, documents: Any) -> sp.csr_array:
         """Return which ANDs match which documents, as a matrix."""
@@ -163,43 +144,10 @@ class Conjunctions:
         >>> found.rows.tolist(), found.rules.tolist()
         ([0, 1, 1], [0, 0, 1])
         """
-        indices, n = np.asarray(indices), len(indptr) - 1
-        if n == 1:  # in fewer steps
-            ands, missing = self.lacking(indices)
-            rules = ands[missing == 0]
-            return Matches(np.zeros(len(rules), np.int64), rules, np.array([0, len(rules)]))
-        step, keys = max(1, _MAX_CELLS // self._n_looked_up), []
-        for start in range(0, n, step):
-            bounds = indptr[start : start + step + 1]
-            rows = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
-            found, rules = self._matching(rows, indices[bounds[0] : bounds[-1]], len(bounds) - 1)
-            keys.append((found + start) * len(self) + rules)
-        key = np.concatenate(keys) if keys else np.zeros(0, np.int64)
-        key.sort()
-        rows, rules = np.divmod(key, max(len(self), 1))
-        ends = np.zeros(n + 1, np.int64)
-        np.cumsum(np.bincount(rows, minlength=n), out=ends[1:])
-        return Matches(rows, rules, ends)
-
-    def _matching(
-        self, rows: NDArray[np.int64], columns: NDArray[Any], n: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the documents and the ANDs of all matches, in any order."""
-        begin, watching = self._watching
-        starts = begin[columns]
-        sizes = begin[columns + 1] - starts
-        rules = watching[concatenated_ranges(starts, sizes)]
-        found = np.repeat(rows, sizes)
-        size = self._n_looked_up
-        has = np.zeros(n * size, bool)
-        numbers = self._number[columns]
-        looked_up = numbers >= 0
-        has[rows[looked_up] * size + numbers[looked_up]] = True
-        has[size - 1 :: size] = True
-        for others in self._others:
-            kept = has[found * size + others[rules]]
-            found, rules = found[kept], rules[kept]
-        return found, rules
+        bounds, rules = self.native.matching(
+            np.ascontiguousarray(indptr, np.int64), np.ascontiguousarray(indices, np.int32)
+        )
+        return Matches(np.repeat(np.arange(len(indptr) - 1), np.diff(bounds)), rules, bounds)
 
 
 def _lists(

@@ -136,6 +136,11 @@ class BagReader:
     spelling : Spelling, optional
         Corrects typing errors; without it, words are read as they are.
 
+    Attributes
+    ----------
+    index : TermIndex
+        The columns of words and pairs.
+
     Examples
     --------
     >>> vectorizer = TextVectorizer(stop_words=None, ngram_range=(1, 2)).fit(["pay my bill"])
@@ -146,7 +151,7 @@ class BagReader:
 
     def __init__(self, vectorizer: TextVectorizer, spelling: Spelling | None = None) -> None:
         self.vectorizer, self.spelling = vectorizer, spelling
-        self._index = TermIndex(vectorizer.vocabulary_)
+        self.index = TermIndex(vectorizer.vocabulary_)
         self._encoder = self._new_encoder()
 
     def _new_encoder(self) -> tuple[Encoder, dict[int, str]]:
@@ -154,7 +159,7 @@ class BagReader:
 
         Unseen words have the numbers after those of the vocabulary.
         """
-        known, vocabulary = self._index.numbers, self.vectorizer.vocabulary_
+        known, vocabulary = self.index.numbers, self.vectorizer.vocabulary_
         spelling = self.spelling
         unseen: dict[str, int] = {}
         # A word that only pairs of the vocabulary have is no term itself.
@@ -184,7 +189,7 @@ class BagReader:
         size = int(found.words.max(initial=0)) + 1
         word_rows, words = _distinct(found.word_rows, found.words.astype(np.int64), size)
         key_rows, keys = _distinct_pairs(found.key_rows, found.keys, size)
-        columns, pairs = self._index.word_columns(words), self._index.pair_columns(keys)
+        columns, pairs = self.index.word_columns(words), self.index.pair_columns(keys)
         new = columns < 0
         unseen, unseen_rows, unseen_places = _named(names, words[new], word_rows[new])
         n_terms = len(self.vectorizer.vocabulary_)

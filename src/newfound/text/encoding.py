@@ -219,8 +219,8 @@ class TermIndex:
                 pairs.append((parts[0] << 32 | parts[1], column))
         pairs.sort()
         # The last key and column stand for every pair that is not in the vocabulary.
-        self._keys = np.array([*(key for key, _ in pairs), np.iinfo(np.int64).max])
-        self._pair_columns = np.array([*(column for _, column in pairs), -1], dtype=np.int32)
+        self.pair_keys = np.array([*(key for key, _ in pairs), np.iinfo(np.int64).max])
+        self.columns_of_pairs = np.array([*(column for _, column in pairs), -1], dtype=np.int32)
         columns = [vocabulary.get(word, -1) for word in self.numbers]
         self._word_columns = np.array([*columns, -1], dtype=np.int32)
 
@@ -231,9 +231,9 @@ class TermIndex:
 
     def pair_columns(self, keys: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return the columns of pairs by their keys, -1 for a pair that is not a term."""
-        places = np.searchsorted(self._keys, keys)
+        places = np.searchsorted(self.pair_keys, keys)
         found: NDArray[np.int32] = np.where(
-            self._keys[places] == keys, self._pair_columns[places], np.int32(-1)
+            self.pair_keys[places] == keys, self.columns_of_pairs[places], np.int32(-1)
         )
         return found
 

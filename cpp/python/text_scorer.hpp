@@ -1,0 +1,385 @@
+// Scores of texts as Python classes.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "conjunctions.hpp"
+#include "machine.hpp"
+#include "removal_search.hpp"
+#include "text_scorer.hpp"
+
+namespace newfound::python {
+
+template <class T>
+using Array2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+std::span<const T> span_of(const Array1<T>& array) {
+  return {array.data(), array.shape(0)};
+}
+
+inline void check(bool right, const char* message) {
+  if (!right) throw std::invalid_argument(message);
+}
+
+// Checks that a list of bounds runs from 0 to n and does not decrease.
+inline void check_bounds(const Array1<std::int64_t>& begin, std::size_t lists, std::size_t n) {
+  check(begin.shape(0) == lists + 1 && begin.data()[0] == 0 &&
+            begin.data()[lists] == static_cast<std::int64_t>(n) &&
+            std::is_sorted(begin.data(), begin.data() + lists + 1),
+        "bounds must run from 0 to the number of entries");
+}
+
+inline void check_below(std::span<const std::int32_t> numbers, std::int64_t n, bool missing) {
+  for (const std::int32_t number : numbers)
+    check(number < n && number >= (missing ? -1 : 0), "a number is out of range");
+}
+
+// Which ANDs of words documents match.
+class PyConjunctions {
+ public:
+  PyConjunctions(const Array1<std::int64_t>& begin, const Array1<std::int32_t>& words,
+                 std::uint32_t n_words)
+      : ands_(std::make_shared<const Conjunctions>(span_of(begin), span_of(words), n_words)) {}
+
+  nb::tuple matching(const Array1<std::int64_t>& indptr,
+                     const Array1<std::int32_t>& indices) const {
+    const Csr documents(indptr, indices, ands_->n_words());
+    std::vector<std::int64_t> bounds{0};
+    std::vector<std::int32_t> all;
+    {
+      nb::gil_scoped_release release;
+      const CsrView rows = documents.view();
+      Marks marks(ands_->n_words());
+      std::vector<std::int32_t> found;
+      for (std::int64_t i = 0; i < documents.rows(); ++i) {
+        const std::int64_t start = rows.indptr[i];
+        ands_->matching(
+            {rows.indices + start, static_cast<std::size_t>(rows.indptr[i + 1] - start)}, marks,
+            found);
+        all.insert(all.end(), found.begin(), found.end());
+        bounds.push_back(static_cast<std::int64_t>(all.size()));
+      }
+    }
+    const std::size_t n_bounds = bounds.size(), n_all = all.size();
+    return nb::make_tuple(to_numpy(std::move(bounds), {n_bounds}),
+                          to_numpy(std::move(all), {n_all}));
+  }
+
+  std::shared_ptr<const Conjunctions> ands() const { return ands_; }
+
+ private:
+  std::shared_ptr<const Conjunctions> ands_;
+};
+
+// The arrays of rules; see RuleTables.
+struct PyRules {
+  std::shared_ptr<const Conjunctions> ands;
+  Array1<std::int64_t> weight_begin;
+  Array1<std::int32_t> weight_class;
+  Array1<std::int64_t> weight;
+  Array1<double> squares;
+  Array1<std::int64_t> base;
+  double base_square, unit;
+  Array1<double> alone;
+  Array1<std::int32_t> learned;
+
+  RuleTables tables() const {
+    return {ands.get(),     weight_begin.data(), weight_class.data(), weight.data(),
+            squares.data(), base.data(),         base_square,         unit,
+            alone.data(),   span_of(learned)};
+  }
+
+  void check_fits(std::uint32_t n_terms, std::uint32_t n_classes) const {
+    check(ands->n_words() == n_terms && alone.shape(0) == n_terms &&
+              squares.shape(0) == ands->size() && base.shape(0) == n_classes &&
+              weight_class.shape(0) == weight.shape(0),
+          "the arrays of the rules do not fit");
+    check_bounds(weight_begin, ands->size(), weight.shape(0));
+    check_below(span_of(weight_class), n_classes, false);
+    check_below(span_of(learned), n_classes, false);
+  }
+};
+
+// The arrays of known classes; see ClassTables.
+struct PyClasses {
+  Array1<double> rarity;
+  Array1<bool> is_pair;
+  Array1<double> rate;
+  Array2<float> counts, weights;
+  Array1<float> intercepts;
+  Array1<std::int64_t> sizes;
+  double unseen_rarity, unseen_surprise, prior, elsewhere;
+  Array1<std::int64_t> class_begin;
+  Array1<std::int32_t> classes;
+  Array1<std::int64_t> document_begin;
+  Array1<std::int32_t> places;
+  Array1<float> values;
+  std::uint32_t n_nearest;
+
+  ClassTables tables() const {
+    return {static_cast<std::uint32_t>(rarity.shape(0)),
+            static_cast<std::uint32_t>(sizes.shape(0)),
+            rarity.data(),
+            is_pair.data(),
+            rate.data(),
+            counts.data(),
+            weights.data(),
+            intercepts.data(),
+            sizes.data(),
+            unseen_rarity,
+            unseen_surprise,
+            prior,
+            elsewhere,
+            class_begin.data(),
+            classes.data(),
+            document_begin.data(),
+            places.data(),
+            values.data(),
+            n_nearest};
+  }
+
+  void check_fits() const {
+    const std::size_t n = rarity.shape(0), k = sizes.shape(0), m = classes.shape(0);
+    check(k > 0 && is_pair.shape(0) == n && rate.shape(0) == n && counts.shape(0) == k &&
+              counts.shape(1) == n && weights.shape(0) == n && weights.shape(1) == k &&
+              intercepts.shape(0) == k && values.shape(0) == places.shape(0),
+          "the arrays of the classes do not fit");
+    check_bounds(class_begin, n, m);
+    check_bounds(document_begin, m, places.shape(0));
+    check_below(span_of(classes), static_cast<std::int64_t>(k), false);
+    for (std::size_t i = 0; i < m; ++i)
+      for (std::int64_t j = document_begin.data()[i]; j < document_begin.data()[i + 1]; ++j)
+        check(places.data()[j] >= 0 && places.data()[j] < sizes.data()[classes.data()[i]],
+              "a document is not of its class");
+  }
+};
+
+using UnseenWeights = std::optional<Array2<float>>;
+using UnseenSquares = std::optional<Array1<double>>;
+
+class PyTextScorer {
+ public:
+  PyTextScorer(PyClasses classes, std::optional<PyRules> rules)
+      : classes_(std::move(classes)), rules_(std::move(rules)), scorer_(made()) {}
+
+  nb::tuple parts(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& terms,
+                  const Array1<std::int64_t>& unseen_indptr, const Array1<std::int32_t>& unseen,
+                  const Array1<std::int64_t>& unseen_pairs, const Array1<std::int64_t>& n_pairs,
+                  const UnseenWeights& weights, const UnseenSquares& squares, bool by_rules) {
+    const Csr texts(indptr, terms, scorer_.tables().n_terms);
+    const auto n = static_cast<std::size_t>(texts.rows());
+    check(unseen_pairs.shape(0) == n && n_pairs.shape(0) == n, "one number for each text");
+    const Csr others(unseen_indptr, unseen, n_unseen(unseen, weights, squares));
+    check(static_cast<std::size_t>(others.rows()) == n, "one list of unseen words for each text");
+    std::vector<double> parts(n * kParts);
+    std::vector<std::int64_t> nearest(n);
+    std::vector<std::uint8_t> named(n);
+    {
+      nb::gil_scoped_release release;
+      const Borrowed space(*this);
+      const CsrView rows = texts.view(), lists = others.view();
+      for (std::size_t i = 0; i < n; ++i) {
+        const auto words = list(lists, i);
+        const TextScore found =
+            scorer_.score({list(rows, i), words, static_cast<std::int64_t>(words.size()),
+                           unseen_pairs.data()[i], n_pairs.data()[i]},
+                          unseen_words(weights, squares), by_rules, *space);
+        std::copy(found.parts.begin(), found.parts.end(),
+                  parts.begin() + static_cast<std::ptrdiff_t>(i * kParts));
+        nearest[i] = found.nearest;
+        named[i] = found.by_rules;
+      }
+    }
+    return nb::make_tuple(to_numpy(std::move(parts), {n, kParts}),
+                          to_numpy(std::move(nearest), {n}), to_numpy(std::move(named), {n}));
+  }
+
+  nb::tuple shares(const Array1<std::int32_t>& terms, const Array1<std::int32_t>& unseen,
+                   std::int64_t unseen_pairs, const UnseenWeights& weights,
+                   const UnseenSquares& squares, std::int32_t nearest) {
+    check_below(span_of(terms), scorer_.tables().n_terms, false);
+    check_below(span_of(unseen), n_unseen(unseen, weights, squares), false);
+    check(nearest >= 0 && static_cast<std::uint32_t>(nearest) < scorer_.tables().n_classes,
+          "there is no such class");
+    const Borrowed space(*this);
+    TermShares found = scorer_.shares({span_of(terms), span_of(unseen),
+                                       static_cast<std::int64_t>(unseen.shape(0)), unseen_pairs, 0},
+                                      unseen_words(weights, squares), nearest, *space);
+    return nb::make_tuple(to_numpy(std::move(found.by_term), {terms.shape(0), 4}),
+                          to_numpy(std::move(found.by_unseen), {unseen.shape(0), 4}),
+                          found.by_unseen_pair);
+  }
+
+  nb::object smallest_removal(
+      const Array1<std::int32_t>& words, const Array1<std::int32_t>& columns,
+      const Array1<std::int64_t>& numbers, const Array1<std::int32_t>& unseen_place,
+      const UnseenWeights& weights, const UnseenSquares& squares,
+      const Array1<std::int64_t>& pair_keys, const Array1<std::int32_t>& pair_columns,
+      const Array2<double>& centre, const Array1<double>& scale, double low, double high,
+      const Array1<double>& threshold, bool by_rules, const Array1<std::int32_t>& tried,
+      std::size_t most, std::size_t candidates) {
+    const ClassTables& t = scorer_.tables();
+    const std::size_t n = columns.shape(0);
+    check(numbers.shape(0) == n && unseen_place.shape(0) == n, "one number for each word");
+    check(pair_keys.shape(0) == pair_columns.shape(0), "one column for each pair");
+    check(centre.shape(0) > 0 && centre.shape(1) == kParts && scale.shape(0) == kParts &&
+              threshold.shape(0) == t.n_classes,
+          "the law of novelty does not fit");
+    check_below(span_of(words), static_cast<std::int64_t>(n), true);
+    check_below(span_of(tried), static_cast<std::int64_t>(n), false);
+    check_below(span_of(columns), t.n_terms, true);
+    check_below(span_of(pair_columns), t.n_terms, true);
+    check_below(span_of(unseen_place), n_unseen(unseen_place, weights, squares), true);
+    for (std::size_t i = 0; i < n; ++i)
+      check(columns.data()[i] >= 0 || unseen_place.data()[i] >= 0, "an unseen word has no place");
+    std::vector<std::int32_t> removed;
+    bool found = false;
+    {
+      nb::gil_scoped_release release;
+      RemovalSearch search(
+          scorer_, {span_of(pair_keys), span_of(pair_columns)},
+          {span_of(words), span_of(columns), span_of(numbers), span_of(unseen_place)},
+          unseen_words(weights, squares),
+          {{centre.data(), centre.shape(0) * kParts},
+           span_of(scale),
+           low,
+           high,
+           span_of(threshold),
+           by_rules});
+      found = search.run(span_of(tried), most, candidates, removed);
+    }
+    if (!found) return nb::none();
+    nb::list out;
+    for (const std::int32_t word : removed) out.append(word);
+    return out;
+  }
+
+ private:
+  // A workspace for as long as it lives; made once, and used again.
+  class Borrowed {
+   public:
+    explicit Borrowed(PyTextScorer& owner) : owner_(owner) {
+      const std::lock_guard lock(owner.mutex_);
+      if (!owner.free_.empty()) {
+        space_ = std::move(owner.free_.back());
+        owner.free_.pop_back();
+      } else {
+        space_ = std::make_unique<TextScorer::Workspace>(owner.scorer_);
+      }
+    }
+    ~Borrowed() {
+      const std::lock_guard lock(owner_.mutex_);
+      owner_.free_.push_back(std::move(space_));
+    }
+    Borrowed(const Borrowed&) = delete;
+    Borrowed& operator=(const Borrowed&) = delete;
+    TextScorer::Workspace& operator*() const { return *space_; }
+
+   private:
+    PyTextScorer& owner_;
+    std::unique_ptr<TextScorer::Workspace> space_;
+  };
+
+  TextScorer made() const {
+    classes_.check_fits();
+    const ClassTables tables = classes_.tables();
+    if (!rules_) return {tables, nullptr};
+    rules_->check_fits(tables.n_terms, tables.n_classes);
+    const RuleTables rules = rules_->tables();
+    return {tables, &rules};
+  }
+
+  static std::span<const std::int32_t> list(const CsrView& rows, std::size_t i) {
+    return {rows.indices + rows.indptr[i],
+            static_cast<std::size_t>(rows.indptr[i + 1] - rows.indptr[i])};
+  }
+
+  // How many places of unseen words there are.
+  std::uint32_t n_unseen(const Array1<std::int32_t>& unseen, const UnseenWeights& weights,
+                         const UnseenSquares& squares) const {
+    check(weights.has_value() == squares.has_value(), "weights and squares go together");
+    if (!weights)  // the places are only counted
+      return unseen.shape(0) ? 1U + static_cast<std::uint32_t>(*std::max_element(
+                                        unseen.data(), unseen.data() + unseen.shape(0)))
+                             : 0U;
+    check(weights->shape(1) == scorer_.tables().n_classes && squares->shape(0) == weights->shape(0),
+          "the weights of unseen words do not fit");
+    return static_cast<std::uint32_t>(weights->shape(0));
+  }
+
+  static UnseenWords unseen_words(const UnseenWeights& weights, const UnseenSquares& squares) {
+    if (!weights) return {};
+    return {weights->data(), squares->data()};
+  }
+
+  PyClasses classes_;
+  std::optional<PyRules> rules_;
+  TextScorer scorer_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<TextScorer::Workspace>> free_;
+};
+
+inline void bind_text_scorer(nb::module_& m) {
+  nb::class_<PyConjunctions>(m, "Conjunctions")
+      .def(nb::init<const Array1<std::int64_t>&, const Array1<std::int32_t>&, std::uint32_t>(),
+           nb::arg("begin"), nb::arg("words"), nb::arg("n_words"))
+      .def("matching", &PyConjunctions::matching, nb::arg("indptr"), nb::arg("indices"));
+  nb::class_<PyRules>(m, "Rules")
+      .def(
+          "__init__",
+          [](PyRules* self, const PyConjunctions& ands, Array1<std::int64_t> weight_begin,
+             Array1<std::int32_t> weight_class, Array1<std::int64_t> weight, Array1<double> squares,
+             Array1<std::int64_t> base, double base_square, double unit, Array1<double> alone,
+             Array1<std::int32_t> learned) {
+            new (self) PyRules{ands.ands(), weight_begin, weight_class, weight, squares,
+                               base,        base_square,  unit,         alone,  learned};
+          },
+          nb::arg("ands"), nb::arg("weight_begin"), nb::arg("weight_class"), nb::arg("weight"),
+          nb::arg("squares"), nb::arg("base"), nb::arg("base_square"), nb::arg("unit"),
+          nb::arg("alone"), nb::arg("learned"));
+  nb::class_<PyTextScorer>(m, "TextScorer")
+      .def(
+          "__init__",
+          [](PyTextScorer* self, Array1<double> rarity, Array1<bool> is_pair, Array1<double> rate,
+             Array2<float> counts, Array2<float> weights, Array1<float> intercepts,
+             Array1<std::int64_t> sizes, double unseen_rarity, double unseen_surprise, double prior,
+             double elsewhere, Array1<std::int64_t> class_begin, Array1<std::int32_t> classes,
+             Array1<std::int64_t> document_begin, Array1<std::int32_t> places, Array1<float> values,
+             std::uint32_t n_nearest, const PyRules* rules) {
+            new (self) PyTextScorer(
+                PyClasses{rarity, is_pair, rate, counts, weights, intercepts, sizes, unseen_rarity,
+                          unseen_surprise, prior, elsewhere, class_begin, classes, document_begin,
+                          places, values, n_nearest},
+                rules ? std::optional<PyRules>(*rules) : std::nullopt);
+          },
+          nb::arg("rarity"), nb::arg("is_pair"), nb::arg("rate"), nb::arg("counts"),
+          nb::arg("weights"), nb::arg("intercepts"), nb::arg("sizes"), nb::arg("unseen_rarity"),
+          nb::arg("unseen_surprise"), nb::arg("prior"), nb::arg("elsewhere"),
+          nb::arg("class_begin"), nb::arg("classes"), nb::arg("document_begin"), nb::arg("places"),
+          nb::arg("values"), nb::arg("n_nearest"), nb::arg("rules").none() = nb::none())
+      .def("parts", &PyTextScorer::parts, nb::arg("indptr"), nb::arg("terms"),
+           nb::arg("unseen_indptr"), nb::arg("unseen"), nb::arg("unseen_pairs"), nb::arg("n_pairs"),
+           nb::arg("weights").none(), nb::arg("squares").none(), nb::arg("by_rules"))
+      .def("shares", &PyTextScorer::shares, nb::arg("terms"), nb::arg("unseen"),
+           nb::arg("unseen_pairs"), nb::arg("weights").none(), nb::arg("squares").none(),
+           nb::arg("nearest"))
+      .def("smallest_removal", &PyTextScorer::smallest_removal, nb::arg("words"),
+           nb::arg("columns"), nb::arg("numbers"), nb::arg("unseen_place"),
+           nb::arg("weights").none(), nb::arg("squares").none(), nb::arg("pair_keys"),
+           nb::arg("pair_columns"), nb::arg("centre"), nb::arg("scale"), nb::arg("low"),
+           nb::arg("high"), nb::arg("threshold"), nb::arg("by_rules"), nb::arg("tried"),
+           nb::arg("most"), nb::arg("candidates"));
+}
+
+}  // namespace newfound::python
