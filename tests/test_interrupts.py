@@ -172,3 +172,24 @@ def test_what_control_c_has_caused_is_no_error_of_its_own(
         raise error
     assert ended.value.code == interrupts.INTERRUPTED
     assert capsys.readouterr().err == SENTENCE
+
+
+def test_a_slow_end_after_control_c_is_not_cut_off() -> None:
+    code = (
+        "import signal, time\n"
+        "from newfound.cli import interrupts\n"
+        "interrupts._PATIENCE = 0.1\n"
+        "interrupts.watch()\n"
+        "try:\n"
+        "    signal.raise_signal(signal.SIGINT)\n"
+        "except KeyboardInterrupt:\n"
+        "    interrupts.ignore()\n"
+        "signal.signal(signal.SIGALRM, signal.SIG_DFL)  # as the interpreter does when it ends\n"
+        "time.sleep(0.5)\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code],
+        check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # type: ignore[arg-type,return-value]
+    )
+    assert ended.returncode == 0

@@ -43,6 +43,9 @@ def came() -> bool:
 def ignore() -> None:
     """Ignore Control-C from now on: the command has ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "setitimer"):
+        # The end of the interpreter may take longer, and an alarm would kill it there.
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def leave() -> NoReturn:
