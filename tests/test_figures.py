@@ -1,0 +1,247 @@
+"""Figures that the README and the site quote are those of the kept results.
+
+Each test writes the quoted lines from ``benchmarks/results`` and looks for them in the page.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "benchmarks/results"
+if not RESULTS.exists():
+    pytest.skip("the results are not beside the tests", allow_module_level=True)
+
+Row = dict[str, Any]
+
+
+@cache
+def kept(name: str) -> Any:
+    return json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
+
+
+def rows(name: str, suite: str) -> list[Row]:
+    found: list[Row] = kept(name)["suites"][suite]["rows"]
+    return found
+
+
+def row(name: str, suite: str, **wanted: Any) -> Row:
+    """Return the row of a suite whose columns have these values or begin with them."""
+    found = [
+        one
+        for one in rows(name, suite)
+        if all(
+            str(one[key]).startswith(value) if isinstance(value, str) else one[key] == value
+            for key, value in wanted.items()
+        )
+    ]
+    assert found, (name, suite, wanted)
+    return found[0]
+
+
+def rules_page() -> Iterator[str]:
+    for suite, title in (
+        ("clinc150", "CLINC150, 150 intents"),
+        ("20newsgroups", "20 Newsgroups, by date"),
+        ("bbcsport", "BBC Sport, 5 sports"),
+    ):
+        methods = [f"rules, at most {words} word" for words in (1, 4, 12)] + ["logistic regression"]
+        values = [row("rules", suite, method=method)["accuracy"] for method in methods]
+        yield f"| {title} | " + " | ".join(f"{value:.3f}" for value in values) + " |"
+
+
+def themes_page() -> Iterator[str]:
+    for one in rows("themes", "shift"):
+        shares = (one["topics found"], one["about no topic"], one["about nothing new"])
+        yield f"| {one['data']} | " + " | ".join(f"{percent(share)} %" for share in shares) + " |"
+    for data in dict.fromkeys(one["data"] for one in rows("topic_models", "topic-models")):
+        found = {
+            one["method"]: percent(one["topics found"])
+            for one in rows("topic_models", "topic-models")
+            if one["data"] == data
+        }
+        cells = [f"{found['newfound: themes']} %"]
+        for peer in ("k-means", "NMF", "LDA"):
+            (name,) = [
+                name for name in found if name.startswith(peer) and not name.endswith("best number")
+            ]
+            cells.append(f"{found[name]} % ({found[f'{name}, best number']} %)")
+        yield f"| {data} | {' | '.join(cells)} |"
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, rounded half up, as the kept pages have it."""
+    return str(int(100 * share + 0.5 + 1e-9))
+
+
+def best(name: str, suite: str, column: str) -> Row:
+    """Return the best row of a suite that is not newfound's."""
+    others = [one for one in rows(name, suite) if "newfound" not in one["scorer"]]
+    return max(others, key=lambda one: one[column])
+
+
+def detection_page() -> Iterator[str]:
+    ours = row("documents", "clinc150", scorer="newfound")
+    peer = best("documents", "clinc150", "AUROC")
+    yield f"| {peer['AUROC']:.3f} (LinearSVC, character n-grams) | {ours['AUROC']:.3f}; "
+    yield f"rules alone {ours['AUROC, rules alone']:.3f} |"
+    yield f"| {peer['recall at 5 %']:.1%} | {ours['recall at 5 %']:.1%} |".replace("%", " %")
+    yield f"| {peer['false alarms']:.1%} | {ours['false alarms']:.1%} |".replace("%", " %")
+    column = "accuracy, refused wrong"
+    value = best("documents", "clinc150", column)[column]
+    yield f"| {100 * value:.1f} % (LinearSVC, words) | {100 * ours[column]:.1f} % |"
+    column = "class accuracy"
+    words = row("documents", "clinc150", scorer="words and pairs, logistic")[column]
+    yield f"| {100 * words:.1f} % (logistic regression) | {100 * ours[column]:.1f} %, by rules |"
+    alone = row("documents", "clinc150-unlabelled", scorer="newfound, n_groups=1")
+    yield f"| {alone['AUROC']:.3f}, {100 * alone['recall at 5 %']:.1f} % |"
+    for suite, column in (("20newsgroups", "AUROC"), ("bbcsport", "mean AUROC")):
+        peer, mine = best("documents", suite, column), row("documents", suite, scorer="newfound")
+        yield f"| {peer[column]:.3f} (LinearSVC) | {mine[column]:.3f} |"
+    for corpus in ("CLINC150", "BBC Sport"):
+        alarms = [
+            one for one in rows("documents", "false-alarms") if one["documents"].startswith(corpus)
+        ]
+        rates, expected = (
+            ", ".join(f"{100 * one[key]:.2f}" for one in alarms) for key in ("rate", "expected")
+        )
+        yield f"{rates} %"
+        yield f"expected {expected}"
+    ours, *random = rows("documents", "deletion")
+    random = [one for one in random if one["words"].startswith("random")]
+    flipped, words = (sum(one[key] for one in random) / 3 for key in ("flipped", "mean words"))
+    mine = f"{percent(ours['flipped'])} %; {ours['mean words']:.2f}"
+    yield f"random order {percent(flipped)} %; {words:.1f} | {mine} |"
+    speed = {one["measure"]: one["value"] for one in rows("detection_speed", "speed")}
+    yield f"| {round(speed['messages a second, in a batch'], -3):,.0f} |"
+    yield f"| {speed['one message with its explanation, ms']:.1f} ms; "
+    for alpha in ("0.05", "0.1"):
+        open_ = [
+            one
+            for one in rows("unseen_intents", "unseen-intents")
+            if one["scorer"] == f"newfound, alpha={alpha}" and one["known intents"] == 0.75
+        ][0]
+        cells = f"{open_['F1 open']:.3f} | {open_['F1 known']:.3f}"
+        yield f"alpha = {100 * float(alpha):.0f} % | {cells} |"
+    ours, peer = rows("groups", "groups")
+    for corpus in ("CLINC150", "BBC Sport", "20 Newsgroups"):
+        mine = [f"{ours[f'{corpus}, {measure}']:.2f}" for measure in ("ARI", "F1")]
+        other = [f"{peer[f'{corpus}, {measure}']:.2f}" for measure in ("ARI", "F1")]
+        yield f"{mine[0]} and {mine[1]} ("
+        yield f"{other[0]} and {other[1]})"
+
+
+def words_page() -> Iterator[str]:
+    for suite, title in (
+        ("planted-words", "planted words"),
+        ("documents-from-words", "documents from words"),
+        ("shift", "shift"),
+        ("months", "months"),
+    ):
+        page = (ROOT / "docs/words.md").read_text("utf-8")
+        columns = [
+            column
+            for column in rows("words", suite)[0]
+            if f"{column}, sd" in rows("words", suite)[0]
+        ]
+        quoted = 0
+        for column in columns:
+            name = column.replace("%", " %")
+            if f"| {title} | {name} |" not in page:
+                continue
+            quoted += 1
+            ours = row("words", suite, scorer="newfound: novelty")
+            peer = best("words", suite, column)
+            cells = [f"{one[column]:.3f} ± {one[f'{column}, sd']:.3f}" for one in (ours, peer)]
+            yield f"| {title} | {name} | {cells[0]} | {cells[1]} ({peer['scorer']}) |"
+        assert quoted >= 2, suite
+    among = {one["scorer"]: one["among 20"] for one in rows("words", "planted-pairs")}
+    yield f"{among['newfound: phrases']:.3f} of the pairs are among the 20 strongest phrases"
+    committee = row("words", "planted-words", scorer="newfound: score of the committee")
+    yield f"has {committee['q = 2%']:.3f} on planted words at 2 %"
+    inside = rows("words", "intervals")[0]
+    yield ", ".join(
+        f"{corpus} {100 * inside[f'{corpus}, all words']:.1f} %"
+        for corpus in ("BBC Sport", "20 Newsgroups", "CLINC150", "ABC News")
+    )
+    for scorer in ("newfound: novelty", "exact"):
+        one = row("words", "faithfulness", scorer=scorer)
+        values = [one[f"C = {c}, comprehensiveness"] for c in (1, 10)]
+        first, second = (" (C = 1)", " (C = 10)") if scorer == "newfound: novelty" else ("", "")
+        yield f"by {values[0]:.3f}{first} and {values[1]:.3f}{second}"
+
+
+def monitor_page() -> Iterator[str]:
+    topics = row("stream-false-alarms", "false-alarms", test="monitor, alerts of kind topic")
+    rate = row("stream-false-alarms", "false-alarms", test="monitor, alerts of kind rate")
+    both = topics["in 50,000"] + rate["in 50,000"]
+    yield f"raised {both:.2f} of them: {topics['in 50,000']:.2f} topics"
+    yield f"(95 % interval {topics['low']:.2f} to {topics['high']:.2f})"
+    yield f"{rate['in 50,000']:.2f} of the rate ({rate['low']:.2f} to {rate['high']:.2f})"
+    for corpus in ("CLINC150", "20 Newsgroups"):
+        one = row("stream-new-class", "new-class", corpus=corpus, method="monitor, topics")
+        yield f"{one['delay']:.0f} "
+    speed = rows("stream-speed", "speed")
+    yield f"peaked at {speed[0]['peak MB']:.0f} MB after 500,000 requests and after 2,000,000"
+
+
+def scale_page() -> Iterator[str]:
+    found = {(one["name"], one["documents"]): one for one in kept("scale")["figures"]}
+    for name, title in (
+        ("detect, scores only", "score messages, without reasons; 150 classes"),
+        ("describe headlines", "describe headlines, three passes"),
+    ):
+        few, many = found[name, 100_000], found[name, 2_000_000]
+        each = (many["processor"] - few["processor"]) / 1.9e6
+        fixed = few["processor"] - 1e5 * each
+        cells = f"{fixed:.0f} | {1e6 * each:.1f} | {round(1 / each, -2):,.0f}"
+        yield f"| {title} | {cells} | {many['peak_gb']:.2f} GB |"
+        yield f"{many['seconds']:.0f} s"
+    spark = found["describe headlines on Spark, local[2]", 100_000]
+    yield f"{spark['shuffled_mb_a_million']:.0f} MB for each million documents"
+
+
+def readme() -> Iterator[str]:
+    fits = [one for one in kept("peers")["rows"] if one["corpus"] == "bbcsport"]
+    for name in ("newfound", "green-tsetlin", "tmu-coalesced", "tmu", "pyTsetlinMachineParallel"):
+        (one,) = [
+            one
+            for one in fits
+            if (one["contender"], one["clauses"], one["threads"]) == (name, 2000, 1)
+        ]
+        about = "~" if one["extrapolated"] else ""
+        ready = f"{about}{one['whole_fit_s']:,.1f} s"
+        predict = one["predict_same_us"] or one["predict_us"]
+        yield f"| {ready} | {predict:,.1f} µs | {one['memory_mb']:.0f} MB |"
+    yield kept("peers")["date"]
+    ours = row("documents", "clinc150", scorer="newfound")
+    peer = best("documents", "clinc150", "AUROC")
+    yield f"AUROC {ours['AUROC']:.3f}"
+    yield f"{peer['AUROC']:.3f}"
+    found = row("themes", "shift", data="CLINC150, 5 times")["topics found"]
+    yield f"{percent(found)} %"
+
+
+QUOTES = {
+    "README.md": readme,
+    "docs/rules.md": rules_page,
+    "docs/themes.md": themes_page,
+    "docs/detect.md": detection_page,
+    "docs/words.md": words_page,
+    "docs/monitor.md": monitor_page,
+    "docs/scale.md": scale_page,
+}
+
+
+@pytest.mark.parametrize("page", QUOTES)
+def test_the_page_quotes_the_kept_figures(page: str) -> None:
+    text = " ".join((ROOT / page).read_text("utf-8").split())
+    quotes = list(QUOTES[page]())
+    missing = [quote for quote in quotes if " ".join(quote.split()) not in text]
+    assert len(quotes) > 2 and not missing
