@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import uvicorn
 
 import newfound
 from newfound.serve.app import create_app
-from newfound.serve.run import bind, make_config
+from newfound.serve.run import Server, bind, make_config
 from newfound.serve.settings import Settings
 
 HOST = "127.0.0.1:8765"
@@ -58,7 +57,8 @@ def make_models() -> dict[str, Path]:
 @contextmanager
 def running(settings: Settings, listening: socket.socket) -> Iterator[None]:
     """Run a service in a thread."""
-    server = uvicorn.Server(make_config(create_app(settings), patience=2.0))
+    app = create_app(settings)
+    server = Server(app, make_config(app, patience=2.0))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     while not server.started and thread.is_alive():

@@ -9,8 +9,10 @@ import json
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -307,6 +309,115 @@ def test_progress_events_cancel_queue_and_restart(tmp_path: Path) -> None:
     # Stopped in order: the running job was interrupted, and its process has ended.
     with client(tmp_path, jobs=1) as service:
         assert service.get(f"/v1/jobs/{first}").json()["state"] == "interrupted"
+
+
+def test_files_that_are_gone_are_told(tmp_path: Path) -> None:
+    with client(tmp_path, jobs=1) as service:
+        id = service.post("/v1/describe", json=DESCRIBE).json()["id"]
+        assert ended(service, id)["state"] == "finished"
+        for name in ("report.html", "model.newfound", "result.json"):
+            (tmp_path / "runs" / id / name).unlink()
+        for path in ("report", "model", "result"):
+            answer = service.get(f"/v1/jobs/{id}/{path}")
+            assert answer.status_code == 404 and "workspace" in answer.json()["detail"], path
+
+
+def test_jobs_do_not_get_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEWFOUND_TOKEN", "a-secret-of-the-service")
+    with client(tmp_path, jobs=1) as service:
+        id = service.post("/v1/describe", json={"sample": True, "parameters": LONG}).json()["id"]
+        (process,) = wait_for(lambda: worker(id))
+        assert "a-secret-of-the-service" not in process.environ().values()
+
+
+def test_few_files_are_looked_at_at_once(tmp_path: Path) -> None:
+    """Each look is a process that may use much memory."""
+    most, done = 0, threading.Event()
+
+    def watch() -> None:
+        nonlocal most
+        while not done.is_set():
+            looking = [
+                process for process in psutil.Process().children(recursive=True)
+                if "newfound.serve.preview" in _command(process)
+            ]  # fmt: skip
+            most = max(most, len(looking))
+            time.sleep(0.02)
+
+    with client(tmp_path, jobs=1) as service, ThreadPoolExecutor(7) as pool:
+        watching = pool.submit(watch)
+        asked = [
+            pool.submit(service.post, f"/v1/uploads?name={n}.txt", content=b"one", headers=OCTETS)
+            for n in range(6)
+        ]
+        assert [answer.result().status_code for answer in asked] == [201] * 6
+        done.set()
+        watching.result()
+    assert 1 <= most <= 2
+
+
+def _command(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
+
+
+def test_events_end_when_the_service_is_stopped(tmp_path: Path) -> None:
+    """A stream that nobody ends would keep the service from stopping."""
+    seen: list[str] = []
+
+    def follow(service: httpx.Client, id: str) -> None:
+        headers = {**service.headers, "Accept": "text/event-stream"}
+        with (
+            httpx.Client(base_url=service.base_url, headers=headers, timeout=60) as other,
+            other.stream("GET", f"/v1/jobs/{id}/events") as events,
+        ):
+            seen.extend(line for line in events.iter_lines() if line.startswith("event"))
+
+    with client(tmp_path, jobs=1) as service:
+        body = {"sample": True, "parameters": LONG}
+        id = service.post("/v1/describe", json=body).json()["id"]
+        following = threading.Thread(target=follow, args=(service, id))
+        following.start()
+        wait_for(lambda: "event: running" in seen)
+    following.join()
+    assert seen[-1] == "event: interrupted"
+    assert not worker(id)
+
+
+def test_no_job_outlives_its_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("newfound.serve.jobs._LINE", 10)  # bytes; what a job says is longer
+    with client(tmp_path, jobs=1) as service:
+        body = {"sample": True, "parameters": LONG}
+        job = ended(service, service.post("/v1/describe", json=body).json()["id"])
+        assert job["state"] == "failed" and "limit" in job["error"]
+        assert not worker(job["id"])
+
+
+def test_the_end_of_a_run_is_noted_when_there_is_room_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("newfound.serve.jobs._PAUSE", 0.01)
+
+    async def end() -> Run | None:
+        workspace = Workspace(tmp_path)
+        jobs, run = Jobs(workspace, Limits()), Run("x", "describe", "x", "running")
+        workspace.put_run(run)
+        index = workspace._db
+        pages = index.execute("PRAGMA page_count").fetchone()[0]
+        index.execute(f"PRAGMA max_page_count = {pages}")  # as on a full disk
+        noting = asyncio.create_task(jobs._end(run, "failed", "x" * 100_000))
+        await asyncio.sleep(0.1)
+        assert not noting.done()
+        index.execute(f"PRAGMA max_page_count = {pages + 100}")
+        await noting
+        found = workspace.run("x")
+        workspace.close()
+        return found
+
+    found = asyncio.run(end())
+    assert found is not None and found.state == "failed"
 
 
 def test_a_job_that_takes_too_long_is_ended(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,12 @@ import jsonschema
 import pytest
 
 import newfound
+from newfound.monitor.monitor import Monitor
+from newfound.serve.monitors import Monitors
 from newfound.serve.openapi import output_schema
+from newfound.serve.problems import Problem
+from newfound.serve.requests import MonitorRequest
+from newfound.serve.workspace import Workspace
 from serve_client import JSON, KNOWN, client, make_models
 
 NEW = [f"the printer {what}" for what in ("jams", "smokes", "beeps", "is broken", "died")]
@@ -100,3 +107,42 @@ def test_what_is_wrong_is_told(tmp_path: Path, models: dict[str, Path]) -> None:
             answer = service.post(path, json={})
             assert answer.status_code == 422
             validate(answer.json(), "problem")
+
+
+def test_a_damaged_state_does_not_hide_the_others(tmp_path: Path, models: dict[str, Path]) -> None:
+    with client(tmp_path, models=models) as service:
+        first, second = (begun(service, name=name)["id"] for name in ("Inbox", "Outbox"))
+    (tmp_path / "monitors" / f"{first}.state").write_bytes(b"damaged" * 100)
+    with client(tmp_path, models=models) as service:
+        data = service.get("/v1/monitors").json()
+        validate(data, "monitors")
+        assert {one["id"]: bool(one["warning"]) for one in data["monitors"]} == {
+            first: True,
+            second: False,
+        }
+        page = service.get("/monitors", headers={"Accept": "text/html"})
+        assert page.status_code == 200 and "Outbox" in page.text and "not the state" in page.text
+        assert service.delete(f"/v1/monitors/{first}", headers=JSON).status_code == 200
+        assert [one["id"] for one in service.get("/v1/monitors").json()["monitors"]] == [second]
+
+
+def test_a_monitor_that_is_deleted_meanwhile_is_not_there(
+    tmp_path: Path, models: dict[str, Path]
+) -> None:
+    async def ask() -> Any:
+        workspace = Workspace(tmp_path)
+        monitors = Monitors(workspace)
+        given = MonitorRequest(name="Inbox", model="detector")
+        id = (await monitors.make(given, newfound.load(models["detector"])))["id"]
+        slow = asyncio.create_task(monitors.use(id, lambda one: time.sleep(0.5)))
+        await asyncio.sleep(0.1)
+        gone = asyncio.create_task(monitors.delete(id))
+        await asyncio.sleep(0.1)
+        late = asyncio.create_task(monitors.use(id, Monitor.summary))
+        await asyncio.gather(slow, gone)
+        (found,) = await asyncio.gather(late, return_exceptions=True)
+        workspace.close()
+        return found
+
+    found = asyncio.run(ask())
+    assert isinstance(found, Problem) and found.status_code == 404

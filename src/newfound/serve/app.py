@@ -12,7 +12,6 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
-from starlette.types import ASGIApp
 
 from newfound.serve import api, monitors_api, pages, runs_api, uploads_api
 from newfound.serve.api import json_answer
@@ -23,12 +22,24 @@ from newfound.serve.openapi import openapi
 from newfound.serve.problems import problem_response
 from newfound.serve.settings import Settings
 
-__all__ = ["create_app"]
+__all__ = ["Service", "create_app"]
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
-def create_app(settings: Settings) -> ASGIApp:
+class Service(MetricsMiddleware):
+    """The service as an ASGI application: what counts its answers is in front."""
+
+    def __init__(self, guard: Guard, context: Context) -> None:
+        super().__init__(guard, context.metrics)
+        self.context = context
+
+    async def stop(self) -> None:
+        """End the jobs, and with them the streams of their events, before the connections."""
+        await self.context.jobs.close()
+
+
+def create_app(settings: Settings) -> Service:
     """Return the service as an ASGI application.
 
     Parameters
@@ -72,7 +83,7 @@ def create_app(settings: Settings) -> ASGIApp:
     app.add_exception_handler(RequestValidationError, _misfit)
     app.add_exception_handler(Exception, _failure)
     context.guard = Guard(app, settings)
-    return MetricsMiddleware(context.guard, context.metrics)
+    return Service(context.guard, context)
 
 
 async def _problem(request: Request, error: Exception) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -46,6 +47,8 @@ class Context:
         Its counters.
     scoring : ThreadPoolExecutor
         Where texts are scored.
+    inspections : asyncio.Semaphore
+        How many files may be looked at at once; each look may use 4 GB.
     guard : Guard or None
         What stands in front of it.
     """
@@ -60,6 +63,7 @@ class Context:
     scoring: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="score")
     )
+    inspections: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
     guard: Guard | None = None
 
     @classmethod

@@ -6,18 +6,20 @@ import asyncio
 import contextlib
 import json
 import os
+import sqlite3
 import sys
 from collections.abc import AsyncIterator
 from typing import Any
 
 from newfound.serve.problems import Problem
-from newfound.serve.settings import Limits
+from newfound.serve.settings import TOKEN_VARIABLE, Limits
 from newfound.serve.workspace import ENDED, RESULT, Run, Workspace, now
 
-__all__ = ["Jobs"]
+__all__ = ["Jobs", "process_environment"]
 
 _LINE = 1 << 20  # bytes that a job may print in a line
 _GRACE = 5.0  # seconds that a job has to end
+_PAUSE = 5.0  # seconds between two attempts to write to the index
 
 
 class Jobs:
@@ -67,6 +69,8 @@ class Jobs:
 
     async def submit(self, run: Run) -> Run:
         """Add a job whose folder is ready; a 429 if too many wait."""
+        if self._closed:
+            raise Problem(503, "The service is being stopped.", {"Retry-After": "10"})
         self.check_room()
         self.workspace.put_run(run)
         self._waiting.append(run.id)
@@ -128,8 +132,9 @@ class Jobs:
         if self._task is not None:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
-        for id in self._waiting:
-            self.workspace.end(self.run(id), "interrupted")
+        while self._waiting:
+            self.workspace.end(self.run(self._waiting.pop()), "interrupted")
+        await self._tell()
 
     def _differs(self, id: str, last: Run) -> bool:
         found = self.workspace.run(id)
@@ -147,17 +152,27 @@ class Jobs:
             self._running = self._waiting.pop(0)
             run = self.run(self._running)
             run.state, run.started, run.attempts = "running", now(), run.attempts + 1
-            self.workspace.put_run(run)
-            await self._tell()
             try:
+                self.workspace.put_run(run)
+                await self._tell()
                 state, error = await self._do(run)
             except Exception as failure:
-                state, error = "failed", f"The job could not be started: {failure}"
+                state, error = "failed", f"The job could not be run: {failure}"
             self._progress.pop(run.id, None)
             self._cancelled.discard(run.id)
             self._running = self._process = None
-            self.workspace.end(run, state, error)
+            await self._end(run, state, error)
             await self._tell()
+
+    async def _end(self, run: Run, state: str, error: str | None) -> None:
+        """Note how a run has ended; where the disk is full, when it no longer is."""
+        while True:
+            try:
+                return self.workspace.end(run, state, error)
+            except sqlite3.OperationalError:
+                if self._closed:
+                    return None  # the next start notes that it was interrupted
+                await asyncio.sleep(_PAUSE)
 
     async def _do(self, run: Run) -> tuple[str, str | None]:
         """Run the process of a job; return how it has ended."""
@@ -167,19 +182,20 @@ class Jobs:
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", "newfound.serve.worker", str(folder),
                 stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=log,
-                limit=_LINE, env={**os.environ, "PYTHONUNBUFFERED": "1"},
+                limit=_LINE, env=process_environment(),
                 start_new_session=True,  # Control-C is for the service, which ends its jobs
             )  # fmt: skip
         process, told = self._process, dict[str, Any]()
-        if run.id in self._cancelled:
+        if run.id in self._cancelled or self._closed:
             await _stop(process)
         try:
             async with asyncio.timeout(self.limits.job_seconds):
                 await self._listen(run, process, told)
                 status = await process.wait()
         except TimeoutError:
-            await _stop(process)
             return "failed", f"The job took more than {self.limits.job_seconds:g} s, the limit."
+        finally:
+            await _stop(process)  # no job outlives its run
         if self._closed:
             return "interrupted", None
         if run.id in self._cancelled:
@@ -211,6 +227,8 @@ class Jobs:
 
 async def _stop(process: asyncio.subprocess.Process) -> None:
     """End a process, by force if it does not end; its files are written completely or not."""
+    if process.returncode is not None:
+        return
     with contextlib.suppress(ProcessLookupError):
         process.terminate()
         try:
@@ -218,6 +236,12 @@ async def _stop(process: asyncio.subprocess.Process) -> None:
         except TimeoutError:
             process.kill()
             await process.wait()
+
+
+def process_environment() -> dict[str, str]:
+    """Return the environment of a process that works on documents; it need not know the token."""
+    given = {name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE}
+    return {**given, "PYTHONUNBUFFERED": "1"}
 
 
 def _crashed(status: int) -> str:

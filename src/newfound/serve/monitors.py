@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 from newfound.detection.detector import NoveltyDetector
@@ -14,9 +15,18 @@ from newfound.serve.problems import Problem
 from newfound.serve.requests import MonitorRequest
 from newfound.serve.workspace import Workspace
 
-__all__ = ["Monitors"]
+__all__ = ["UNREADABLE", "Monitors"]
 
 Result = TypeVar("Result")
+
+UNREADABLE: dict[str, Any] = {
+    "summary": "It cannot be read.",
+    "documents": 0,
+    "windows": 0,
+    "rate": None,
+    "alerts": 0,
+    "topics": [],
+}
 
 
 class Monitors:
@@ -74,6 +84,7 @@ class Monitors:
 
         def act() -> Result:
             with lock:
+                self.entry(id)  # it may have been deleted meanwhile
                 if id not in self._open:
                     self._open[id] = Monitor.open(self._workspace.monitor_path(id))
                 return action(self._open[id])
@@ -84,15 +95,35 @@ class Monitors:
             raise Problem(422, str(error)) from error
 
     async def delete(self, id: str) -> None:
-        """Delete a monitor and its state."""
-        await self.use(id, Monitor.close)
-        self._open.pop(id, None)
-        self._workspace.delete_monitor(id)
+        """Delete a monitor and its state, also one that cannot be read."""
+        self.entry(id)
+        lock = self._locks.setdefault(id, threading.Lock())
+
+        def remove() -> None:
+            with lock:
+                monitor = self._open.pop(id, None)
+                if monitor is not None:
+                    monitor.close()
+                self._workspace.delete_monitor(id)
+
+        await asyncio.to_thread(remove)
+        self._locks.pop(id, None)
 
     def close(self) -> None:
         """Close all states."""
         for monitor in self._open.values():
             monitor.close()
+
+    async def states(self) -> list[dict[str, Any]]:
+        """Return all monitors as plain data; one that cannot be read does not hide the others."""
+        found = []
+        for entry in self.entries():
+            try:
+                found.append(await self.use(entry["id"], partial(self.state, entry)))
+            except Problem as problem:
+                if problem.status_code == 422:
+                    found.append({**entry, **UNREADABLE, "warning": problem.detail})
+        return found
 
     def state(self, entry: dict[str, str], monitor: Monitor) -> dict[str, Any]:
         """Return a monitor as plain data; ``monitor`` in the schema."""

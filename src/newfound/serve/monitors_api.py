@@ -32,16 +32,7 @@ async def _state(context: Context, id: str, status: int = 200) -> Response:
 @router.get("/v1/monitors", responses=answer("monitors"))
 async def monitors(request: Request) -> Response:
     """List the monitors."""
-    context = Context.of(request)
-    found = []
-    for entry in context.monitors.entries():
-        found.append(
-            await context.monitors.use(
-                entry["id"],
-                lambda one, entry=entry: context.monitors.state(entry, one),  # type: ignore[misc]
-            )
-        )
-    return json_answer({"monitors": found})
+    return json_answer({"monitors": await Context.of(request).monitors.states()})
 
 
 @router.post(

@@ -26,6 +26,7 @@ from newfound.serve.api import json_answer
 from newfound.serve.compare import compare
 from newfound.serve.context import Context
 from newfound.serve.guard import POLICY
+from newfound.serve.monitors import UNREADABLE
 from newfound.serve.openapi import openapi, operations
 from newfound.serve.problems import Problem
 from newfound.serve.requests import ColumnsRequest, ExplainRequest, SignInRequest, json_body
@@ -102,12 +103,13 @@ async def start(request: Request) -> Response:
 @router.get("/pages/uploads/{id}")
 async def preview(request: Request, id: str, wants: str = "text") -> Response:
     """Show the first rows of an uploaded file, and let its columns be chosen."""
-    workspace = Context.of(request).workspace
+    context = Context.of(request)
+    workspace = context.workspace
     upload = workspace.upload(id)
     if upload is None:
         raise Problem(404, "There is no such upload.")
     path = workspace.upload_path(upload)
-    found = json.loads(await inspect("preview", str(path), upload.name))
+    found = json.loads(await inspect(context, "preview", str(path), upload.name))
     columns = {column.lower(): column for column in found["columns"]}
     return _part(
         "preview.html", upload=upload, preview=found, wants=wants.split(),
@@ -119,7 +121,8 @@ async def preview(request: Request, id: str, wants: str = "text") -> Response:
 @router.post("/pages/uploads/{id}/check")
 async def check(request: Request, id: str) -> Response:
     """Show what can be read of an uploaded file with the columns chosen."""
-    workspace = Context.of(request).workspace
+    context = Context.of(request)
+    workspace = context.workspace
     upload = workspace.upload(id)
     if upload is None:
         raise Problem(404, "There is no such upload.")
@@ -131,7 +134,7 @@ async def check(request: Request, id: str) -> Response:
         raise Problem(422, "The columns cannot be read.") from error
     path = workspace.upload_path(upload)
     try:
-        printed = await inspect("check", str(path), upload.name, columns.model_dump_json())
+        printed = await inspect(context, "check", str(path), upload.name, columns.model_dump_json())
     except Problem as problem:
         return _part("checked.html", error=problem.detail, checked=None)
     return _part("checked.html", error=None, checked=json.loads(printed))
@@ -142,11 +145,13 @@ async def run(request: Request, id: str) -> Response:
     """Show a run: its progress, why it has ended, or the report."""
     context = Context.of(request)
     found = context.jobs.run(id)
-    result = context.workspace.result(id)
+    result = await asyncio.to_thread(context.workspace.result, id)
     if found.state != "finished" or result is None:
         return _page("run.html", found.name, run=found)
-    page = (context.workspace.run_folder(id) / REPORT).read_text(encoding="utf-8")
-    data = await asyncio.to_thread(data_of, page)
+    path = context.workspace.run_folder(id) / REPORT
+    if not path.is_file():
+        raise Problem(404, "The report of this run is no longer in the workspace.")
+    data = await asyncio.to_thread(lambda: data_of(path.read_text(encoding="utf-8")))
     answer = _page(
         "live.html", data["title"],
         summary=data["summary"], data=embedded_json(data), run=found, about=result["about"],
@@ -249,16 +254,12 @@ async def compared(request: Request) -> Response:
 async def monitors(request: Request) -> Response:
     """Show all monitors."""
     context = Context.of(request)
-    shown = []
-    for entry in context.monitors.entries():
-        shown.append(
-            await context.monitors.use(
-                entry["id"],
-                lambda one, entry=entry: context.monitors.state(entry, one),  # type: ignore[misc]
-            )
-        )
+    shown = await context.monitors.states()
     models = [entry for entry in context.library.entries() if entry.kind == "detector"]
-    return _page("monitors.html", "Monitor", "/monitors", monitors=shown, models=models)
+    return _page(
+        "monitors.html", "Monitor", "/monitors",
+        monitors=shown, models=models, unreadable=UNREADABLE["summary"],
+    )  # fmt: skip
 
 
 @router.get("/monitors/{id}")

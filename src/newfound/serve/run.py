@@ -15,10 +15,10 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from newfound.serve.app import create_app
+from newfound.serve.app import Service, create_app
 from newfound.serve.settings import Settings
 
-__all__ = ["bind", "make_config", "serve"]
+__all__ = ["Server", "bind", "make_config", "serve"]
 
 _CONNECTIONS = 512
 _IDLE = 30  # seconds before an idle connection is closed
@@ -57,17 +57,35 @@ class _Protocol(HttpToolsProtocol):
             self._late = None
 
 
-class _Server(uvicorn.Server):
-    """A server that says when it answers."""
+class Server(uvicorn.Server):
+    """A server that says when it answers, and ends jobs before it waits for open requests.
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+    Parameters
+    ----------
+    app : Service
+        What it runs.
+    config : uvicorn.Config
+        How, by `make_config`.
+    ready : callable, optional
+        Called when it answers.
+    """
+
+    def __init__(
+        self, app: Service, config: uvicorn.Config, ready: Callable[[], None] | None = None
+    ) -> None:
         super().__init__(config)
-        self._ready = ready
+        self._app, self._ready = app, ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to answer."""
         await super().startup(sockets)
-        if self.started:
+        if self.started and self._ready is not None:
             self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End the jobs, answer what was asked, and end."""
+        await self._app.stop()
+        await super().shutdown(sockets)
 
 
 def bind(settings: Settings) -> tuple[socket.socket, Settings]:
@@ -158,4 +176,4 @@ def serve(
                 address = f"{settings.address}sign-in?code={settings.code}"
                 threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
-        _Server(config, ready).run(sockets=[listening])
+        Server(app, config, ready).run(sockets=[listening])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
@@ -24,8 +27,9 @@ from newfound.serve.search import search_documents
 from newfound.serve.submit import submit_describe, submit_detect
 from newfound.serve.worker import MODEL, REPORT
 from newfound.serve.workspace import Run
+from newfound.table import Table
 
-__all__ = ["attachment", "router"]
+__all__ = ["attachment", "file_answer", "result_of", "router"]
 
 router = APIRouter(tags=["jobs"])
 
@@ -42,6 +46,14 @@ def attachment(name: str) -> str:
     ending = printable.rpartition(".")[2]
     plain = f"newfound.{ending}" if ending.isascii() and ending.isalnum() else "newfound"
     return f"attachment; filename={plain}; filename*=UTF-8''{quote(printable, safe='')}"
+
+
+def file_answer(path: Path, name: str, media_type: str = "application/octet-stream") -> Response:
+    """Return a file to be saved under a name; a 404 if someone has deleted it."""
+    if not path.is_file():
+        raise Problem(404, f"The file {path.name} is no longer in the workspace.")
+    return FileResponse(path, headers={"Content-Disposition": attachment(name)},
+                        media_type=media_type)  # fmt: skip
 
 
 def _accepted(run: Run) -> Response:
@@ -136,14 +148,21 @@ def finished(context: Context, id: str) -> Run:
     return run
 
 
+async def result_of(context: Context, id: str) -> dict[str, Any]:
+    """Return the result of a finished run, read beside the event loop."""
+    found = await asyncio.to_thread(context.workspace.result, id)
+    if found is None:
+        raise Problem(404, f"The result of the job {id} is no longer in the workspace.")
+    return found
+
+
 @router.get("/v1/jobs/{id}/result", responses=answer("describe", "detect"))
 async def result(request: Request, id: str) -> Response:
     """Return what a job has found, as newfound describe --json or detect --json prints it."""
     context = Context.of(request)
     finished(context, id)
-    found = context.workspace.result(id)
-    assert found is not None
-    return json_answer(found["data"])
+    found = await result_of(context, id)
+    return await asyncio.to_thread(json_answer, found["data"])
 
 
 @router.get("/v1/jobs/{id}/report", responses=other_answer("text/html"))
@@ -151,8 +170,7 @@ async def report(request: Request, id: str) -> Response:
     """Return the report: one HTML file that works offline."""
     context = Context.of(request)
     run = finished(context, id)
-    headers = {"Content-Disposition": attachment(f"{run.name}.html")}
-    return FileResponse(context.workspace.run_folder(id) / REPORT, headers=headers)
+    return file_answer(context.workspace.run_folder(id) / REPORT, f"{run.name}.html", "text/html")
 
 
 @router.get("/v1/jobs/{id}/model", responses=other_answer("application/octet-stream"))
@@ -160,9 +178,7 @@ async def model(request: Request, id: str) -> Response:
     """Return the model file, for newfound explain and newfound.load."""
     context = Context.of(request)
     run = finished(context, id)
-    headers = {"Content-Disposition": attachment(f"{run.name}.newfound")}
-    path = context.workspace.run_folder(id) / MODEL
-    return FileResponse(path, headers=headers, media_type="application/octet-stream")
+    return file_answer(context.workspace.run_folder(id) / MODEL, f"{run.name}.newfound")
 
 
 @router.get("/v1/jobs/{id}/documents", responses=answer("found"))
@@ -175,7 +191,8 @@ async def documents(
     folder = context.workspace.run_folder(id)
     if side not in ("", "known", "novel") or not 0 <= start <= 10**9 or not 1 <= n <= 1000:
         raise Problem(422, "side is known or novel, start at least 0, n from 1 to 1000.")
-    return json_answer(search_documents(folder, q, side=side, start=start, n=n))
+    found = await asyncio.to_thread(search_documents, folder, q, side=side, start=start, n=n)
+    return json_answer(found)
 
 
 @router.get("/v1/jobs/{id}/words.csv", responses=other_answer("text/csv"))
@@ -183,17 +200,17 @@ async def words(request: Request, id: str) -> Response:
     """Return all words of a description, or all documents of a detection, as CSV."""
     context = Context.of(request)
     run = finished(context, id)
-    found = context.workspace.result(id)
-    assert found is not None
     if run.kind == "describe":
-        text = load(context.workspace.run_folder(id) / MODEL).words_.to_csv()
+        path = context.workspace.run_folder(id) / MODEL
+        text = await asyncio.to_thread(lambda: load(path).words_.to_csv())
     else:
-        from newfound.table import Table
-
-        rows = [
-            {**row, "reasons": [reason["word"] for reason in row["reasons"]]}
-            for row in found["data"]["documents"]
-        ]
-        text = Table.from_records(rows).to_csv()
+        found = await result_of(context, id)
+        text = await asyncio.to_thread(_csv, found["data"]["documents"])
     headers = {"Content-Disposition": attachment(f"{run.name}.csv")}
     return Response(text, headers=headers, media_type="text/csv; charset=utf-8")
+
+
+def _csv(documents: list[dict[str, Any]]) -> str:
+    reasons = ([reason["word"] for reason in row["reasons"]] for row in documents)
+    rows = [{**row, "reasons": words} for row, words in zip(documents, reasons, strict=True)]
+    return str(Table.from_records(rows).to_csv())

@@ -9,9 +9,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-__all__ = ["DEFAULT_PORT", "Limits", "Settings", "check_name", "check_token", "is_loopback"]
+__all__ = [
+    "DEFAULT_PORT",
+    "TOKEN_VARIABLE",
+    "Limits",
+    "Settings",
+    "check_name",
+    "check_token",
+    "is_loopback",
+]
 
 DEFAULT_PORT = 8765
+TOKEN_VARIABLE = "NEWFOUND_TOKEN"
 _MIN_TOKEN = 16  # characters
 _TOKEN = re.compile(r"[!-~]+")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")

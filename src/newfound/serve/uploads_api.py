@@ -10,15 +10,15 @@ import sys
 from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
-from starlette.responses import FileResponse
 
 from newfound.serve.api import json_answer
 from newfound.serve.context import Context
+from newfound.serve.jobs import process_environment
 from newfound.serve.openapi import answer, body, file_body, other_answer
 from newfound.serve.preview import TIME_LIMIT
 from newfound.serve.problems import Problem
 from newfound.serve.requests import ColumnsRequest, json_body
-from newfound.serve.runs_api import attachment
+from newfound.serve.runs_api import file_answer
 from newfound.serve.workspace import Upload, now
 
 __all__ = ["router"]
@@ -56,19 +56,22 @@ async def receive(request: Request, path: Path) -> int:
     return n
 
 
-async def inspect(*arguments: str) -> bytes:
+async def inspect(context: Context, *arguments: str) -> bytes:
     """Look at a file in a process of its own, with limits; return what it prints."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "newfound.serve.preview", *arguments,
-        stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )  # fmt: skip
-    try:
-        printed, said = await asyncio.wait_for(process.communicate(), TIME_LIMIT)
-    except TimeoutError as error:
-        process.kill()
-        await process.wait()
-        raise Problem(422, f"The file could not be read within {TIME_LIMIT:g} s.") from error
+    async with context.inspections:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "newfound.serve.preview", *arguments,
+            stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE, env=process_environment(),
+        )  # fmt: skip
+        try:
+            printed, said = await asyncio.wait_for(process.communicate(), TIME_LIMIT)
+        except TimeoutError as error:
+            raise Problem(422, f"The file could not be read within {TIME_LIMIT:g} s.") from error
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
     if process.returncode == 1:
         raise Problem(422, said.decode("utf-8", "replace").strip()[-1000:])
     if process.returncode:
@@ -85,7 +88,8 @@ async def inspect(*arguments: str) -> bytes:
 )
 async def upload(request: Request, name: str = "documents.txt") -> Response:
     """Upload a file of documents; the answer has its columns and first rows."""
-    workspace = Context.of(request).workspace
+    context = Context.of(request)
+    workspace = context.workspace
     workspace.delete_old_uploads()  # a service may run for months
     shown = clean_name(name)
     made = Upload(workspace.new_id(), shown, 0, now())
@@ -93,7 +97,7 @@ async def upload(request: Request, name: str = "documents.txt") -> Response:
     path.parent.mkdir(mode=0o700)
     try:
         n = await receive(request, path)
-        printed = await inspect("preview", str(path), shown)
+        printed = await inspect(context, "preview", str(path), shown)
     except BaseException:
         shutil.rmtree(path.parent, ignore_errors=True)
         raise
@@ -112,12 +116,13 @@ async def upload(request: Request, name: str = "documents.txt") -> Response:
 async def check(request: Request, id: str) -> Response:
     """Read an uploaded file with the columns given; tell what was read and left out, and why."""
     given = await json_body(request, ColumnsRequest)
-    workspace = Context.of(request).workspace
+    context = Context.of(request)
+    workspace = context.workspace
     found = workspace.upload(id)
     if found is None:
         raise Problem(404, f"There is no upload {id[:80]!r}.")
     path = workspace.upload_path(found)
-    printed = await inspect("check", str(path), found.name, given.model_dump_json())
+    printed = await inspect(context, "check", str(path), found.name, given.model_dump_json())
     return Response(printed.strip(), media_type="application/json")
 
 
@@ -147,7 +152,7 @@ async def import_model(request: Request, name: str = "model") -> Response:
     path = workspace.model_path(id)
     try:
         await receive(request, path)
-        kind = (await inspect("model", str(path), shown)).decode().strip()
+        kind = (await inspect(context, "model", str(path), shown)).decode().strip()
     except BaseException:
         path.unlink(missing_ok=True)
         raise
@@ -163,8 +168,7 @@ async def import_model(request: Request, name: str = "model") -> Response:
 async def model_file(request: Request, id: str) -> Response:
     """Return the file of a model."""
     entry = Context.of(request).library.entry(id)
-    headers = {"Content-Disposition": attachment(f"{entry.name}.newfound")}
-    return FileResponse(entry.path, headers=headers, media_type="application/octet-stream")
+    return file_answer(entry.path, f"{entry.name}.newfound")
 
 
 @router.delete("/v1/models/{id}", tags=["models"], responses=answer("deleted"))
