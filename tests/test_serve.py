@@ -54,6 +54,49 @@ def test_models_are_listed(service: httpx.Client) -> None:
     }
 
 
+@pytest.mark.parametrize("alpha", [0.05, 0.3, 0.9])
+def test_verdicts_have_the_alpha_of_the_request(
+    service: httpx.Client, models: dict[str, Path], alpha: float
+) -> None:
+    expected = newfound.load(models["detector"])
+    expected.alpha = alpha
+    texts = [*TEXTS, *KNOWN[:5]]
+    body = {"model": "detector", "texts": texts}
+    before = service.post("/v1/score", json=body).json()
+    answer = service.post("/v1/score", json={**body, "alpha": alpha}).json()
+    verdicts = [expected.explain(text).verdict for text in texts]
+    assert [row["verdict"] for row in answer["scores"]] == verdicts
+    lines = "\n".join(map(json.dumps, texts))
+    headers = {"Content-Type": "application/x-ndjson"}
+    path = f"/v1/score?model=detector&alpha={alpha}"
+    assert service.post(path, content=lines, headers=headers).json() == answer
+    explained = service.post("/v1/explain", json={**body, "alpha": alpha}).json()["explanations"]
+    one = {"model": "detector", "text": texts[1], "alpha": alpha}
+    assert service.post("/v1/explain", json=one).json() == explained[1]
+    assert [one["verdict"] for one in explained] == verdicts
+    assert {one["alpha"] for one in explained} == {alpha}
+    assert service.post("/v1/score", json=body).json() == before  # the model itself is as it was
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"model": "describer", "alpha": 0.1}, "describer, which has no alpha"),
+        ({"model": "detector", "alpha": 0.001}, "held-back"),
+        ({"model": "detector", "alpha": 1.5}, "less than 1"),
+    ],
+)
+def test_an_alpha_that_cannot_be_is_told(
+    service: httpx.Client, body: dict[str, Any], said: str
+) -> None:
+    for path in ("/v1/score", "/v1/explain"):
+        answer = service.post(path, json={**body, "text": "a"})
+        assert answer.status_code == 422 and said in answer.json()["detail"]
+    headers = {"Content-Type": "application/x-ndjson"}
+    path = f"/v1/score?model={body['model']}&alpha=x"
+    assert service.post(path, content='"a"', headers=headers).status_code == 422
+
+
 def test_scores_are_those_of_the_detector(service: httpx.Client, models: dict[str, Path]) -> None:
     answer = service.post("/v1/score", json={"model": "detector", "texts": TEXTS})
     assert answer.status_code == 200

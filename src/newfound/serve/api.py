@@ -69,17 +69,18 @@ async def score(request: Request) -> Response:
     """Score a text, or up to 10,000.
 
     With Content-Type application/x-ndjson, each line is a text as a JSON string, or an object with
-    the field text, and the query parameter model names the model. With Accept application/x-ndjson
-    the answer has a line for each text.
+    the field text, the query parameter model names the model, and alpha the false-alarm rate. With
+    Accept application/x-ndjson the answer has a line for each text.
     """
     context = Context.of(request)
     most = context.settings.limits.texts
     if _is_ndjson(request.headers.get("content-type", "")):
-        id, texts = request.query_params.get("model", ""), _lines(await request.body(), most)
+        id, alpha = request.query_params.get("model", ""), _alpha(request)
+        texts = _lines(await request.body(), most)
     else:
         given = await json_body(request, ScoreRequest)
-        id, texts = given.model, texts_of(given, most)
-    model = await context.library.model(id)
+        id, alpha, texts = given.model, given.alpha, texts_of(given, most)
+    model = await context.library.at_alpha(id, alpha)
     try:
         rows = await asyncio.get_running_loop().run_in_executor(
             context.scoring, score_texts, model, texts
@@ -108,7 +109,7 @@ async def explain(request: Request) -> Response:
     context = Context.of(request)
     given = await json_body(request, ExplainRequest)
     texts = texts_of(given, context.settings.limits.explained)
-    model = await context.library.model(given.model)
+    model = await context.library.at_alpha(given.model, given.alpha)
     found = await asyncio.gather(
         *(context.explainer.explain(model, text, given.top) for text in texts)
     )
@@ -117,6 +118,20 @@ async def explain(request: Request) -> Response:
         return Response(found[0], media_type="application/json")
     content = b'{"explanations": [' + b", ".join(found) + b"]}"
     return Response(content, media_type="application/json")
+
+
+def _alpha(request: Request) -> float | None:
+    """Return the false-alarm rate of a query, if it has one."""
+    given = request.query_params.get("alpha")
+    if given is None:
+        return None
+    try:
+        alpha = float(given)
+    except ValueError:
+        alpha = 0.0
+    if not 0 < alpha < 1:
+        raise Problem(422, "alpha is a false-alarm rate between 0 and 1, such as 0.05.")
+    return alpha
 
 
 def _is_ndjson(header: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -76,6 +77,7 @@ class Library:
         self._entries = entries
         self._loaded: OrderedDict[str, tuple[Path, Model]] = OrderedDict()
         self._loading: dict[str, asyncio.Lock] = {}
+        self._at_alpha: OrderedDict[tuple[str, float], tuple[Model, Model]] = OrderedDict()
 
     def entries(self) -> list[Entry]:
         """Return all models, in order."""
@@ -109,6 +111,34 @@ class Library:
             self._loaded.popitem(last=False)
         return self._loaded[id][1] if id in self._loaded else await self.model(id)
 
+    async def at_alpha(self, id: str, alpha: float | None) -> Model:
+        """Return a model, loaded, with another false-alarm rate; others see no difference."""
+        model = await self.model(id)
+        if alpha is None:
+            return model
+        of, made = self._at_alpha.get((id, alpha), (None, None))
+        if made is None or of is not model:
+            made = _at_alpha(model, id, alpha)
+            self._at_alpha[id, alpha] = model, made
+            while len(self._at_alpha) > _KEPT:
+                self._at_alpha.popitem(last=False)
+        return made
+
     def forget(self, id: str) -> None:
         """Drop a model from memory."""
         self._loaded.pop(id, None)
+        for key in [key for key in self._at_alpha if key[0] == id]:
+            del self._at_alpha[key]
+
+
+def _at_alpha(model: Model, id: str, alpha: float) -> Model:
+    """Return a model that shares all but the calibration with another one."""
+    if not isinstance(model, NoveltyDetector):
+        raise Problem(422, f"The model {id} is a describer, which has no alpha; leave it out.")
+    made = copy.copy(model)
+    made.alpha = alpha
+    try:
+        made.calibration_  # noqa: B018, it checks that there are enough held-back documents
+    except ValueError as error:
+        raise Problem(422, str(error)) from error
+    return made

@@ -82,7 +82,14 @@ def ndjson_body(kind: type[Body]) -> dict[str, Any]:
             "required": False,
             "schema": {"type": "string", "maxLength": 64},
             "description": "Id of the model, for a body of lines.",
-        }
+        },
+        {
+            "name": "alpha",
+            "in": "query",
+            "required": False,
+            "schema": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+            "description": "False-alarm rate, for a body of lines.",
+        },
     ]
     return made
 

@@ -32,6 +32,10 @@ __all__ = [
 
 Checked = TypeVar("Checked", bound="Body")
 Text = Annotated[str, Field(max_length=250_000)]
+Alpha = Annotated[
+    float | None,
+    Field(gt=0, lt=1, description="False-alarm rate of the verdicts; by default the detector's."),
+]
 ModelId = Annotated[str, Field(max_length=64, description="Id of a model of GET /v1/models.")]
 
 
@@ -49,6 +53,7 @@ class ScoreRequest(Body):
     texts: list[Text] | None = Field(
         None, description="Several texts; at most 10,000, unless the service was told otherwise."
     )
+    alpha: Alpha = None
 
 
 class ExplainRequest(Body):
@@ -60,6 +65,7 @@ class ExplainRequest(Body):
         None, description="Several texts, at most 100; the answer is a list of explanations."
     )
     top: int = Field(20, ge=1, le=1000, description="The most rules of each text.")
+    alpha: Alpha = None
 
 
 class ColumnsRequest(Body):
