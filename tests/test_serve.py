@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,46 @@ def test_an_alpha_that_cannot_be_is_told(
     headers = {"Content-Type": "application/x-ndjson"}
     path = f"/v1/score?model={body['model']}&alpha=x"
     assert service.post(path, content='"a"', headers=headers).status_code == 422
+
+
+@pytest.mark.parametrize("path", ["/v1/explain", "/v1/score"])
+def test_long_texts_do_not_hold_up_others(
+    service: httpx.Client, path: str, models: dict[str, Path]
+) -> None:
+    """Short texts are answered in the event loop, long ones beside it."""
+    long = " ".join(f"{word} {n}" for n in range(3000) for word in ("pay", "flight"))
+    headers = dict(service.headers)
+
+    async def ask() -> tuple[float, float, httpx.Response]:
+        async with httpx.AsyncClient(
+            base_url=service.base_url, headers=headers, timeout=120
+        ) as caller:
+            body = {"model": "describer", "texts": [long] * 8}
+            began = time.perf_counter()
+            slow = asyncio.create_task(caller.post(path, json=body))
+            waits = []
+            while not slow.done():
+                asked = time.perf_counter()
+                await caller.get("/healthz")
+                waits.append(time.perf_counter() - asked)
+            return time.perf_counter() - began, max(waits), slow.result()
+
+    took, longest, answer = asyncio.run(ask())
+    assert answer.status_code == 200
+    assert longest < max(took / 2, 0.5)
+
+
+def test_an_error_of_the_service_itself_is_a_problem(
+    service: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(model: object, texts: object) -> None:
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr("newfound.serve.api.score_texts", fail)
+    answer = service.post("/v1/score", json={"model": "detector", "text": "a"})
+    assert answer.status_code == 500
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert "secret" not in answer.text
 
 
 def test_scores_are_those_of_the_detector(service: httpx.Client, models: dict[str, Path]) -> None:

@@ -13,7 +13,7 @@ from newfound.serve.context import Context
 from newfound.serve.openapi import answer, body, ndjson_body, other_answer
 from newfound.serve.problems import Problem
 from newfound.serve.requests import ExplainRequest, ScoreRequest, json_body, texts_of
-from newfound.serve.scoring import score_texts
+from newfound.serve.scoring import is_short, score_texts
 
 __all__ = ["NDJSON", "json_answer", "router"]
 
@@ -82,9 +82,11 @@ async def score(request: Request) -> Response:
         id, alpha, texts = given.model, given.alpha, texts_of(given, most)
     model = await context.library.at_alpha(id, alpha)
     try:
-        rows = await asyncio.get_running_loop().run_in_executor(
-            context.scoring, score_texts, model, texts
-        )
+        if is_short(texts):
+            rows = score_texts(model, texts)
+        else:
+            loop = asyncio.get_running_loop()
+            rows = await loop.run_in_executor(context.scoring, score_texts, model, texts)
     except ValueError as error:
         raise Problem(422, str(error)) from error
     context.metrics.count_texts("score", len(texts))
@@ -110,12 +112,14 @@ async def explain(request: Request) -> Response:
     given = await json_body(request, ExplainRequest)
     texts = texts_of(given, context.settings.limits.explained)
     model = await context.library.at_alpha(given.model, given.alpha)
+    if given.text is not None:
+        alone = await context.explainer.explain(model, given.text, given.top)
+        context.metrics.count_texts("explain", 1)
+        return Response(alone, media_type="application/json")
     found = await asyncio.gather(
         *(context.explainer.explain(model, text, given.top) for text in texts)
     )
     context.metrics.count_texts("explain", len(texts))
-    if given.text is not None:
-        return Response(found[0], media_type="application/json")
     content = b'{"explanations": [' + b", ".join(found) + b"]}"
     return Response(content, media_type="application/json")
 

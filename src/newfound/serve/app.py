@@ -8,10 +8,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 
-from fastapi import FastAPI, Request, Response
+from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
+from starlette.types import Receive, Scope, Send
 
 from newfound.serve import api, monitors_api, pages, runs_api, uploads_api
 from newfound.serve.api import json_answer
@@ -24,6 +26,7 @@ from newfound.serve.settings import Settings
 
 __all__ = ["Service", "create_app"]
 
+_SHORTCUTS = ("/v1/explain", "/v1/score")
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -37,6 +40,42 @@ class Service(MetricsMiddleware):
     async def stop(self) -> None:
         """End the jobs, and with them the streams of their events, before the connections."""
         await self.context.jobs.close()
+
+
+class Shortcut:
+    """Hands single messages to their handlers, past a search among all routes.
+
+    Parameters
+    ----------
+    app : FastAPI
+        What answers all other requests.
+    router : APIRouter
+        Has the handlers.
+    """
+
+    def __init__(self, app: FastAPI, router: APIRouter) -> None:
+        self.app = app
+        routes = [route for route in router.routes if isinstance(route, APIRoute)]
+        self._routes = {route.path: route for route in routes if route.path in _SHORTCUTS}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or hand it on."""
+        route = self._routes.get(scope["path"]) if scope["type"] == "http" else None
+        if route is None or scope["method"] != "POST":
+            await self.app(scope, receive, send)
+            return
+        scope["app"], scope["route"] = self.app, route
+        request = Request(scope, receive)
+        try:
+            answer: Response = await route.endpoint(request)
+        except HTTPException as error:
+            answer = await _problem(request, error)
+        except ClientDisconnect as error:
+            answer = await _gone(request, error)
+        except Exception as error:
+            await (await _failure(request, error))(scope, receive, send)
+            raise  # to the log
+        await answer(scope, receive, send)
 
 
 def create_app(settings: Settings) -> Service:
@@ -82,7 +121,7 @@ def create_app(settings: Settings) -> Service:
     app.add_exception_handler(sqlite3.OperationalError, _full)
     app.add_exception_handler(RequestValidationError, _misfit)
     app.add_exception_handler(Exception, _failure)
-    context.guard = Guard(app, settings)
+    context.guard = Guard(Shortcut(app, api.router), settings)
     return Service(context.guard, context)
 
 
@@ -122,7 +161,8 @@ async def _full(request: Request, error: Exception) -> Response:
 async def _failure(request: Request, error: Exception) -> Response:
     """Answer for an error of the service itself; the log has it, the caller only learns of it."""
     detail = "The service failed; its log has the reason."
-    return pages.error_page(500, detail) if _is_page(request) else problem_response(500, detail)
+    answer = pages.error_page if _is_page(request) else problem_response
+    return answer(500, detail, {"Connection": "close"})  # which the server does after an error
 
 
 def _is_page(request: Request) -> bool:

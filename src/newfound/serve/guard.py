@@ -17,7 +17,6 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qs
 
-from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -30,6 +29,7 @@ OPEN = ("/healthz", "/readyz", "/sign-in")  # what needs no token
 _STATIC = "/static/"
 _CHANGES = ("POST", "PUT", "PATCH", "DELETE")
 _FILES = ("/v1/uploads", "/v1/models")  # where a body is a file
+_MOMENT = 0.5  # seconds for a body of less than 1,000 bytes that nobody has asked for
 _OPEN_BYTES = 4096  # of a body of a stranger
 _CONTENT_TYPES = ("application/json", "application/x-ndjson", "application/octet-stream")
 _BYTES_A_TURN = 10 << 20  # of an upload, in `body_seconds`
@@ -75,7 +75,7 @@ class Guard:
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
             return
-        headers = Headers(scope=scope)
+        headers = _headers(scope)
         body = _Body(receive, self._limit(scope), self.settings.limits.body_seconds, headers)
         guarded = _with_headers(send, body)
         try:
@@ -102,10 +102,10 @@ class Guard:
         """Return whether a text is the token, in a time that does not tell how near it is."""
         return hmac.compare_digest(given.encode("utf-8", "replace"), self._token)
 
-    def _answer(self, scope: Scope, headers: Headers) -> Response | None:
+    def _answer(self, scope: Scope, headers: Mapping[str, str]) -> Response | None:
         """Return the answer to a request that must not pass, or that signs in; else None."""
-        hosts = headers.getlist("host")
-        if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
+        n_hosts = sum(name == b"host" for name, _ in scope["headers"])
+        if n_hosts != 1 or headers["host"].lower() not in self._hosts:
             shown = ", ".join(sorted(self._hosts))
             raise Problem(421, f"This service does not answer for this Host; it does for {shown}.")
         path: str = scope["path"]
@@ -133,7 +133,7 @@ class Guard:
         answer.set_cookie(**self.session_cookie())
         return answer
 
-    def _is_signed_in(self, headers: Headers) -> bool:
+    def _is_signed_in(self, headers: Mapping[str, str]) -> bool:
         given = headers.get("authorization")
         if given is not None:
             scheme, _, token = given.partition(" ")
@@ -144,7 +144,7 @@ class Guard:
                 return True
         return False
 
-    def _check_change(self, headers: Headers, scope: Scope) -> None:
+    def _check_change(self, headers: Mapping[str, str], scope: Scope) -> None:
         origin = headers.get("origin")
         if origin is not None and origin.lower() not in self._origins:
             raise Problem(403, "This page of another origin may not change anything here.")
@@ -176,12 +176,14 @@ class Guard:
 class _Body:
     """Receives the body of a request, up to a size and within a time."""
 
-    def __init__(self, receive: Receive, limit: int, seconds: float, headers: Headers) -> None:
+    def __init__(
+        self, receive: Receive, limit: int, seconds: float, headers: Mapping[str, str]
+    ) -> None:
         self._receive, self._limit, self._seconds, self._n = receive, limit, seconds, 0
         self._began, self._done = time.monotonic(), False
-        self._announced = (
-            headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
-        )
+        length = headers.get("content-length", "0")
+        self._announced = length != "0" or "transfer-encoding" in headers
+        self._small = len(length) < 4 and "transfer-encoding" not in headers
 
     async def __call__(self) -> Message:
         if self._done:
@@ -202,13 +204,19 @@ class _Body:
         return message
 
     async def is_there(self) -> bool:
-        """Return whether all of the body has come, without waiting for more of it."""
+        """Return whether all of the body has come; a small one may come a moment later."""
         if self._announced and not self._done:
             with contextlib.suppress(TimeoutError, Problem):
-                async with asyncio.timeout(0):
+                async with asyncio.timeout(_MOMENT if self._small else 0):
                     while not self._done:
                         await self()
         return self._done or not self._announced
+
+
+def _headers(scope: Scope) -> dict[str, str]:
+    """Return the headers of a request by name; of several of a name the first one."""
+    pairs = reversed(scope["headers"])
+    return {name.decode("latin-1"): value.decode("latin-1") for name, value in pairs}
 
 
 def _too_large(limit: int) -> Problem:
@@ -216,7 +224,7 @@ def _too_large(limit: int) -> Problem:
     return Problem(413, detail, {"Connection": "close"})
 
 
-def _sign_in_first(headers: Headers) -> Response:
+def _sign_in_first(headers: Mapping[str, str]) -> Response:
     if "text/html" in headers.get("accept", ""):
         return RedirectResponse("/sign-in", 303)
     return problem_response(

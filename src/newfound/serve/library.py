@@ -14,6 +14,7 @@ from newfound.description.describer import NoveltyDescriber
 from newfound.detection.detector import NoveltyDetector
 from newfound.models import Model, load
 from newfound.serve.problems import Problem
+from newfound.serve.scoring import warm_up
 
 __all__ = ["Entry", "Library", "kind_of"]
 
@@ -100,11 +101,9 @@ class Library:
         async with self._loading.setdefault(id, asyncio.Lock()):
             if id not in self._loaded:
                 try:
-                    model = await asyncio.to_thread(load, entry.path)
+                    model = await asyncio.to_thread(_loaded, entry.path)
                 except (OSError, ValueError) as error:
                     raise Problem(409, f"The model {id} cannot be read: {error}") from error
-                if isinstance(model, NoveltyDetector):
-                    model.n_jobs = 1  # requests are answered side by side
                 self._loaded[id] = entry.path, model
         self._loading.pop(id, None)
         while len(self._loaded) > _KEPT:
@@ -129,6 +128,14 @@ class Library:
         self._loaded.pop(id, None)
         for key in [key for key in self._at_alpha if key[0] == id]:
             del self._at_alpha[key]
+
+
+def _loaded(path: Path) -> Model:
+    model: Model = load(path)
+    if isinstance(model, NoveltyDetector):
+        model.n_jobs = 1  # requests are answered side by side
+    warm_up(model)
+    return model
 
 
 def _at_alpha(model: Model, id: str, alpha: float) -> Model:

@@ -1,7 +1,9 @@
-"""Score and explain texts beside the event loop; texts that wait are explained together.
+"""Score and explain texts; texts that wait are explained together.
 
 A detector reads and scores many texts faster than one by one, so that while some are explained the
-next ones are collected. A text that comes alone does not wait.
+next ones are collected. A text that comes alone does not wait. Short texts take less time than it
+takes to hand them to another thread and back, and are explained in the event loop; others do not
+hold it up.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import asyncio
 import json
 import warnings
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -24,10 +26,11 @@ from newfound.serve.problems import Problem
 from newfound.table import jsonable
 from newfound.text.documents import Documents
 
-__all__ = ["Explainer", "explain_texts", "score_texts"]
+__all__ = ["Explainer", "explain_texts", "is_short", "score_texts", "warm_up"]
 
 _TOGETHER = 16  # texts
 _CHARACTERS = 20_000  # of the texts that are explained together
+_SHORT = 2_000  # characters of all texts that are scored or explained in the event loop
 
 
 def score_texts(model: Model, texts: Sequence[str]) -> list[dict[str, Any]]:
@@ -55,6 +58,19 @@ def score_texts(model: Model, texts: Sequence[str]) -> list[dict[str, Any]]:
         }
         for novelty, p_value, novel, nearest, has_words in rows
     ]
+
+
+def is_short(texts: Iterable[str]) -> bool:
+    """Return whether texts are so short that they do not hold up the event loop."""
+    return sum(map(len, texts)) <= _SHORT
+
+
+def warm_up(model: Model) -> None:
+    """Make what a model makes at its first text; that takes longer than a text."""
+    explain_texts(model, ["a"], [1])
+    if isinstance(model, NoveltyDetector):
+        explain_texts(model, ["a", "b"], [1, 1])
+        score_texts(model, ["a"])
 
 
 def explain_texts(model: Model, texts: Sequence[str], top: Sequence[int]) -> list[bytes]:
@@ -130,11 +146,15 @@ class Explainer:
 
     async def _work(self, loop: asyncio.AbstractEventLoop) -> None:
         while self._waiting:
+            await asyncio.sleep(0)  # requests that have come meanwhile are read first
             some = self._take()
             if not some:
                 continue
             try:
-                answers = await loop.run_in_executor(self._thread, _explain_together, some)
+                if is_short(one.text for one in some):
+                    answers = _explain_together(some)
+                else:
+                    answers = await loop.run_in_executor(self._thread, _explain_together, some)
             except Exception as error:
                 answers = [error] * len(some)
             for one, answer in zip(some, answers, strict=True):
