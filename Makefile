@@ -11,7 +11,7 @@ PYTEST = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(PARA
 TESTS = --doctest-modules --pyargs tests newfound
 CPPFLAGS_TEST = -S . -DCMAKE_BUILD_TYPE=RelWithDebInfo -DNEWFOUND_CORE_TEST=ON
 
-.PHONY: demo test test-ci law exhaustive test-all coverage lint format stubtest core-test sanitize peers reproduce vendor picture docs clean
+.PHONY: demo test test-ci law exhaustive test-all coverage lint format stubtest core-test sanitize peers reproduce vendor picture docs mutants fuzz soak clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -70,6 +70,16 @@ sanitize:  ## the core's own tests under the address, undefined behaviour and th
 	cmake --build build/asan --parallel 2 && build/asan/core_test
 	cmake $(CPPFLAGS_TEST) -B build/tsan -DNEWFOUND_SANITIZE=thread
 	cmake --build build/tsan --parallel 2 && build/tsan/core_test
+
+mutants: $(BIN)/ruff  ## plant errors, one at a time, and list those that no test notices: about half an hour
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tools/mutants.py --core --page
+
+fuzz: $(BIN)/ruff  ## look for inputs that break readers, model files, words and the core: ten minutes
+	$(BIN)/pip install --quiet atheris
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=src:tests $(BIN)/python tools/fuzz.py
+
+soak: $(BIN)/ruff  ## describe, detect, monitor and serve in a loop: memory, threads and files stay flat; 20 minutes
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tools/soak.py --minutes 20
 
 peers: $(BIN)/python  ## speed against other Tsetlin Machines, about 25 minutes
 	$(BIN)/pip install --quiet .

@@ -118,3 +118,15 @@ def test_plots_and_page_have_the_same_colours() -> None:
     names = {"novel": "novel", "known": "known", "neither": "soft", "shared": "ink"}
     for side, name in names.items():
         assert re.search(rf"--{name}: light-dark\({INK[side]},", css)
+
+
+@pytest.mark.parametrize(
+    ("strength", "underlined", "tag"),
+    [(0.5, True, "mark"), (0.5, False, "mark"), (0.0, True, "span"), (-0.5, True, "mark")],
+)
+def test_a_mark_without_strength_is_only_underlined(
+    strength: float, underlined: bool, tag: str
+) -> None:
+    html = Mark(0, 1, strength, "why", underlined).to_html("a")
+    assert html.startswith(f"<{tag} ") and html.endswith(f">a</{tag}>")
+    assert ("background" in html) == (tag == "mark") and ("dotted" in html) == underlined

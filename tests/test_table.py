@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -117,3 +118,22 @@ def test_html_of_a_table_is_escaped_and_shows_control_characters() -> None:
 def test_an_empty_table_has_no_rows_and_no_columns() -> None:
     table = Table.from_records([])
     assert len(table) == 0 and table.to_records() == [] and "<table>" in table._repr_html_()
+
+
+def test_columns_have_the_same_length() -> None:
+    with pytest.raises(ValueError, match="the same length"):
+        Table({"word": np.array(["a", "b"], object), "score": np.array([1.0])})
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([1.5, None], "f"), ([1.5, 2.0], "f"), ([None, None], "O"), ([1, 2], "i"), ([True], "b"),
+        ([1, 2.5], "O"), ([1.5, "a"], "O"), ([1, None], "O"), (["a", "b"], "O"), ([[1], [2]], "O"),
+    ],
+)  # fmt: skip
+def test_columns_of_one_kind_of_number_are_arrays_of_it(values: list[Any], kind: str) -> None:
+    column = Table.from_records([{"x": value} for value in values])["x"]
+    assert column.dtype.kind == kind
+    missing = [None if value != value else value for value in column.tolist()]
+    assert missing == values

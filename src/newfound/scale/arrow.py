@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from newfound.text.readers import DocumentError
+from newfound.text.readers import DocumentError, column_name, column_names
 from newfound.text.redaction import redact_all
 
 __all__ = ["check_column", "check_text_column", "pyarrow", "redact_batch", "texts_of"]
@@ -42,16 +41,17 @@ def check_text_column(schema: Any, name: str, where: str) -> None:
     """
     kind = schema.field(check_column(schema, name, where)).type
     if not _is_text(kind):
-        raise DocumentError(f"The column {name!r} of {where} holds {kind}, not text.")
+        raise DocumentError(f"The column {column_name(name)} of {where} holds {kind}, not text.")
 
 
 def check_column(schema: Any, name: str, where: str) -> int:
     """Return the place of the one column of this name; else raise a `DocumentError`."""
     places: list[int] = schema.get_all_field_indices(name)
+    shown = column_name(name)
     if not places:
-        raise DocumentError(f"{where} has no column {name!r}; it has: {_names(schema.names)}.")
+        raise DocumentError(f"{where} has no column {shown}; it has: {column_names(schema.names)}.")
     if len(places) > 1:
-        raise DocumentError(f"{where} has several columns called {name!r}; rename them.")
+        raise DocumentError(f"{where} has several columns called {shown}; rename them.")
     return places[0]
 
 
@@ -61,10 +61,6 @@ def _is_text(kind: Any) -> bool:
         return _is_text(kind.value_type)
     checks = (types.is_string, types.is_large_string, types.is_string_view, types.is_null)
     return any(check(kind) for check in checks)
-
-
-def _names(names: Sequence[str]) -> str:
-    return ", ".join(map(str, names)) or "none"
 
 
 def texts_of(batch: Any, name: str) -> list[str | None]:

@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from datetime import date
 from typing import Any, BinaryIO, NamedTuple, cast
 
+from newfound.storage.errors import one_line
 from newfound.text.dates import parse_date
 from newfound.text.formats import (
     encoding_of,
@@ -38,6 +39,8 @@ __all__ = [
     "as_text",
     "checked_guess",
     "choose_columns",
+    "column_name",
+    "column_names",
     "format_of",
     "is_missing",
     "make_record",
@@ -48,6 +51,7 @@ MAX_DOCUMENT_BYTES = 1 << 28
 
 TABLES = ("csv", "tsv", "jsonl", "json", "parquet")
 _MAX_RATIO = 200  # bytes of text for each compressed byte; natural text has 2 to 10
+_LONGEST_NAME, _LONGEST_LIST, _NAMES_SHOWN = 40, 100, 30  # characters, and columns, in a message
 _ROWS_LOOKED_AT = 200  # to see whether a column that was guessed holds text
 _FORMATS = ("txt", *TABLES)
 
@@ -75,14 +79,31 @@ class Columns(NamedTuple):
     id: Any = None
 
 
+def column_name(name: Any) -> str:
+    """Return the name of a column for a message: a file can have any name there."""
+    return one_line(repr(name), _LONGEST_NAME)
+
+
+def column_names(names: Sequence[Any]) -> str:
+    """Return the names of columns for a message, as many as fit.
+
+    Examples
+    --------
+    >>> column_names(["id", "text"]), column_names([])
+    ('id, text', 'none')
+    """
+    shown = ", ".join(one_line(str(name), _LONGEST_NAME) for name in names[:_NAMES_SHOWN])
+    return one_line(shown, _LONGEST_LIST) + (", …" if len(names) > _NAMES_SHOWN else "") or "none"
+
+
 def choose_columns(
     names: Sequence[Any], strings: Iterable[Any], given: Columns, where: str
 ) -> Columns:
     """Return the columns to read; the text column is guessed only if one column has strings."""
-    shown = ", ".join(map(str, names)) or "none"
+    shown = column_names(names)
     for name in (given.text, given.label, given.date):
         if name is not None and name not in names:
-            raise DocumentError(f"{where} has no column {name!r}; it has: {shown}.")
+            raise DocumentError(f"{where} has no column {column_name(name)}; it has: {shown}.")
     text = given.text
     if text is None:
         others = [name for name in strings if name not in ("id", given.label, given.date)]
@@ -93,7 +114,7 @@ def choose_columns(
             "(--text-column)."
         )
     if list(names).count(text) > 1:
-        raise DocumentError(f"{where} has several columns called {text!r}; rename them.")
+        raise DocumentError(f"{where} has several columns called {column_name(text)}; rename them.")
     has_id = "id" in names and "id" not in (text, given.label, given.date)
     return Columns(text, given.label, given.date, "id" if has_id else None)
 
@@ -110,9 +131,9 @@ def checked_guess(
     texts = [record.text for record in head if record.text]
     if texts and not looks_like_text(texts):
         raise DocumentError(
-            f"No column of {where} looks like text: {guess!r}, the only one that could be, has no "
-            f"words. It has: {', '.join(map(str, names))}. To read a column anyway, name it with "
-            "text_column (--text-column)."
+            f"No column of {where} looks like text: {column_name(guess)}, the only one that could "
+            f"be, has no words. It has: {column_names(names)}. To read a column anyway, name it "
+            "with text_column (--text-column)."
         )
     return records
 
@@ -121,7 +142,9 @@ def make_record(row: Mapping[Any, Any], columns: Columns, place: str, where: str
     """Return the record of a row; a blank row of a CSV file is an empty mapping."""
     label = row.get(columns.label) if columns.label is not None else None
     if row and columns.label is not None and (is_missing(label) or label == ""):
-        raise DocumentError(f"{where} has no label in {columns.label!r}; label it or leave it out.")
+        raise DocumentError(
+            f"{where} has no label in {column_name(columns.label)}; label it or leave it out."
+        )
     name = row.get(columns.id) if columns.id is not None else None
     text = as_text(row.get(columns.text), where)
     return Record(
@@ -395,7 +418,7 @@ class Reader:
                 strings = [name for name, value in row.items() if isinstance(value, str)]
                 columns = self._columns(list(row), strings, where)
             if columns.text not in row:
-                raise DocumentError(f"{where} has no {columns.text!r}.")
+                raise DocumentError(f"{where} has no {column_name(columns.text)}.")
             yield make_record(row, columns, place, where)
 
     def _json_lines(self, stream: BinaryIO) -> Iterator[tuple[int, Any]]:

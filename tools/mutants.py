@@ -1,0 +1,452 @@
+"""Plant errors in the code, one at a time, and list those that no test notices: ``make mutants``.
+
+Errors are of the kinds that `KINDS` lists. They are drawn from the modules of `MATCHING`, the same
+for a seed, and each is planted in a copy of the package; then the tests of that module run until
+the first one fails. `NAMED` has errors that were found by hand, those of the core included, which
+is built again for each (``--core``). Errors that change nothing a caller can see are listed with
+the reason in `HARMLESS`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "benchmarks/results/mutants.md"
+SECONDS = 120  # after which tests of a mutant count as hanging, which is noticed, too
+
+KINDS = {
+    "comparison": "< for <=, > for >=, == for !=, in for not in, is for is not, and the reverse",
+    "condition": "the condition of an if negated",
+    "logic": "and for or, and the reverse",
+    "number": "a whole number one larger",
+    "arithmetic": "+ for -, * for //, and the reverse",
+    "no error": "a raise left out",
+    "no call": "a call whose result is not used left out",
+    "flag": "True for False, and the reverse",
+    "by hand": "an error of another kind, planted by hand",
+    "core": "an error in the core, planted by hand",
+}
+
+# The tests that have to notice errors in a module; with them run the examples of its docstrings.
+TERMINAL = "tests/test_attacks.py::test_no_control_character_reaches_a_terminal"
+RATES = [
+    "tests/test_attacks.py::test_a_rate_that_no_collection_can_hold_is_refused_at_once",
+    "tests/test_attacks.py::test_how_many_documents_are_enough_is_found_in_constant_time",
+]
+HOSTILE = ["tests/test_hostile_files.py", "--deselect", "tests/test_hostile_files.py::TestMemory"]
+MATCHING: dict[str, list[str]] = {
+    "storage/files.py": [
+        "tests/test_files.py",
+        "tests/test_planted.py::test_a_file_is_on_the_disk_before_it_gets_its_name",
+        "tests/test_interrupts.py::test_a_process_that_ends_at_once_removes_its_unfinished_files",
+        "tests/test_interrupts.py"
+        "::test_files_of_killed_writers_are_removed_when_nobody_has_written_for_an_hour",
+    ],
+    "storage/fields.py": HOSTILE,
+    "storage/archive.py": [
+        "tests/test_planted.py::test_data_after_the_end_of_a_compressed_member_is_refused",
+        *HOSTILE,
+    ],
+    "text/redaction.py": ["tests/test_redaction.py"],
+    "text/dates.py": ["tests/test_dates.py", "tests/test_timeline.py"],
+    "text/copies.py": ["tests/test_copies.py"],
+    "text/filters.py": ["tests/test_filters.py"],
+    "text/sentences.py": ["tests/test_sentences.py"],
+    "marks.py": ["tests/test_marks.py", TERMINAL],
+    "table.py": ["tests/test_table.py", TERMINAL],
+    "detection/calibration.py": [*RATES, "tests/test_detector.py"],
+    "detection/split.py": [
+        "tests/test_planted.py::test_documents_are_held_back_at_random_and_not_by_class",
+        *RATES,
+        "tests/test_detector.py",
+    ],
+    "monitor/laws.py": ["tests/test_monitor_laws.py"],
+    "metrics.py": ["tests/test_metrics.py"],
+}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """An error: `old` at a place of a file becomes `new`."""
+
+    kind: str
+    file: str
+    line: int
+    start: int
+    end: int
+    old: str
+    new: str
+    context: str
+
+    @property
+    def name(self) -> str:
+        """A name that stays the same as long as the line does."""
+        change = f"{one_line(self.old)} -> {one_line(self.new)}"
+        return f"{self.file}: {self.context}: {change}"
+
+
+def one_line(text: str) -> str:
+    """Return a text on one line, shortened."""
+    line = " ".join(text.split())
+    return line if len(line) <= 70 else line[:67] + "..."
+
+
+# errors that are drawn
+
+OTHER: dict[type[ast.AST], Any] = {
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
+    ast.And: ast.Or, ast.Or: ast.And, ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.FloorDiv,
+    ast.FloorDiv: ast.Mult,
+}  # fmt: skip
+
+
+def changed(node: ast.AST) -> Iterator[tuple[str, ast.AST, ast.AST]]:
+    """Iterate over the errors that can be made of a node: kind, what is replaced, by what."""
+    if isinstance(node, ast.Compare) and len(node.ops) == 1:
+        new = copy.deepcopy(node)
+        new.ops = [OTHER[type(node.ops[0])]()]
+        yield "comparison", node, new
+    elif isinstance(node, ast.BoolOp):
+        new_logic = copy.deepcopy(node)
+        new_logic.op = OTHER[type(node.op)]()
+        yield "logic", node, new_logic
+    elif isinstance(node, ast.If):
+        yield "condition", node.test, ast.UnaryOp(ast.Not(), node.test)
+    elif isinstance(node, ast.Constant) and type(node.value) is int:
+        yield "number", node, ast.Constant(node.value + 1)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        yield "flag", node, ast.Constant(not node.value)
+    elif isinstance(node, ast.BinOp) and type(node.op) in OTHER:
+        new_sum = copy.deepcopy(node)
+        new_sum.op = OTHER[type(node.op)]()
+        yield "arithmetic", node, new_sum
+    elif isinstance(node, ast.Raise):
+        yield "no error", node, ast.Pass()
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        yield "no call", node, ast.Pass()
+
+
+def inner(node: ast.AST) -> Iterator[ast.AST]:
+    """Iterate over the nodes within one; not over annotations, imports for types and messages."""
+    yield node
+    if isinstance(node, ast.Raise | ast.JoinedStr | ast.Import | ast.ImportFrom):
+        return
+    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        return
+    for field, value in ast.iter_fields(node):
+        if field in ("annotation", "returns", "type_comment"):
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST):
+                yield from inner(child)
+
+
+def possible(file: str, source: str) -> list[Mutant]:
+    """Return all errors that can be planted in a module."""
+    lines = [0]
+    for line in source.encode().splitlines(keepends=True):
+        lines.append(lines[-1] + len(line))
+    raw, found = source.encode(), []
+    for node in inner(ast.parse(source)):
+        for kind, old, new in changed(node):
+            place = (old.lineno, old.col_offset, old.end_lineno, old.end_col_offset)  # type: ignore[attr-defined]
+            start, end = lines[place[0] - 1] + place[1], lines[place[2] - 1] + place[3]
+            text = ast.unparse(ast.fix_missing_locations(new))
+            by = text if kind in ("no error", "no call") else f"({text})"
+            context = source.splitlines()[place[0] - 1].strip()
+            changed_text = raw[start:end].decode()
+            found.append(Mutant(kind, file, place[0], start, end, changed_text, by, context))
+    return found
+
+
+def drawn(each: int, seed: int) -> list[Mutant]:
+    """Draw errors from every module, of all kinds alike as far as there are some."""
+    chosen: list[Mutant] = []
+    for file in MATCHING:
+        draw = random.Random(f"{seed} {file}")
+        kinds: dict[str, list[Mutant]] = {}
+        source = (ROOT / "src/newfound" / file).read_text("utf-8")
+        for mutant in possible(file, source):
+            kinds.setdefault(mutant.kind, []).append(mutant)
+        for some in kinds.values():
+            draw.shuffle(some)
+        mine: list[Mutant] = []
+        while len(mine) < each and any(kinds.values()):
+            mine += [some.pop() for some in kinds.values() if some]
+        chosen += mine[:each]
+    return chosen
+
+
+# the run
+
+
+def planted(mutant: Mutant, source: str) -> str:
+    """Return the source with the error."""
+    raw = source.encode()
+    return (raw[: mutant.start] + mutant.new.encode() + raw[mutant.end :]).decode()
+
+
+def run_tests(package: Path, arguments: list[str]) -> int:
+    """Run tests on a copy of the package in a child process; return 0 if all pass.
+
+    The child is a fork, so that NumPy and scikit-learn need not be imported again.
+    """
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        for number in (1, 2):
+            os.dup2(os.open(package.parent / "told", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+        sys.path.insert(0, str(package.parent))
+        os.environ["PYTHONPATH"] = str(package.parent)
+        import pytest
+
+        status = 1
+        try:
+            options = ["-x", "-q", "-p", "no:cacheprovider", "-m", "not law and not exhaustive"]
+            options += ["-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT)]
+            status = int(pytest.main([*options, *arguments]))
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(status)
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.02)
+    os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return 124
+
+
+def with_examples(package: Path, file: str, tests: list[str]) -> list[str]:
+    """Return the arguments of pytest for a module: the examples in it, and its tests."""
+    return ["--doctest-modules", str(package / file), *tests]
+
+
+def noticed(package: Path, mutant: Mutant, tests: list[str]) -> bool:
+    """Plant an error, run tests, and remove it again."""
+    path = package / mutant.file
+    source = path.read_text("utf-8")
+    path.write_text(planted(mutant, source), "utf-8")
+    try:
+        return run_tests(package, with_examples(package, mutant.file, tests)) != 0
+    finally:
+        path.write_text(source, "utf-8")
+
+
+def by_hand(kind: str, file: str, old: str, new: str) -> Mutant:
+    """Return an error of `NAMED`; what it replaces has to be there exactly once."""
+    folder = ROOT / ("cpp" if kind == "core" else "src/newfound")
+    raw = (folder / file).read_bytes()
+    if raw.count(old.encode()) != 1:
+        raise SystemExit(f"{file} has {old!r} {raw.count(old.encode())} times; expected once.")
+    start = raw.index(old.encode())
+    line = raw[:start].count(b"\n") + 1
+    return Mutant(kind, file, line, start, start + len(old.encode()), old, new, "by hand")
+
+
+PLANTED = ["tests/test_planted.py"]
+CORE = [
+    "tests/test_planted.py",
+    "tests/test_concurrency.py::test_the_core_refuses_indices_that_do_not_ascend",
+    "tests/test_machine.py",
+]
+# Errors that no test noticed once: kind, file, what is replaced, by what, the tests.
+NAMED: list[tuple[str, str, str, str, list[str]]] = [
+    (
+        "by hand", "detection/learning.py",
+        "others = np.setdiff1d(np.arange(len(texts)), sample)", "others = np.arange(len(texts))",
+        PLANTED,
+    ),
+    (
+        "by hand", "detection/split.py",
+        "for i in np.random.RandomState(seed).permutation(len(codes)).tolist():",
+        "for i in _spread(codes, np.random.RandomState(seed)).tolist():", PLANTED,
+    ),
+    ("by hand", "machine/state.py", "most=2 * n_features - 1", "most=2 * n_features", PLANTED),
+    (
+        "by hand", "storage/archive.py", " or (unpacker and unpacker.unused_data):", ":", PLANTED,
+    ),
+    ("by hand", "storage/files.py", "os.fsync(stream.fileno())", "pass", PLANTED),
+    (
+        "by hand", "storage/files.py",
+        "_check_existing(path, force=force)  # someone else may have created it meanwhile", "pass",
+        ["tests/test_files.py"],
+    ),
+    ("by hand", "marks.py", "**dict.fromkeys(range(0x80, 0xA0), 0xFFFD),", "", [TERMINAL]),
+    (
+        "core", "trainer.cpp", "} else if (at_target && n_classes() == 2) {",
+        "} else if (at_target) {", CORE,
+    ),
+    ("core", "python/machine.hpp", "(j > indptr_[i] && f[j] <= f[j - 1]))", "false)", CORE),
+    (
+        "core", "clause_store.cpp", "if (++state.uncleared == kEventsToClear) {",
+        "if (++state.uncleared == 2 * kEventsToClear) {", CORE,
+    ),
+    (
+        "core", "clause_store.cpp",
+        "void ClauseStore::type_ia(std::uint32_t c, const OpenDocument& document) {\n"
+        "  settle_list(c);",
+        "void ClauseStore::type_ia(std::uint32_t c, const OpenDocument& document) {", CORE,
+    ),
+]  # fmt: skip
+
+# Why an error that no test notices does no harm, by its name.
+HARMLESS: dict[str, str] = {}
+
+
+def build(folder: Path, package: Path) -> bool:
+    """Build the core of a copy of the repository into the package; return whether it compiles."""
+    where = folder / "build"
+    if not where.exists():
+        command = [sys.executable, "-m", "nanobind", "--cmake_dir"]
+        nanobind = subprocess.run(command, check=True, capture_output=True, text=True)
+        options = ["-DSKBUILD=ON", "-DNEWFOUND_TEST_MODULE=ON", "-DCMAKE_BUILD_TYPE=Release"]
+        python = f"-DPython_EXECUTABLE={sys.executable}"
+        options += [python, f"-Dnanobind_DIR={nanobind.stdout.strip()}"]
+        subprocess.run(
+            ["cmake", "-S", folder, "-B", where, *options], check=True, capture_output=True
+        )
+    made = subprocess.run(["cmake", "--build", where], check=False, capture_output=True)
+    if made.returncode == 0:
+        for library in where.glob("_core*.so"):
+            shutil.copy(library, package / library.name)
+    return made.returncode == 0
+
+
+def core_noticed(folder: Path, package: Path, mutant: Mutant, tests: list[str]) -> bool:
+    """Plant an error in the core, build it, run tests, and remove it again."""
+    path = folder / "cpp" / mutant.file
+    source = path.read_text("utf-8")
+    path.write_text(planted(mutant, source), "utf-8")
+    try:
+        return not build(folder, package) or run_tests(package, tests) != 0
+    finally:
+        path.write_text(source, "utf-8")
+
+
+def asked() -> argparse.Namespace:
+    """Return what the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--each", type=int, default=8, help="errors drawn for each module")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--module", action="append", help="only this module; can be repeated")
+    parser.add_argument("--core", action="store_true", help="also those of the core, built again")
+    parser.add_argument("--page", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Plant errors, one at a time, and list those that no test notices."""
+    options = asked()
+    sys.dont_write_bytecode = True  # a changed source may have the size and the time of the old one
+    import numpy as np  # noqa: F401
+    import pytest  # noqa: F401
+    import scipy.sparse  # noqa: F401
+    import sklearn.linear_model  # noqa: F401
+
+    work: list[tuple[Mutant, list[str]]] = [
+        (mutant, MATCHING[mutant.file]) for mutant in drawn(options.each, options.seed)
+    ]
+    work += [(by_hand(*named[:4]), named[4]) for named in NAMED]
+    if options.module:
+        work = [(mutant, tests) for mutant, tests in work if mutant.file in options.module]
+    if not options.core:
+        work = [(mutant, tests) for mutant, tests in work if mutant.kind != "core"]
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as place:
+        folder, package = Path(place), Path(place) / "src/newfound"
+        shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / "cpp", folder / "cpp")
+        for name in ("CMakeLists.txt", "pyproject.toml"):
+            shutil.copy(ROOT / name, folder)
+        os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = str(folder / "hypothesis")
+        os.chdir(ROOT)
+        check_sound(package, work)
+        survivors = []
+        for number, (mutant, tests) in enumerate(work, 1):
+            if mutant.kind == "core":
+                found = core_noticed(folder, package, mutant, tests)
+            else:
+                found = noticed(package, mutant, tests)
+            if not found:
+                survivors.append(mutant)
+            print(f"{number}/{len(work)} {'noticed' if found else 'SURVIVED'} {mutant.kind}, "
+                  f"line {mutant.line}, {mutant.name}", flush=True)  # fmt: skip
+    page = report([mutant for mutant, _ in work], survivors, time.monotonic() - began)
+    print(page)
+    if options.page:
+        PAGE.write_text(page, "utf-8")
+    if any(mutant.name not in HARMLESS for mutant in survivors):
+        raise SystemExit(1)
+
+
+def check_sound(package: Path, work: list[tuple[Mutant, list[str]]]) -> None:
+    """Run all tests without an error first: a test that fails anyhow would notice everything."""
+    for file in dict.fromkeys(mutant.file for mutant, _ in work if mutant.kind != "core"):
+        tests = [test for mutant, some in work if mutant.file == file for test in some]
+        began = time.monotonic()
+        if run_tests(package, with_examples(package, file, list(dict.fromkeys(tests)))):
+            told = (package.parent / "told").read_text("utf-8", "replace")
+            raise SystemExit(f"{told}\nThe tests of {file} fail without an error planted.")
+        print(f"{file}: its tests pass, {time.monotonic() - began:.0f} s", flush=True)
+
+
+def report(mutants: list[Mutant], survivors: list[Mutant], seconds: float) -> str:
+    """Return the page: errors by kind and by module, and those that no test noticed."""
+    command = "make mutants"
+    lines = [
+        "# Planted errors",
+        "",
+        f"`{command}` planted {len(mutants)} errors, one at a time, and ran the tests of the "
+        f"module until one failed; {len(survivors)} were noticed by none. "
+        f"{seconds / 60:.0f} minutes, {time.strftime('%Y-%m-%d')}.",
+        "",
+        "| kind | what | planted | not noticed |",
+        "|---|---|---|---|",
+    ]
+    counts, left = Counter(m.kind for m in mutants), Counter(m.kind for m in survivors)
+    lines += [
+        f"| {kind} | {what} | {counts[kind]} | {left[kind]} |"
+        for kind, what in KINDS.items()
+        if counts[kind]
+    ]
+    lines += ["", "| file | planted | not noticed |", "|---|---|---|"]
+    counts, left = Counter(m.file for m in mutants), Counter(m.file for m in survivors)
+    lines += [f"| {file} | {n} | {left[file]} |" for file, n in sorted(counts.items())]
+    if survivors:
+        lines += ["", "Not noticed:", ""]
+    for mutant in survivors:
+        reason = HARMLESS.get(mutant.name, "no reason known: a test is missing")
+        lines.append(
+            f"- {mutant.file}, line {mutant.line}: `{one_line(mutant.old)}` became "
+            f"`{one_line(mutant.new)}`: {reason}."
+        )
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    main()
