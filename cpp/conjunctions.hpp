@@ -42,12 +42,21 @@ class Conjunctions {
   void matching(std::span<const std::int32_t> document, Marks& marks,
                 std::vector<std::int32_t>& found) const;
 
+  // The ANDs that a document matches, and those that lack one word, both ascending.
+  struct Nearly {
+    std::vector<std::int32_t> matching, lacking, word;  // the word that is lacking
+  };
+  Nearly nearly(std::span<const std::int32_t> document) const;
+
  private:
   std::uint32_t n_words_;
+  std::vector<std::int32_t> watched_;         // by AND
   std::vector<std::int64_t> watching_begin_;  // by word: where its ANDs begin in watching_
   std::vector<std::int32_t> watching_;
   std::vector<std::int64_t> others_begin_;  // by AND: where its other words begin in others_
   std::vector<std::int32_t> others_;
+  std::vector<std::int64_t> having_begin_;  // by word: where the ANDs that have it begin in having_
+  std::vector<std::int32_t> having_;
 };
 
 }  // namespace newfound

@@ -120,10 +120,10 @@ def test_what_no_word_adds_is_the_intercept_and_the_centring(detector, sample):
         centre, scale = scorer.scales.centre, scorer.scales.scale
         intercept = scorer.statistics.weights[k, -1] * scale[0]
         said = scorer.rules.rules
-        bag = scorer.read([text]).matrix
+        bag = scorer.read([text])
         matches = said.conjunctions.matching(bag.indptr, bag.indices)
-        others = scorer.squares_without_rule(scorer.read([text]))
-        base = said.base[k] * said.unit / said.lengths(matches, others)[0]
+        others = scorer.square_without_rule(bag.indices, bag.unseen_words[0])
+        base = said.base[k] * said.unit / said.lengths(matches, np.array([others]))[0]
         expected = -intercept - centre @ scale - base * scale[4]
         assert verdict.base == pytest.approx(expected, abs=1e-4)
 

@@ -122,11 +122,11 @@ def detection_page() -> Iterator[str]:
     yield f"| {round(speed['messages a second, in a batch'], -3):,.0f} |"
     yield f"| {speed['one message with its explanation, ms']:.1f} ms; "
     for alpha in ("0.05", "0.1"):
-        open_ = [
+        open_ = next(
             one
             for one in rows("unseen_intents", "unseen-intents")
             if one["scorer"] == f"newfound, alpha={alpha}" and one["known intents"] == 0.75
-        ][0]
+        )
         cells = f"{open_['F1 open']:.3f} | {open_['F1 known']:.3f}"
         yield f"alpha = {100 * float(alpha):.0f} % | {cells} |"
     ours, peer = rows("groups", "groups")

@@ -76,6 +76,15 @@ class PyConjunctions {
                           to_numpy(std::move(all), {n_all}));
   }
 
+  nb::tuple nearly(const Array1<std::int32_t>& document) const {
+    check_below(span_of(document), ands_->n_words(), false);
+    Conjunctions::Nearly found = ands_->nearly(span_of(document));
+    const std::size_t n = found.matching.size(), m = found.lacking.size();
+    return nb::make_tuple(to_numpy(std::move(found.matching), {n}),
+                          to_numpy(std::move(found.lacking), {m}),
+                          to_numpy(std::move(found.word), {m}));
+  }
+
   std::shared_ptr<const Conjunctions> ands() const { return ands_; }
 
  private:
@@ -334,7 +343,8 @@ inline void bind_text_scorer(nb::module_& m) {
   nb::class_<PyConjunctions>(m, "Conjunctions")
       .def(nb::init<const Array1<std::int64_t>&, const Array1<std::int32_t>&, std::uint32_t>(),
            nb::arg("begin"), nb::arg("words"), nb::arg("n_words"))
-      .def("matching", &PyConjunctions::matching, nb::arg("indptr"), nb::arg("indices"));
+      .def("matching", &PyConjunctions::matching, nb::arg("indptr"), nb::arg("indices"))
+      .def("nearly", &PyConjunctions::nearly, nb::arg("document"));
   nb::class_<PyRules>(m, "Rules")
       .def(
           "__init__",

@@ -61,6 +61,9 @@ class Conjunctions:
     def matching(
         self, indptr: NDArray[np.int64], indices: NDArray[np.int32]
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
+    def nearly(
+        self, document: NDArray[np.int32]
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]: ...
 
 class Rules:
     def __init__(

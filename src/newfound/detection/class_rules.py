@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -53,15 +53,15 @@ class ClassRules:
         """
         return self.rules.scores(self.rules.conjunctions.matching(texts.indptr, texts.indices))
 
-    def nearest(self, text: Any) -> int:
+    def nearest(self, columns: NDArray[np.int32]) -> int:
         """Return the class that most rules vote for in one text, -1 where no rule matches.
 
         Parameters
         ----------
-        text : Bags or Boolean CSR matrix
-            One text.
+        columns : ndarray of int
+            The terms of the text, ascending.
         """
-        matches = self.rules.conjunctions.matching(text.indptr, text.indices)
+        matches = self.rules.conjunctions.matching(np.array([0, len(columns)]), columns)
         if not len(matches.rules) or not len(self._present):
             return -1
         votes = self.rules.scores(matches)[0, self._present]
@@ -134,34 +134,41 @@ class ClassRules:
             The rules for the class that would match with one more word, and the word: the 50
             heaviest.
         """
-        rules, had = self.rules, set(columns.tolist())
-        ands, missing = rules.conjunctions.lacking(columns)
-        weights = rules.of_class(ands, number)
-        matches = missing == 0
-        squares = float((rules.rarity[ands[matches]] ** 2).sum()) + others + rules.base_rarity**2
+        rules = self.rules
+        matching, lacking, words = rules.conjunctions.nearly(columns)
+        squares = float((rules.rarity[matching] ** 2).sum()) + others + rules.base_rarity**2
         each = rules.unit / math.sqrt(squares)
-        chosen = np.flatnonzero((matches & (weights != 0)) | ((missing == 1) & (weights > 0)))
-        order = chosen[np.lexsort((-np.abs(weights[chosen]), missing[chosen]))]
-        named = self._named(ands[order].tolist(), weights[order].tolist(), number, name, terms)
-        n, words = int(matches[order].sum()), rules.conjunctions.words
-        found = [(rule, rule.polarity * rule.count * each) for _, rule in named[:n]]
-        lacking = [(rule, terms[_other(words[j], had)]) for j, rule in named[n : n + _NEARLY]]
-        return found, lacking
+        weights = rules.of_class(matching, number)
+        order = np.argsort(-np.abs(weights), kind="stable")
+        order = order[weights[order] != 0]
+        found = self._named(matching[order], weights[order], number, name, terms)
+        weights = rules.of_class(lacking, number)
+        order = np.argsort(-weights, kind="stable")[:_NEARLY]
+        order = order[weights[order] > 0]
+        nearly = self._named(lacking[order], weights[order], number, name, terms)
+        missing = [terms[word] for word in words[order].tolist()]
+        strengths = [(rule, rule.polarity * rule.count * each) for rule in found]
+        return strengths, list(zip(nearly, missing, strict=True))
 
     def _named(
-        self, rules: list[int], weights: list[int], number: int, name: Any, terms: Sequence[str]
-    ) -> list[tuple[int, Rule]]:
-        """Return rules in words, with their numbers."""
+        self,
+        rules: NDArray[Any],
+        weights: NDArray[np.int64],
+        number: int,
+        name: Any,
+        terms: Sequence[str],
+    ) -> list[Rule]:
+        """Return rules in words."""
         made, of_terms = self._made
         if of_terms is not terms or len(made) > _MAX_MADE:
             made = {}
             self._made = made, terms
         found = []
-        for j, weight in zip(rules, weights, strict=True):
+        for j, weight in zip(rules.tolist(), weights.tolist(), strict=True):
             rule = made.get((j, number))
             if rule is None:
                 rule = made[j, number] = self._rule(j, weight, number, name, terms)
-            found.append((j, rule))
+            found.append(rule)
         return found
 
     def _rule(self, j: int, weight: int, number: int, name: Any, terms: Sequence[str]) -> Rule:
@@ -179,14 +186,6 @@ class ClassRules:
     def __getstate__(self) -> dict[str, Any]:
         """Leave the rules that were made behind."""
         return {**self.__dict__, "_made": ({}, ())}
-
-
-def _other(words: Sequence[int], had: Set[int]) -> int:
-    """Return the first word that is not among some words."""
-    for word in words:  # faster than next() of a generator
-        if word not in had:
-            return word
-    raise ValueError("no word is missing")
 
 
 def new_classifier(parameters: Mapping[str, Any], seed: int) -> RuleClassifier:

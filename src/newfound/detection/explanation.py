@@ -69,18 +69,22 @@ class JudgedTexts:
         novelty, nearest = float(self.scores.novelty[i]), int(self.scores.nearest[i])
         adds = _contributions(scorer, terms, nearest)
         bags = self.scores.bags
-        bag = bags if len(bags) == 1 else bags.part(i, i + 1)
-        group, fired, nearly = _rules(scorer, bag, nearest, adds)
-        statistics = scorer.statistics
+        columns = bags.indices[bags.indptr[i] : bags.indptr[i + 1]]
+        group, fired, nearly = _rules(scorer, columns, len(terms.unseen_words), nearest, adds)
+        statistics, own = scorer.statistics, list(terms.words.values())
+        documents = statistics.frequencies[own].tolist()  # of an unseen word, what -1 has
+        in_class = statistics.counts[nearest, own].tolist()
         words = tuple(
-            WordReason(
-                word,
-                adds[word],
-                int(statistics.frequencies[column]) if column >= 0 else 0,
-                int(statistics.counts[nearest, column]) if column >= 0 else 0,
-                tuple(terms.places[word]),
-            )
-            for word, column in sorted(terms.words.items(), key=lambda item: -adds[item[0]])
+            [
+                WordReason(
+                    word,
+                    adds[word],
+                    int(documents[j]) if own[j] >= 0 else 0,
+                    int(in_class[j]) if own[j] >= 0 else 0,
+                    tuple(terms.places[word]),
+                )
+                for j, word in sorted(enumerate(terms.words), key=lambda item: -adds[item[1]])
+            ]
         )
         return Verdict(
             text=text,
@@ -235,22 +239,25 @@ def _contributions(scorer: Scorer, terms: _Terms, nearest: int) -> dict[str, flo
 
 
 def _rules(
-    scorer: Scorer, bag: Bags, nearest: int, adds: dict[str, float]
+    scorer: Scorer,
+    columns: NDArray[np.int32],
+    n_unseen: int,
+    nearest: int,
+    adds: dict[str, float],
 ) -> tuple[str | None, tuple[Rule, ...], tuple[NearMiss, ...]]:
     """Return the group, if there are groups, and the rules that match and those that lack a word.
 
     What the rules of a class add to the novelty is added to the words that they require; those of a
     group add nothing.
     """
-    columns = bag.indices
     if scorer.groups is not None:
-        number = scorer.groups.rules.nearest(bag)
+        number = scorer.groups.rules.nearest(columns)
         if number < 0:
             return None, (), ()
         group = scorer.groups.names[number]
         found, lacking = scorer.groups.rules.explain(columns, number, group, scorer.terms)
     elif scorer.rules is not None:
-        group, others = None, float(scorer.squares_without_rule(bag)[0])
+        group, others = None, scorer.square_without_rule(columns, n_unseen)
         name = scorer.classes[nearest]
         found, lacking = scorer.rules.explain(columns, nearest, name, scorer.terms, others)
         weight = scorer.rule_weight

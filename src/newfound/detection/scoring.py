@@ -336,11 +336,10 @@ class Scorer:
         alone = self.rules.without_rule & ~self.statistics.is_pair
         return np.where(alone, self.statistics.rarity**2, 0.0)
 
-    def squares_without_rule(self, bags: Bags) -> NDArray[np.float64]:
-        """Return the squared rarity of the words of each text that no rule has."""
-        known = np.bincount(bags.rows, self._squares[bags.indices], len(bags))
-        squares: NDArray[np.float64] = known + bags.unseen_words * self.statistics.unseen_rarity**2
-        return squares
+    def square_without_rule(self, columns: NDArray[np.int32], n_unseen: int) -> float:
+        """Return the squared rarity of the words of a text that no rule has."""
+        unseen: float = n_unseen * self.statistics.unseen_rarity**2
+        return float(self._squares[columns].sum()) + unseen
 
     def votes(self, bags: Bags) -> NDArray[np.int64]:
         """Return the weights of the rules that match, added up, a column for each class."""

@@ -60,6 +60,17 @@ class WordReason:
         """Where it was seen: "here" (in the nearest class), "elsewhere" or "never"."""
         return "never" if not self.documents else "here" if self.in_class else "elsewhere"
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain data."""
+        return {
+            "word": self.word,
+            "contribution": jsonable(self.contribution),
+            "documents": self.documents,
+            "in_class": self.in_class,
+            "spans": [list(span) for span in self.spans],
+            "seen": self.seen,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class NearMiss:
@@ -226,35 +237,28 @@ class Verdict(MarkedText):
 
     def to_dict(self, max_rules: int | None = None) -> dict[str, Any]:
         """Return all of it as plain data, with all rules or only the first ones."""
-        words = [
-            {**{name: getattr(w, name) for name in WordReason.__slots__}, "seen": w.seen}
-            for w in self.words
-        ]
-        nearly = self.nearly[:max_rules]
-        data: dict[str, Any] = jsonable(
-            {
-                "text": self.text,
-                "status": self.status,
-                "verdict": self.verdict,
-                "novelty": self.novelty,
-                "threshold": self.threshold,
-                "p_value": self.p_value,
-                "alpha": self.alpha,
-                "nearest": self.nearest if self.verdict != "unclear" else None,
-                "base": self.base,
-                "parts": self.parts,
-                "words": words,
-                "unseen": self.unseen,
-                "new_pairs": self.new_pairs,
-                "read_as": self.read_as,
-                "nearest_group": self.nearest_group,
-                "decided_by": self.decided_by if self.verdict != "unclear" else None,
-                "counterfactual": self.counterfactual,
-                "rules": [_rule_data(rule) for rule in self.fired[:max_rules]],
-                "nearly": [_rule_data(near.rule, near.missing) for near in nearly],
-            }
-        )
-        return data
+        removed, clear = self.counterfactual, self.verdict != "unclear"
+        return {
+            "text": self.text,
+            "status": self.status,
+            "verdict": self.verdict,
+            "novelty": jsonable(self.novelty),
+            "threshold": jsonable(self.threshold),
+            "p_value": jsonable(self.p_value),
+            "alpha": self.alpha,
+            "nearest": jsonable(self.nearest) if clear else None,
+            "base": jsonable(self.base),
+            "parts": jsonable(self.parts),
+            "words": [word.to_dict() for word in self.words],
+            "unseen": list(self.unseen),
+            "new_pairs": list(self.new_pairs),
+            "read_as": self.read_as,
+            "nearest_group": self.nearest_group,
+            "decided_by": self.decided_by if clear else None,
+            "counterfactual": None if removed is None else list(removed),
+            "rules": [_rule_data(rule) for rule in self.fired[:max_rules]],
+            "nearly": [_rule_data(near.rule, near.missing) for near in self.nearly[:max_rules]],
+        }
 
     def summary(self) -> str:
         """Return the verdict in one sentence."""
@@ -357,7 +361,7 @@ def _seen(word: WordReason) -> str:
 
 def _rule_data(rule: Rule, missing: str | None = None) -> dict[str, Any]:
     return {
-        "words": rule.plain,
+        "words": list(rule.plain),
         "weight": rule.polarity * rule.count,
         "speaks_for": rule.polarity > 0,
         "matches": rule.n_matches,

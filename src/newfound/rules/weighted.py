@@ -13,7 +13,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from newfound import _core
-from newfound.ranges import concatenated_ranges
 
 __all__ = ["Conjunctions", "Matches", "WeightedRule", "WeightedRules"]
 
@@ -84,8 +83,6 @@ class Conjunctions:
     def __init__(self, words: Sequence[tuple[int, ...]], n_words: int) -> None:
         self.words, self.n_words = list(words), n_words
         self.lengths = np.array([len(one) for one in words], np.int8)
-        columns = np.fromiter(chain.from_iterable(words), np.int64)
-        self._by_word = _lists(columns, np.repeat(np.arange(len(words)), self.lengths), n_words)
 
     @cached_property
     def native(self) -> _core.Conjunctions:
@@ -102,8 +99,8 @@ class Conjunctions:
     def __len__(self) -> int:
         return len(self.words)
 
-    def lacking(self, columns: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the ANDs that have words of one document, and how many other words each has.
+    def nearly(self, columns: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """Return the ANDs that one document matches, those that lack a word, and this word.
 
         Parameters
         ----------
@@ -112,16 +109,11 @@ class Conjunctions:
 
         Examples
         --------
-        >>> ands, missing = Conjunctions([(0,), (0, 2), (1,)], 3).lacking(np.array([0]))
-        >>> ands.tolist(), missing.tolist()
-        ([0, 1], [0, 1])
+        >>> ands = Conjunctions([(0,), (0, 2), (1,), (0, 1, 2)], 3)
+        >>> [found.tolist() for found in ands.nearly(np.array([0]))]
+        [[0], [1], [2]]
         """
-        begin, rules = self._by_word
-        starts = begin[columns]
-        found = rules[concatenated_ranges(starts, begin[columns + 1] - starts)]
-        present = np.bincount(found, minlength=1)
-        ands = present.nonzero()[0]
-        return ands, self.lengths[ands] - present[ands]
+        return self.native.nearly(np.ascontiguousarray(columns, np.int32))
 
     def matches(self, documents: Any) -> sp.csr_array:
         """Return which ANDs match which documents, as a matrix."""
@@ -148,15 +140,6 @@ class Conjunctions:
             np.ascontiguousarray(indptr, np.int64), np.ascontiguousarray(indices, np.int32)
         )
         return Matches(np.repeat(np.arange(len(indptr) - 1), np.diff(bounds)), rules, bounds)
-
-
-def _lists(
-    keys: NDArray[np.int64], items: NDArray[np.int64], n: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the items of each of n keys, in their order, as bounds and items."""
-    begin = np.zeros(n + 1, np.int64)
-    np.cumsum(np.bincount(keys, minlength=n), out=begin[1:])
-    return begin, items[np.argsort(keys, kind="stable")]
 
 
 @dataclass(frozen=True, eq=False)

@@ -201,11 +201,16 @@ class _Chunks(dict[str, tuple[tuple[int, int, int], ...]]):
 
     def __missing__(self, chunk: str) -> tuple[tuple[int, int, int], ...]:
         numbers = self.numbers
-        words = tuple(
-            (numbers.setdefault(form, len(numbers)), start, end)
-            for start, end, form in words_in(chunk)
-        )
-        self[chunk] = words = words or ((BREAK, 0, len(chunk)),)
+        found = words_in(chunk)
+        if len(found) == 1:  # most chunks; in fewer steps
+            start, end, form = found[0]
+            words: tuple[tuple[int, int, int], ...]
+            words = ((numbers.setdefault(form, len(numbers)), start, end),)
+        else:
+            words = tuple(
+                [(numbers.setdefault(form, len(numbers)), start, end) for start, end, form in found]
+            ) or ((BREAK, 0, len(chunk)),)
+        self[chunk] = words
         return words
 
 
