@@ -9,9 +9,10 @@ PARALLEL ?= --numprocesses auto --dist worksteal
 # Each process of the tests has one core: more threads of a library would only wait for each other.
 PYTEST = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(PARALLEL)
 TESTS = --doctest-modules --pyargs tests newfound
+LOCK = $(BIN)/uv pip compile pyproject.toml --python-version 3.11 --quiet --no-header --upgrade
 CPPFLAGS_TEST = -S . -DCMAKE_BUILD_TYPE=RelWithDebInfo -DNEWFOUND_CORE_TEST=ON
 
-.PHONY: demo test test-ci law exhaustive test-all coverage lint format stubtest core-test sanitize peers reproduce vendor picture docs mutants fuzz soak clean
+.PHONY: demo test test-ci law exhaustive test-all coverage lint format stubtest core-test sanitize peers reproduce vendor picture docs mutants fuzz soak test-oldest lock wheel figures clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -20,8 +21,9 @@ $(BIN)/python:
 $(BIN)/ruff: $(BIN)/python
 	$(INSTALL_TEST)
 
-demo: $(BIN)/python  ## install, and describe the bundled sample
-	$(BIN)/pip install --quiet .
+demo: $(BIN)/python  ## install, with the locked versions, and describe the bundled sample
+	$(BIN)/pip install --quiet --require-hashes -r requirements/run.txt
+	$(BIN)/pip install --quiet --no-deps .
 	$(BIN)/newfound demo
 
 test: $(BIN)/python  ## install, check the code, run all tests but the long ones
@@ -102,5 +104,29 @@ docs: $(BIN)/python  ## the site, into build/docs; warnings are errors, links ar
 	$(BIN)/python -m sphinx --fresh-env --fail-on-warning --keep-going --quiet docs build/docs
 	$(BIN)/python tools/check_site.py build/docs
 
+test-oldest:  ## the fast tests with the oldest versions that pyproject.toml allows
+	$(PYTHON) -m venv $(VENV)-oldest
+	$(VENV)-oldest/bin/pip install --quiet -r requirements/oldest.txt
+	$(VENV)-oldest/bin/pip install --quiet --no-deps -Ccmake.define.NEWFOUND_TEST_MODULE=ON .
+	$(MAKE) BIN=$(VENV)-oldest/bin run-fast
+
+.PHONY: run-fast
+run-fast:
+	$(PYTEST) -m "not slow and not law and not exhaustive" $(TESTS)
+
+lock: $(BIN)/python  ## resolve the dependencies again: requirements/*.txt
+	$(BIN)/pip install --quiet uv
+	$(LOCK) --universal --generate-hashes -o requirements/run.txt
+	$(LOCK) --universal --generate-hashes --extra test --extra lint --extra docs -o requirements/dev.txt
+	$(LOCK) --resolution lowest-direct --extra test -o requirements/oldest.txt
+
+wheel: $(BIN)/python  ## sdist and wheel into dist, as a release has them
+	$(BIN)/pip install --quiet build
+	$(BIN)/python tools/sbom.py
+	$(BIN)/python -m build
+
+figures: $(BIN)/ruff  ## every kept result again, and the pages compared with them; hours
+	$(BIN)/python tools/figures.py
+
 clean:
-	rm -rf build docs/_outside $(VENV)
+	rm -rf build dist docs/_outside $(VENV) $(VENV)-oldest

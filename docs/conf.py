@@ -45,6 +45,7 @@ suppress_warnings: list[str] = []
 # Pages that lie outside of docs/, and where they are on the site.
 OUTSIDE = {
     "CHANGELOG.md": "changelog.md",
+    "CODE_OF_CONDUCT.md": "conduct.md",
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
     "experiments/README.md": "experiments.md",

@@ -5,13 +5,18 @@ Each test writes the quoted lines from ``benchmarks/results`` and looks for them
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import shlex
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
+
+from newfound.cli import app
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks/results"
@@ -245,3 +250,22 @@ def test_the_page_quotes_the_kept_figures(page: str) -> None:
     quotes = list(QUOTES[page]())
     missing = [quote for quote in quotes if " ".join(quote.split()) not in text]
     assert len(quotes) > 2 and not missing
+
+
+def test_every_kept_result_has_a_command_that_exists() -> None:
+    spec = importlib.util.spec_from_file_location("figures", ROOT / "tools/figures.py")
+    assert spec is not None and spec.loader is not None
+    figures = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(figures)
+    pages = {path.stem for path in RESULTS.glob("*.md")}
+    assert pages == set(figures.COMMANDS) - {"reproduce"} | figures.OLDER
+    for name in figures.COMMANDS:
+        program, first, *others = shlex.split(figures.command_of(name))
+        if program == "python":
+            assert (ROOT / first).exists(), name
+            continue
+        found: Any = typer.main.get_command(app)
+        for word in [first, *others]:
+            found = getattr(found, "commands", {}).get(word, found)
+        known = {option for one in found.params for option in one.opts}
+        assert {word for word in others if word.startswith("--")} <= known, name

@@ -1,0 +1,96 @@
+"""Make every kept result again: ``python tools/figures.py``, or ``make figures``.
+
+Runs the commands below one after the other, about five hours on two cores; needs the corpora in the
+folder that NEWFOUND_DATA names. ``--list`` shows them, ``--only words themes`` runs some. A command
+that fails does not stop the others. At the end, tests/test_figures.py says which pages quote other
+figures than the ones that are kept now. Run it on a quiet machine: the load is printed before each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import subprocess
+import sys
+import sysconfig
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = "benchmarks/results"
+# The name of a kept page, and what makes it; `newfound evaluate` also gets --output and --force.
+COMMANDS = {
+    "peers": "python benchmarks/peers.py --corpora bbcsport zipf --clauses 200 2000 10000"
+    " --threads 1 2",
+    "words": "newfound evaluate words --seeds 3 --jobs 1",
+    "themes": "newfound evaluate themes shift stability no-novelty",
+    "topic_models": "newfound evaluate themes topic-models",
+    "verdicts": "newfound evaluate verdicts --seeds 5 --seed 60",
+    "documents": "newfound evaluate documents clinc150 clinc150-unlabelled 20newsgroups bbcsport"
+    " false-alarms deletion speed",
+    "detection_speed": "newfound evaluate documents speed",
+    "groups": "newfound evaluate documents groups",
+    "unseen_intents": "newfound evaluate documents unseen-intents",
+    "rules": "newfound evaluate rules clinc150 bbcsport 20newsgroups",
+    "rule_votes": "newfound evaluate rules votes",
+    "stream-false-alarms": "newfound evaluate stream false-alarms --corpus clinc150 --streams 300",
+    "stream-new-class": "newfound evaluate stream new-class",
+    "stream-abcnews": "newfound evaluate stream abcnews",
+    "stream-speed": "newfound evaluate stream speed --documents 2000000",
+    "speed": "newfound evaluate speed --runs 2",
+    "scale": "python benchmarks/scale.py",
+    "serve": "python benchmarks/serve.py --seconds 12 --requests 40000",
+    "describe_defaults": "python benchmarks/describe_defaults.py",
+    "novelty_constants": "python benchmarks/novelty_constants.py",
+    "reproduce": "newfound reproduce all --seeds 5 --preset paper"
+    " --output experiments/results --resume",
+}
+# Kept, but not made again: a run of an older detector.
+OLDER = {"documents_older"}
+
+
+def command_of(name: str) -> str:
+    """Return the command that makes a kept result."""
+    command = COMMANDS[name]
+    if command.startswith("newfound evaluate "):
+        command += f" --output {RESULTS}/{name} --force"
+    return command
+
+
+def words_of(command: str) -> list[str]:
+    """Return a command as a list, with the programs of this environment."""
+    program, *others = shlex.split(command)
+    if program == "python":
+        return [sys.executable, *others]
+    return [str(Path(sysconfig.get_path("scripts"), program)), *others]
+
+
+def make(name: str) -> bool:
+    """Run the command of a kept result; return whether it succeeded."""
+    print(f"{name}: load {os.getloadavg()[0]:.1f}; {command_of(name)}", flush=True)
+    began = time.monotonic()
+    done = subprocess.run(words_of(command_of(name)), cwd=ROOT, check=False)
+    print(f"{name}: exit status {done.returncode}, {time.monotonic() - began:.0f} s", flush=True)
+    return done.returncode == 0
+
+
+def main() -> None:
+    """Make the results that are asked for, and compare the pages with them."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--list", action="store_true", help="show the commands and do nothing")
+    parser.add_argument("--only", nargs="+", choices=COMMANDS, default=list(COMMANDS))
+    asked = parser.parse_args()
+    if asked.list:
+        print("\n".join(f"{name}: {command_of(name)}" for name in asked.only))
+        return
+    failed = [name for name in asked.only if not make(name)]
+    check = [sys.executable, "-m", "pytest", "--quiet", "tests/test_figures.py"]
+    quoted = subprocess.run(check, cwd=ROOT, check=False).returncode
+    if failed:
+        print(f"could not be made: {', '.join(failed)}")
+    sys.exit(1 if failed or quoted else 0)
+
+
+if __name__ == "__main__":
+    main()
