@@ -6,7 +6,9 @@ Documents are made from NEWFOUND_DATA/abcnews and NEWFOUND_DATA/clinc150: the he
 messages, again and again; in every repetition but the first, a tenth of the words are replaced by
 words drawn from all of them. Every figure is of a process of its own, with those that it starts;
 memory is the peak of their proportional shares (PSS), read four times a second. Processor seconds
-depend less on the load of the machine than seconds of the clock.
+depend less on the load of the machine than seconds of the clock. scattertext writes its page of
+words, all documents in it, with its own whitespace tokens; it is measured with the Python of
+--scattertext-python, in which you have installed it: pip install scattertext six pyarrow.
 """
 
 from __future__ import annotations
@@ -29,10 +31,14 @@ import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from scale_plots import scale_svg
+
 ROOT = Path(__file__).resolve().parents[1]
 CHANGED = 0.1  # of the words, in every repetition but the first
 LONG = 29  # headlines that make a document of about 200 words
+LONG_NAME = "documents of 200 words"
 PER_FILE = 250_000
+PLOTS = (("processor", "processor", "processor seconds"), ("memory", "peak_gb", "peak memory, GB"))
 COMMAND = [sys.executable, "-c", "from newfound.cli import main; main()"]
 
 # What the processes of scikit-learn run: the words that tell two piles apart, and class scores.
@@ -46,6 +52,20 @@ X = counter.fit_transform(piles[0] + piles[1])
 y = np.repeat([0, 1], [len(pile) for pile in piles])
 judge = LogisticRegression(max_iter=200).fit(X, y)
 print(counter.get_feature_names_out()[np.argsort(-judge.coef_[0])[:20]].tolist())
+"""
+SCATTERTEXT = """
+import sys, pandas as pd, pyarrow.parquet as pq, scattertext as st
+known, novel = (pq.read_table(path)["text"].to_pylist() for path in sys.argv[1:3])
+sides = ["known"] * len(known) + ["novel"] * len(novel)
+frame = pd.DataFrame({"text": known + novel, "side": sides})
+corpus = st.CorpusFromPandas(
+    frame, category_col="side", text_col="text", nlp=st.whitespace_nlp_with_sentences
+).build().get_unigram_corpus()
+page = st.produce_scattertext_explorer(
+    corpus, category="novel", category_name="novel", not_category_name="known",
+    minimum_term_frequency=5, metadata=frame["side"],
+)
+print(len(page))
 """
 SKLEARN_SCORE = """
 import sys, json, gzip, pyarrow.parquet as pq
@@ -202,6 +222,13 @@ def figures(arguments: argparse.Namespace, cache: Path, data: Path) -> Iterator[
     for n in arguments.long:
         known, novel = piles(cache, data, n, long=True)
         yield _described("describe documents of 200 words", n, known, novel)
+        beside = [sys.executable, "-c", SKLEARN_DESCRIBE, str(known), str(novel)]
+        yield measured(f"scikit-learn, {LONG_NAME}", n, beside)
+    for n in arguments.scattertext if arguments.scattertext_python else ():
+        for long in (False, True):
+            known, novel = piles(cache, data, n, long=long)
+            beside = [arguments.scattertext_python, "-c", SCATTERTEXT, str(known), str(novel)]
+            yield measured(f"scattertext, {LONG_NAME if long else 'headlines'}", n, beside)
     for n in arguments.spark:
         known, novel = piles(cache, data, n)
         command = [sys.executable, "-c", SPARK_DESCRIBE, str(known), str(novel)]
@@ -240,6 +267,8 @@ def page(about: dict[str, Any], found: list[dict[str, Any]]) -> str:
     for row in shuffled:
         lines += ["", f"Spark wrote {row['shuffled_mb_a_million']:,.1f} MB to shuffles for each "
                   f"million documents, in the three passes over {row['documents']:,}."]  # fmt: skip
+    lines += ["", "![Processor seconds by documents](scale-processor.svg)", "",
+              "![Peak memory by documents](scale-memory.svg)"]  # fmt: skip
     return "\n".join(lines) + "\n"
 
 
@@ -250,6 +279,8 @@ def main() -> int:
     parser.add_argument("--headlines", type=int, nargs="*", default=[100_000, 2_000_000])
     parser.add_argument("--long", type=int, nargs="*", default=[20_000, 100_000])
     parser.add_argument("--spark", type=int, nargs="*", default=[100_000])
+    parser.add_argument("--scattertext", type=int, nargs="*", default=[10_000, 20_000])
+    parser.add_argument("--scattertext-python", metavar="PATH")
     parser.add_argument("--output", type=Path, default=ROOT / "benchmarks" / "results")
     arguments = parser.parse_args()
     if not os.environ.get("NEWFOUND_DATA"):
@@ -273,6 +304,9 @@ def main() -> int:
         text = json.dumps({**about, "figures": found}, indent=1) + "\n"
         kept.write_text(text, encoding="utf-8")
         (arguments.output / "scale.md").write_text(page(about, found), encoding="utf-8")
+        for name, key, title in PLOTS:
+            plot = scale_svg(found, key, title)
+            (arguments.output / f"scale-{name}.svg").write_text(plot, encoding="utf-8")
     return 0
 
 
