@@ -12,7 +12,7 @@ TESTS = --doctest-modules --pyargs tests newfound
 LOCK = $(BIN)/uv pip compile pyproject.toml --python-version 3.11 --quiet --no-header --upgrade
 CPPFLAGS_TEST = -S . -DCMAKE_BUILD_TYPE=RelWithDebInfo -DNEWFOUND_CORE_TEST=ON
 
-.PHONY: demo test test-ci law exhaustive test-all coverage lint format stubtest core-test sanitize peers reproduce vendor picture docs mutants fuzz soak test-oldest lock wheel figures clean
+.PHONY: demo test test-ci law quality exhaustive test-all coverage lint format stubtest core-test sanitize peers reproduce vendor picture docs mutants fuzz soak test-oldest lock wheel figures clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -29,20 +29,23 @@ demo: $(BIN)/python  ## install, with the locked versions, and describe the bund
 test: $(BIN)/python  ## install, check the code, run all tests but the long ones
 	$(INSTALL_TEST)
 	$(MAKE) lint
-	$(PYTEST) -m "not slow" $(TESTS)
+	$(PYTEST) -m "not slow and not quality" $(TESTS)
 
-test-ci: $(BIN)/python  ## all tests but those of law and exhaustive: the browser, hostile files, the core by itself
+test-ci: $(BIN)/python  ## all tests but those of law, quality and exhaustive: the browser, hostile files, the core by itself
 	$(INSTALL_TEST)
 	$(MAKE) lint stubtest core-test
-	$(PYTEST) -m "not law and not exhaustive" --durations=30 $(TESTS)
+	$(PYTEST) -m "not law and not quality and not exhaustive" --durations=30 $(TESTS)
 
 law: $(BIN)/ruff  ## the core against its reference, by many fits: when the core has changed
 	$(PYTEST) -m law $(TESTS)
 
+quality: $(BIN)/ruff  ## measurements on whole corpora; they need NEWFOUND_DATA
+	$(PYTEST) -m quality $(TESTS)
+
 exhaustive: $(BIN)/ruff  ## more draws than CI makes of hostile files
 	$(PYTEST) -m exhaustive $(TESTS)
 
-test-all: test-ci law exhaustive sanitize  ## everything
+test-all: test-ci law quality exhaustive sanitize  ## everything
 
 coverage: $(BIN)/ruff  ## which lines the tests run, the long ones left out
 	$(PYTEST) -m "not slow" --cov=newfound --cov-report=term:skip-covered $(TESTS)

@@ -22,7 +22,7 @@ from newfound.lab.evaluation.document_baselines import DOCUMENT_BASELINES, Docum
 from newfound.lab.evaluation.documents import SUITES, Setting, false_alarms
 from newfound.lab.evaluation.suites import run_suites
 
-SLOW = ("20newsgroups-each", "bbcsport")
+MARKS = {"20newsgroups-each": "quality", "groups": "quality", "bbcsport": "slow"}
 
 needs_data = pytest.mark.skipif("NEWFOUND_DATA" not in os.environ, reason="NEWFOUND_DATA is unset")
 
@@ -93,7 +93,10 @@ def small_corpora(sample, monkeypatch):
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in SUITES],
+    [
+        pytest.param(name, marks=getattr(pytest.mark, MARKS[name]) if name in MARKS else ())
+        for name in SUITES
+    ],
 )
 def test_every_suite_runs_on_a_small_corpus(name, small_corpora):
     if name == "groups" and not os.environ.get("NEWFOUND_DATA"):
@@ -147,7 +150,7 @@ def test_the_command_writes_a_page_and_json(small_corpora, tmp_path):
         assert f"| {row['scorer']} | {row['AUROC']:.4f} |" in page
 
 
-@pytest.mark.slow
+@pytest.mark.quality
 @needs_data
 def test_false_alarms_are_counted_on_fresh_documents():
     table = false_alarms(Setting(splits=4, say=lambda what: None))

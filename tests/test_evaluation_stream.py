@@ -49,7 +49,7 @@ def test_each_draw_has_its_own_held_back_documents(population: stream.Population
     assert 0.3 < one.p_values[one.rest].mean() < 0.7
 
 
-@pytest.mark.slow
+@pytest.mark.quality
 @pytest.mark.skipif("NEWFOUND_DATA" not in os.environ, reason="needs the data sets")
 def test_a_year_of_headlines() -> None:
     table = stream.abcnews(stream.Setting())

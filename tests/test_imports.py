@@ -6,6 +6,7 @@ import ast
 import shutil
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +17,6 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "newfound"
 ROOTS = ("newfound", "newfound.__main__")  # the root imports by name; see its __getattr__
 CORE = "newfound._core"  # the extension lies below all layers
-
-_TYPES_ONLY = ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 
 Graph = dict[str, set[str]]
 
@@ -38,6 +37,11 @@ def modules(folder: Path) -> dict[str, Path]:
     return found
 
 
+def _name(node: ast.AST) -> str | None:
+    """Return a name, without the module that it is of."""
+    return getattr(node, "attr", None) or getattr(node, "id", None)
+
+
 def imports(tree: ast.AST, package: str) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield each module that is imported anywhere, and the names that are taken from it."""
     if isinstance(tree, ast.Import):
@@ -48,13 +52,20 @@ def imports(tree: ast.AST, package: str) -> Iterator[tuple[str, tuple[str, ...]]
         yield module, tuple(alias.name for alias in tree.names)
     elif (
         isinstance(tree, ast.Call)
-        and ast.unparse(tree.func).endswith("import_module")
+        and _name(tree.func) == "import_module"
+        and tree.args
         and isinstance(tree.args[0], ast.Constant)
     ):
         yield str(tree.args[0].value), ()
-    types_only = isinstance(tree, ast.If) and ast.unparse(tree.test) in _TYPES_ONLY
+    types_only = isinstance(tree, ast.If) and _name(tree.test) == "TYPE_CHECKING"
     for node in tree.orelse if types_only else ast.iter_child_nodes(tree):
         yield from imports(node, package)
+
+
+@cache
+def imports_of(code: str, package: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the imports of a module; most modules are the same in every test."""
+    return tuple(imports(ast.parse(code), package))
 
 
 def import_graph(folder: Path) -> Graph:
@@ -63,8 +74,7 @@ def import_graph(folder: Path) -> Graph:
     graph: Graph = {name: set() for name in paths}
     for name, path in paths.items():
         package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for module, names in imports(tree, package):
+        for module, names in imports_of(path.read_text(encoding="utf-8"), package):
             below = {f"{module}.{taken}" for taken in names} & paths.keys()
             rest = {taken for taken in names if f"{module}.{taken}" not in below}
             graph[name] |= below
