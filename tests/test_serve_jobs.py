@@ -311,6 +311,50 @@ def test_progress_events_cancel_queue_and_restart(tmp_path: Path) -> None:
         assert service.get(f"/v1/jobs/{first}").json()["state"] == "interrupted"
 
 
+def test_periods_are_those_of_the_library(service: httpx.Client) -> None:
+    texts, quick = [*KNOWN[::3], *NOVEL], {**SMALL, "n_machines": 1}
+    days = ["2024-04-01"] * len(KNOWN[::3]) + ["2024-05-01"] * 27 + ["2024-06-01"] * 27
+    documents = {"texts": texts, "dates": days}
+    body = {"documents": documents, "by": "month", "parameters": quick, "top": 5}
+    job = ended(service, service.post("/v1/describe", json=body).json()["id"])
+    assert job["state"] == "finished", job["error"]
+    assert job["summary"].startswith("2 months; 2024-06: ")
+    result = service.get(f"/v1/jobs/{job['id']}/result").json()
+    validate(result, "describe_by")
+    expected = newfound.describe_periods(
+        texts, by="month", reading={"dates": days}, n_jobs=1, **quick
+    )
+    assert [(one["period"], one["known"], one["novel"]) for one in result["periods"]] == [
+        ("2024-05", 50, 27),
+        ("2024-06", 77, 27),
+    ]
+    for found, period in zip(result["periods"], expected.periods, strict=True):
+        words = period.describer.words_.top(5, "novelty")["word"].tolist()
+        assert [row["word"] for row in found["novel_words"]] == words[: len(found["novel_words"])]
+    table = service.get(f"/v1/jobs/{job['id']}/words.csv").text
+    assert table.startswith("period,word,") and "\n2024-05," in table and "\n2024-06," in table
+    page = service.get(f"/runs/{job['id']}", headers={"Accept": "text/html"})
+    assert page.status_code == 200 and "2024-06" in page.text
+    assert service.get(f"/v1/jobs/{job['id']}/documents?side=novel").json()["total"] == 27
+    explained = service.post("/v1/explain", json={"model": job["id"], "text": NOVEL[0]})
+    assert explained.status_code == 200
+    other = service.get(f"/compare?run={job['id']}&run={job['id']}")
+    assert other.status_code == 200 and "not of periods" in other.text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"documents": {"texts": ["a"]}},
+        {"by": "month", "known": {"texts": ["a"]}, "novel": {"texts": ["b"]}},
+        {"documents": {"texts": ["a"]}, "by": "decade"},
+        {"documents": {"texts": ["a"]}, "by": "month", "known_name": "old"},
+    ],
+)
+def test_periods_that_are_asked_wrongly(service: httpx.Client, body: dict[str, Any]) -> None:
+    assert service.post("/v1/describe", json=body).status_code == 422
+
+
 def test_files_that_are_gone_are_told(tmp_path: Path) -> None:
     with client(tmp_path, jobs=1) as service:
         id = service.post("/v1/describe", json=DESCRIBE).json()["id"]

@@ -14,6 +14,7 @@ from newfound.sides import SIDES, Names
 
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
+    from newfound.description.periods import Periods
     from newfound.description.timeline import Curve
     from newfound.detection.calibration import ShareOfNew
     from newfound.detection.detection import Detection
@@ -29,6 +30,7 @@ __all__ = [
     "detection_data",
     "found_in",
     "named_groups",
+    "periods_data",
     "top_phrases",
     "top_words",
     "word_curves",
@@ -92,6 +94,41 @@ def described_data(describer: NoveltyDescriber, top: int, by: str = "novelty") -
         "timeline": None if timeline is None else timeline.to_dict(),
         "novel_words": new,
         "known_words": old,
+    }
+
+
+def periods_data(found: Periods, *, top: int, by: str = "novelty") -> dict[str, Any]:
+    """Return descriptions of periods, or of values; ``describe_by`` in the schema.
+
+    Parameters
+    ----------
+    found : Periods
+        Each described against all documents before it, or against all others.
+    top : int
+        The most words of each side of each period.
+    by : str, default="novelty"
+        The column by which words are ranked.
+    """
+    from newfound.report.summary import description_sentence
+
+    against = "other" if found.timeline is None else "earlier"
+    return {
+        "newfound": version("newfound"),
+        "by": found.by,
+        "against": "rest" if found.timeline is None else "before",
+        "timeline": None if found.timeline is None else found.timeline.to_dict(),
+        "periods": [
+            {
+                "period": period.name,
+                "known": len(period.known),
+                "novel": len(period.novel),
+                "summary": description_sentence(
+                    period.describer, Names.of_part(period.name, against)
+                ),
+                **described_data(period.describer, top, by),
+            }
+            for period in found.periods
+        ],
     }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from newfound.cli.console import print_json, say, show, words_table, working
 from newfound.cli.described import themes_of, words_title
 from newfound.cli.outputs import table_of, which_table, write
 from newfound.marks import visible
-from newfound.output import described_data, top_words, word_curves
+from newfound.output import periods_data, top_words, word_curves
 from newfound.sides import Names
 
 if TYPE_CHECKING:
@@ -70,17 +69,7 @@ def describe_each(
             say(f"wrote the report to {report}; open it in any browser.")
     against = "other" if labels else "earlier"
     if json:
-        print_json(
-            {
-                "newfound": version("newfound"),
-                "by": found.by,
-                "against": "rest" if labels else "before",
-                "timeline": None if found.timeline is None else found.timeline.to_dict(),
-                "periods": [
-                    _period_data(period, top, rank_by, against) for period in found.periods
-                ],
-            }
-        )
+        print_json(periods_data(found, top=top, by=rank_by))
         return
     parts = (_period_parts(period, top, rank_by, against) for period in found.periods)
     show(*(part for some in parts for part in some))
@@ -98,18 +87,6 @@ def _all_rows(periods: tuple[Period, ...], name: str) -> Table:
     return Table.stacked(
         "period", {period.name: table_of(period.describer, name) for period in periods}
     )
-
-
-def _period_data(period: Period, top: int, by: str, against: str) -> dict[str, Any]:
-    from newfound.report.summary import description_sentence
-
-    return {
-        "period": period.name,
-        "known": len(period.known),
-        "novel": len(period.novel),
-        "summary": description_sentence(period.describer, Names.of_part(period.name, against)),
-        **described_data(period.describer, top, by),
-    }
 
 
 def _period_parts(period: Period, top: int, by: str, against: str) -> list[RenderableType]:

@@ -237,8 +237,9 @@ async def compared(request: Request) -> Response:
     ids = request.query_params.getlist("run")
     found = [context.jobs.run(id) for id in ids[:3]]
     results = [context.workspace.result(one.id) for one in found]
-    if len(found) != 2 or None in results or found[0].kind != found[1].kind:
-        error = "Choose two finished runs of the same kind."
+    alike = len(found) == 2 and found[0].kind == found[1].kind
+    if not alike or not all(one is not None and "novel_words" in one["data"] for one in results):
+        error = "Choose two finished runs of the same kind, not of periods."
         return _page("compare.html", "Compare", "/history", error=error)
     if found[0].created > found[1].created:
         found.reverse()

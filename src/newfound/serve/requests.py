@@ -118,13 +118,16 @@ class DescribeParameters(Body):
 
 
 class DescribeRequest(Body):
-    """What to describe: known and novel, or documents and dates_from, or the sample."""
+    """What to describe: known and novel, or documents with dates_from or by, or the sample."""
 
     known: Input | None = None
     novel: Input | None = None
-    documents: Input | None = Field(None, description="Dated documents, with dates_from.")
+    documents: Input | None = Field(None, description="Dated documents, with dates_from or by.")
     dates_from: str | None = Field(
-        None, max_length=40, description="First day of the novel documents."
+        None, max_length=40, description="First day of the novel documents, or of the periods."
+    )
+    by: Literal["day", "week", "month", "quarter", "year"] | None = Field(
+        None, description="Describe each period of the documents against all before it."
     )
     sample: bool = Field(False, description="Describe the bundled sample.")
     known_name: str | None = Field(None, max_length=40)
@@ -138,11 +141,13 @@ class DescribeRequest(Body):
         """Check that the documents are given in one way."""
         pair = self.known is not None or self.novel is not None
         if pair + (self.documents is not None) + self.sample != 1:
-            raise ValueError("give known and novel, or documents and dates_from, or sample")
+            raise ValueError("give known and novel, or documents with dates_from or by, or sample")
         if pair and (self.known is None or self.novel is None):
             raise ValueError("give both known and novel")
-        if (self.documents is None) != (self.dates_from is None):
-            raise ValueError("documents and dates_from belong together")
+        if (self.documents is None) != (self.dates_from is None and self.by is None):
+            raise ValueError("documents belong together with dates_from or by")
+        if self.by is not None and (self.known_name or self.novel_name):
+            raise ValueError("known_name and novel_name are for two piles, not for periods")
         return self
 
 

@@ -25,7 +25,7 @@ from newfound.serve.requests import (
 )
 from newfound.serve.search import search_documents
 from newfound.serve.submit import submit_describe, submit_detect
-from newfound.serve.worker import MODEL, REPORT
+from newfound.serve.worker import MODEL, REPORT, WORDS
 from newfound.serve.workspace import Run
 from newfound.table import Table
 
@@ -156,7 +156,7 @@ async def result_of(context: Context, id: str) -> dict[str, Any]:
     return found
 
 
-@router.get("/v1/jobs/{id}/result", responses=answer("describe", "detect"))
+@router.get("/v1/jobs/{id}/result", responses=answer("describe", "describe_by", "detect"))
 async def result(request: Request, id: str) -> Response:
     """Return what a job has found, as newfound describe --json or detect --json prints it."""
     context = Context.of(request)
@@ -200,6 +200,9 @@ async def words(request: Request, id: str) -> Response:
     """Return all words of a description, or all documents of a detection, as CSV."""
     context = Context.of(request)
     run = finished(context, id)
+    of_periods = context.workspace.run_folder(id) / WORDS
+    if of_periods.is_file():
+        return file_answer(of_periods, f"{run.name}.csv", "text/csv; charset=utf-8")
     if run.kind == "describe":
         path = context.workspace.run_folder(id) / MODEL
         text = await asyncio.to_thread(lambda: load(path).words_.to_csv())

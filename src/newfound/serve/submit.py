@@ -23,6 +23,7 @@ async def submit_describe(context: Context, given: DescribeRequest) -> Run:
     request = {
         "sample": given.sample,
         "dates_from": given.dates_from,
+        "by": given.by,
         "known_name": given.known_name,
         "novel_name": given.novel_name,
         "top": given.top,

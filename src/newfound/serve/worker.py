@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,10 @@ from typing import Any
 from newfound.serve.workspace import RESULT
 from newfound.storage.files import replacing
 
-__all__ = ["DOCUMENTS", "MODEL", "REPORT", "main"]
+__all__ = ["DOCUMENTS", "MODEL", "REPORT", "WORDS", "main"]
 
 MODEL, REPORT, DOCUMENTS = "model.newfound", "report.html", "documents.db"
+WORDS = "words.csv"  # of several periods
 _PAUSE = 0.1  # seconds between two lines about the same stage
 
 
@@ -59,7 +60,8 @@ def main(folder: Path) -> int:
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("default")
-            done = {"describe": _describe, "detect": _detect}[request["kind"]]
+            kind = "periods" if request.get("by") else request["kind"]
+            done = {"describe": _describe, "periods": _describe_periods, "detect": _detect}[kind]
             about, data = done(folder, request, Progress())
     except MemoryError:
         limit = int(request["limits"]["job_bytes"]) >> 20
@@ -132,16 +134,50 @@ def _describe(
         title=request.get("title"), seconds=seconds,
     )  # fmt: skip
     write_page(folder / REPORT, page, force=True)
-    _index(
-        folder,
-        (
-            (name, text, side, None)
-            for side, pile in (("known", known), ("novel", novel))
-            for name, text in zip(pile.ids, pile.texts, strict=True)
-        ),
-    )
+    _index(folder, _sides(known, novel))
     read = {side: pile.summary() for side, pile in (("known", known), ("novel", novel))}
     return {"summary": data["summary"], "read": read}, data
+
+
+def _describe_periods(
+    folder: Path, request: dict[str, Any], progress: Progress
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Describe each period; the model is that of the last one."""
+    from newfound.description.periods import describe_periods
+    from newfound.output import periods_data
+    from newfound.report import report_page_of_periods, write_page
+    from newfound.table import Table
+
+    began = time.perf_counter()
+    progress("Reading")
+    documents = _read(folder, request["documents"])
+    seconds = {"reading": time.perf_counter() - began}
+    found = describe_periods(
+        documents, by=request["by"], start=request["dates_from"],
+        callback=lambda name, done, total: progress("Describing periods", done, total),
+        **request["parameters"],
+    )  # fmt: skip
+    data = periods_data(found, top=request["top"])
+    progress("Writing the report")
+    last = found.periods[-1]
+    last.describer.save(folder / MODEL, force=True)
+    page = report_page_of_periods(
+        found, title=request.get("title"), known=documents, seconds=seconds
+    )
+    write_page(folder / REPORT, page, force=True)
+    words = Table.stacked("period", {one.name: one.describer.words_ for one in found.periods})
+    with replacing(folder / WORDS, force=True) as temporary:
+        temporary.write_bytes(str(words.to_csv()).encode("utf-8", "replace"))
+    _index(folder, _sides(last.known, last.novel))
+    n = len(found.periods)
+    summary = f"{n:,} {found.by}{'s'[: n != 1]}; {last.name}: {data['periods'][-1]['summary']}"
+    return {"summary": summary, "read": {"documents": documents.summary()}}, data
+
+
+def _sides(known: Any, novel: Any) -> Iterator[tuple[str, str, str, None]]:
+    for side, pile in (("known", known), ("novel", novel)):
+        for name, text in zip(pile.ids, pile.texts, strict=True):
+            yield name, text, side, None
 
 
 def _detect(

@@ -166,8 +166,8 @@
           if (value("model")) body.model = value("model");
           else body.known = documents("learned");
         } else if (way() === "dates") {
-          Object.assign(body, { documents: documents("documents"), dates_from: value("dates_from") });
-          if (!body.dates_from) throw new Error("Choose the day on which the new documents begin.");
+          Object.assign(body, { documents: documents("documents"), dates_from: value("dates_from"), by: value("by") });
+          if (!body.dates_from && !body.by) throw new Error("Choose the day on which the new documents begin, or a period.");
           body.parameters = options;
         } else {
           Object.assign(body, { known: documents("known"), novel: documents("novel") });
