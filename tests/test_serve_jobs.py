@@ -355,6 +355,16 @@ def test_periods_that_are_asked_wrongly(service: httpx.Client, body: dict[str, A
     assert service.post("/v1/describe", json=body).status_code == 422
 
 
+def test_documents_are_called_by_the_name_of_their_file(service: httpx.Client) -> None:
+    """Not by that of the copy that a job has."""
+    lines = "\n".join(["text", *KNOWN[:40]]).encode()
+    upload = service.post("/v1/uploads?name=my%20news.csv", content=lines, headers=OCTETS).json()
+    body = {**DESCRIBE, "known": {"upload": upload["id"]}}
+    job = ended(service, service.post("/v1/describe", json=body).json()["id"])
+    found = service.get(f"/v1/jobs/{job['id']}/documents?side=known&n=1").json()["documents"]
+    assert [one["document"] for one in found] == ["my news.csv:2"]
+
+
 def test_files_that_are_gone_are_told(tmp_path: Path) -> None:
     with client(tmp_path, jobs=1) as service:
         id = service.post("/v1/describe", json=DESCRIBE).json()["id"]

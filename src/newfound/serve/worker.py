@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 import sys
 import threading
@@ -96,7 +97,14 @@ def _read(folder: Path, given: dict[str, Any]) -> Any:
         documents = read_documents(path, **options)
     except ValueError as error:
         raise ValueError(str(error).replace(str(path), given["source"])) from error
-    return replace(documents, source=documents.source.replace(str(path), given["source"]))
+    ids = (re.sub(f"^{re.escape(path.name)}(?=:)", _plain(given["source"]), one)
+           for one in documents.ids)  # fmt: skip
+    source = documents.source.replace(str(path), given["source"])
+    return replace(documents, source=source, ids=tuple(ids))
+
+
+def _plain(text: str) -> Any:
+    return lambda match: text  # not a template in which backslashes mean something
 
 
 def _describe(
