@@ -24,6 +24,7 @@ import pytest
 import newfound
 from newfound.serve.jobs import Jobs
 from newfound.serve.openapi import output_schema
+from newfound.serve.search import search_documents, write_documents
 from newfound.serve.settings import Limits
 from newfound.serve.workspace import Run, Upload, Workspace, WorkspaceError, now
 from serve_client import JSON, KNOWN, NOVEL, client, make_models
@@ -363,6 +364,29 @@ def test_documents_are_called_by_the_name_of_their_file(service: httpx.Client) -
     job = ended(service, service.post("/v1/describe", json=body).json()["id"])
     found = service.get(f"/v1/jobs/{job['id']}/documents?side=known&n=1").json()["documents"]
     assert [one["document"] for one in found] == ["my news.csv:2"]
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [("図書館", ["a"]), ("図書", ["a", "b"]), ("書館", ["a"]), ("opens", ["a"]), ("ope 図書", []),
+     ("図書 ope", ["a"]), ("館", ["a"]), ("ทดสอบ", ["c"]), ("open", ["a"]), ("東京 図書", ["b"])],
+)  # fmt: skip
+def test_words_without_spaces_are_found(tmp_path: Path, query: str, found: list[str]) -> None:
+    texts = {"a": "新図書館 opens", "b": "東京の図書カード", "c": "การทดสอบระบบ"}
+    rows = ((name, text, "novel", None) for name, text in texts.items())
+    write_documents(tmp_path / "documents.db", rows)
+    answer = search_documents(tmp_path, query)
+    assert [one["document"] for one in answer["documents"]] == found
+    assert answer["total"] == len(found)
+
+
+def test_documents_of_earlier_versions_are_found(tmp_path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(tmp_path / "documents.db")) as db:
+        db.execute("CREATE VIRTUAL TABLE documents USING fts5 (id, text, side, novelty)")
+        db.execute("INSERT INTO documents VALUES ('a', '図書館 opens', 'novel', 1.0)")
+        db.commit()
+    assert search_documents(tmp_path, "opens")["total"] == 1
+    assert search_documents(tmp_path, "図書")["total"] == 0
 
 
 def test_files_that_are_gone_are_told(tmp_path: Path) -> None:

@@ -10,22 +10,22 @@ from __future__ import annotations
 import json
 import os
 import re
-import sqlite3
 import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from newfound.serve.search import DOCUMENTS, write_documents
 from newfound.serve.workspace import RESULT
 from newfound.storage.files import replacing
 
-__all__ = ["DOCUMENTS", "MODEL", "REPORT", "WORDS", "main"]
+__all__ = ["MODEL", "REPORT", "WORDS", "main"]
 
-MODEL, REPORT, DOCUMENTS = "model.newfound", "report.html", "documents.db"
+MODEL, REPORT = "model.newfound", "report.html"
 WORDS = "words.csv"  # of several periods
 _PAUSE = 0.1  # seconds between two lines about the same stage
 
@@ -142,7 +142,7 @@ def _describe(
         title=request.get("title"), seconds=seconds,
     )  # fmt: skip
     write_page(folder / REPORT, page, force=True)
-    _index(folder, _sides(known, novel))
+    write_documents(folder / DOCUMENTS, _sides(known, novel))
     read = {side: pile.summary() for side, pile in (("known", known), ("novel", novel))}
     return {"summary": data["summary"], "read": read}, data
 
@@ -176,7 +176,7 @@ def _describe_periods(
     words = Table.stacked("period", {one.name: one.describer.words_ for one in found.periods})
     with replacing(folder / WORDS, force=True) as temporary:
         temporary.write_bytes(str(words.to_csv()).encode("utf-8", "replace"))
-    _index(folder, _sides(last.known, last.novel))
+    write_documents(folder / DOCUMENTS, _sides(last.known, last.novel))
     n = len(found.periods)
     summary = f"{n:,} {found.by}{'s'[: n != 1]}; {last.name}: {data['periods'][-1]['summary']}"
     return {"summary": summary, "read": {"documents": documents.summary()}}, data
@@ -239,7 +239,7 @@ def _detect(
     write_page(folder / REPORT, page, force=True)
     sides = ("novel" if novel else "known" for novel in detection["novel"].tolist())
     rows_of = zip(incoming.ids, incoming.texts, sides, detection["novelty"].tolist(), strict=True)
-    _index(folder, rows_of)
+    write_documents(folder / DOCUMENTS, rows_of)
     read = {"incoming": incoming.summary()}
     if known is not None:
         read["known"] = known.summary()
@@ -248,20 +248,6 @@ def _detect(
         f"{detection.alpha:g}."
     )
     return {"summary": summary, "read": read}, data
-
-
-def _index(folder: Path, rows: Iterable[tuple[str, str, str, float | None]]) -> None:
-    """Write all documents to a file in which they can be searched."""
-    path = folder / DOCUMENTS
-    path.unlink(missing_ok=True)
-    with replacing(path, force=True) as temporary:
-        db = sqlite3.connect(temporary)
-        try:
-            db.execute("CREATE VIRTUAL TABLE documents USING fts5 (id, text, side, novelty)")
-            db.executemany("INSERT INTO documents VALUES (?, ?, ?, ?)", rows)
-            db.commit()
-        finally:
-            db.close()
 
 
 def _limit_memory(most: int) -> None:
