@@ -82,8 +82,8 @@ def search_documents(
     address = f"{(folder / DOCUMENTS).resolve().as_uri()}?mode=ro"
     with closing(sqlite3.connect(address, uri=True)) as db:
         if words:  # runs of earlier versions have no second index
-            names = {row[1] for row in db.execute("PRAGMA table_info(documents)")}
-            columns = "{text spaced}" if "spaced" in names else "text"
+            indexed = {row[1] for row in db.execute("PRAGMA table_info(documents)")}
+            columns = "{text spaced}" if "spaced" in indexed else "text"
             values[0] = f"{columns} : ({values[0]})"
         total = db.execute(f"SELECT count(*) FROM documents {where}", values).fetchone()[0]
         rows = db.execute(
