@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 
 from detector_files import answers, small_detector
 from model_files import assemble, take_apart
-from newfound import NoveltyDetector, TsetlinMachineClassifier
+from newfound import NoveltyDescriber, NoveltyDetector, TsetlinMachineClassifier
 from newfound.cli import app
 from newfound.cli.console import print_json
 from newfound.detection.calibration import MIN_ALPHA, check_alpha
@@ -207,6 +207,53 @@ print((TsetlinMachineClassifier(**settings, n_jobs=4).fit(X, y).states_ == alone
     command = ["sh", "-c", 'ulimit -s 1000000; exec "$@"', "sh", sys.executable, "-c", code]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert ended.stdout.split() == ["none", "True"], ended.stderr[-500:]
+
+
+def write_piles(folder: Path) -> None:
+    draw = random.Random(1)
+    words = ["match", "goal", "bank", "tax", "court", "film", "actor", "try", "scrum", "player"]
+    for name, own in (("known", "cricket"), ("novel", "rugby")):
+        texts = [" ".join([*draw.choices(words, k=8), own]) for _ in range(60)]
+        (folder / f"{name}.txt").write_text("\n".join(texts))
+
+
+LONG = (pytest.mark.slow, pytest.mark.exhaustive)
+DESCRIBE = ("describe", "--known", "known.txt", "--novel", "novel.txt", "--jobs", "2", "--quiet")
+
+
+@pytest.mark.parametrize("kilobytes", [400_000, pytest.param(600_000, marks=LONG)])
+def test_too_little_memory_is_one_sentence(tmp_path: Path, kilobytes: int) -> None:
+    write_piles(tmp_path)
+    limited = ["sh", "-c", f'ulimit -v {kilobytes}; exec "$@"', "sh"]
+    command = [*limited, sys.executable, "-m", "newfound", *DESCRIBE, "--save", "model"]
+    ended = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert ended.returncode in (0, 1)
+    assert len(ended.stderr.splitlines()) == ended.returncode, ended.stderr
+    files = ["known.txt", "novel.txt", *(["model"] if ended.returncode == 0 else [])]
+    assert sorted(os.listdir(tmp_path)) == sorted(files)
+
+
+@pytest.mark.parametrize("seed", [pytest.param(seed, marks=LONG) for seed in range(4)])
+def test_a_command_that_is_killed_leaves_every_file_whole(tmp_path: Path, seed: int) -> None:
+    write_piles(tmp_path)
+    outputs = ("--save", "model", "--report", "page.html", "--output", "words.json")
+    fast = ("--machines", "2", "--n-clauses", "100")
+    command = [sys.executable, "-m", "newfound", *DESCRIBE, *fast, *outputs, "--force"]
+    began = time.monotonic()
+    subprocess.run(command, cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    seconds, draw = time.monotonic() - began, random.Random(seed)
+    for _ in range(50):
+        process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL)
+        try:
+            process.wait(draw.uniform(0.5 * seconds, 1.1 * seconds))
+        except subprocess.TimeoutExpired:
+            process.kill()
+        process.wait()
+        NoveltyDescriber.load(tmp_path / "model").words_.to_records()
+        assert json.loads((tmp_path / "words.json").read_text())
+        assert (tmp_path / "page.html").read_text().rstrip().endswith("</html>")
 
 
 # one file by two names

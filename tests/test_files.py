@@ -7,6 +7,7 @@ import signal
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -111,3 +112,17 @@ def test_an_interrupt_while_writing_leaves_nothing(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         process.wait(10)
     assert os.listdir(tmp_path) == []
+
+
+def test_a_clock_that_jumps_ahead_removes_no_file_that_is_being_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.time()
+    with replacing(tmp_path / "model") as temporary:
+        temporary.write_text("slow")
+        monkeypatch.setattr(time, "time", lambda: now + 86_400)
+        with replacing(tmp_path / "words.csv") as other:
+            other.write_text("quick")
+        assert temporary.exists()
+    assert (tmp_path / "model").read_text() == "slow"
+    assert sorted(os.listdir(tmp_path)) == ["model", "words.csv"]

@@ -62,6 +62,21 @@ def test_a_literal_is_counted_once_however_many_events_its_clause_has() -> None:
     assert history["type_ib"][10:].max() == 0
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_nothing_changes_any_more_once_training_of_many_classes_has_converged(seed: int) -> None:
+    # An epoch draws one other class for each document: that no document gave feedback in it does
+    # not say that none can.
+    X, y = np.repeat(np.eye(4, dtype=bool), 3, axis=1), np.arange(4)
+    machine = TsetlinMachineClassifier(
+        n_clauses=20, T=2, s=3.0, epochs=300, boost_true_positive=True, random_state=seed
+    ).fit(X, y)
+    assert machine.stop_reason_ == "converged"
+    states = machine.states_
+    for _ in range(5):
+        machine.partial_fit(X, y)
+    np.testing.assert_array_equal(machine.states_, states)
+
+
 # the detector
 
 

@@ -49,6 +49,7 @@ NEEDLES = ("4711815", "secret")
         ("ftp://user:password@host/x", "[//]"),
         ("1http://x.org 12345678901234567890123456789012://y", "[//] [//]"),
         ("在2024年，joe@x.com写道", "在[#]年，[@]写道"),
+        ("第12々、12ー", "第[#]々、[#]ー"),
         ("почта@пример.рф", "[@]"),
         ("٣ ducks, five ducks", "[#] ducks, five ducks"),
         ("e.g. he said.no, U.S. and Node.js", "e.g. he said.no, U.S. and Node.js"),

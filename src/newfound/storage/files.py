@@ -80,10 +80,16 @@ def remove_unfinished() -> None:
 
 
 def _remove_abandoned(folder: Path) -> None:
-    """Remove temporary files of processes that were killed: nobody has written to them for long."""
+    """Remove temporary files of processes that were killed: nobody has written to them for long.
+
+    Those of this process stay, even if the clock has jumped ahead.
+    """
+    mine = {temporary.name for temporary in _unfinished}
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            if _TEMPORARY.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+            if entry.name in mine or not entry.is_file(follow_symlinks=False):
+                continue
+            if _TEMPORARY.fullmatch(entry.name):
                 with suppress(OSError):
                     if time.time() - entry.stat(follow_symlinks=False).st_mtime > _ABANDONED_AFTER:
                         os.unlink(entry.path)

@@ -7,18 +7,17 @@ from collections.abc import Iterable
 from functools import partial
 from typing import TypeVar
 
-from newfound.text.scripts import UNSPACED
+from newfound.text.scripts import UNSPACED_LETTERS
 
 __all__ = ["ADDRESS", "NUMBER", "URL", "redact", "redact_all"]
 
 # What stands in a text instead. None of it is a word, so that nothing is learned from it.
 NUMBER, ADDRESS, URL = "[#]", "[@]", "[//]"
 
-_UNSPACED = UNSPACED.pattern[1:-1]
 # A letter, digit or underscore of a script that has spaces: in other scripts a whole sentence would
 # be one word.
-_WORD = rf"[^\W{_UNSPACED}]"
-_PRINTED = rf"[^\s{_UNSPACED}<>\"]"
+_WORD = rf"[^\W{UNSPACED_LETTERS}]"
+_PRINTED = rf"[^\s{UNSPACED_LETTERS}<>\"]"
 _CLOSING = ".,;:!?)]}'’”»"  # at the end of a sentence, not of what is replaced
 _DOMAINS = "com|org|net|edu|gov|mil|info|biz|io|ai|app|dev|eu|uk|de|fr|ch|nl|se|dk|fi"
 
@@ -33,7 +32,7 @@ _DOMAIN = re.compile(
 )
 # Whatever follows an @ without a space goes with it; else the rest could be an address again.
 _ADDRESS = re.compile(rf"(?<!{_WORD})(?<![.+%'-])(?:{_WORD}|[.+%'-])++@(?:{_WORD}|[.+%'@-])*+")
-_WITH_DIGIT = re.compile(rf"(?<!{_WORD})[^\W\d{_UNSPACED}]*+\d{_WORD}*+")
+_WITH_DIGIT = re.compile(rf"(?<!{_WORD})[^\W\d{UNSPACED_LETTERS}]*+\d{_WORD}*+")
 _NUMBERS = re.compile(rf"{re.escape(NUMBER)}(?:[ \u00a0.,:/()+-]{{1,2}}{re.escape(NUMBER)})++")
 # What a text must have for the slower patterns to find anything.
 _HINTS = (

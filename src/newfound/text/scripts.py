@@ -10,17 +10,25 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["EMOJI", "UNSPACED", "is_emoji", "plain_emoji", "unspaced_words"]
+__all__ = [
+    "EMOJI",
+    "UNSPACED",
+    "UNSPACED_LETTERS",
+    "is_emoji",
+    "plain_emoji",
+    "unspaced_words",
+]
 
 _HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _HIRAGANA = "\u3041-\u309f"
 _KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"
 _SOUTH_EAST = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\ua9e0-\ua9ff\uaa60-\uaa7f"
 
-UNSPACED = re.compile(f"[{_HAN}{_HIRAGANA}{_KATAKANA}{_SOUTH_EAST}]")
+UNSPACED_LETTERS = f"{_HAN}{_HIRAGANA}{_KATAKANA}{_SOUTH_EAST}"  # within a character class
+UNSPACED = re.compile(f"[{UNSPACED_LETTERS}]")
 _RUN = re.compile(
     rf"(?P<han>[{_HAN}]+)|(?P<kana>[{_HIRAGANA}]+|[{_KATAKANA}]+)|(?P<south_east>[{_SOUTH_EAST}]+)"
-    rf"|[^{_HAN}{_HIRAGANA}{_KATAKANA}{_SOUTH_EAST}]+"
+    rf"|[^{UNSPACED_LETTERS}]+"
 )
 # A vowel that is written before its consonant, the consonant, and the vowels and marks on it. A
 # Khmer or Burmese sign that stacks consonants takes the next one along.
