@@ -389,6 +389,18 @@ def test_documents_of_earlier_versions_are_found(tmp_path: Path) -> None:
     assert search_documents(tmp_path, "図書")["total"] == 0
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="priorities are others there")
+def test_jobs_yield_to_answers(tmp_path: Path) -> None:
+    with client(tmp_path, jobs=1) as service:
+        id = service.post("/v1/describe", json={"sample": True, "parameters": LONG}).json()["id"]
+        wait_for(lambda: service.get(f"/v1/jobs/{id}").json()["progress"])
+        (process,) = worker(id)
+        assert process.nice() >= 10
+        group = Path(f"/proc/{process.pid}/autogroup")
+        if group.exists():
+            assert group.read_text().split()[-2:] == ["nice", "10"]
+
+
 def test_files_that_are_gone_are_told(tmp_path: Path) -> None:
     with client(tmp_path, jobs=1) as service:
         id = service.post("/v1/describe", json=DESCRIBE).json()["id"]

@@ -7,6 +7,7 @@ so does the process.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -27,6 +28,7 @@ __all__ = ["MODEL", "REPORT", "WORDS", "main"]
 
 MODEL, REPORT = "model.newfound", "report.html"
 WORDS = "words.csv"  # of several periods
+_NICE = 10
 _PAUSE = 0.1  # seconds between two lines about the same stage
 
 
@@ -276,8 +278,20 @@ def _end_with_the_service() -> None:
     os._exit(3)
 
 
+def _yield_to_answers() -> None:
+    """Let the answers of the service come first.
+
+    On Linux sessions share the processor evenly, however nice their processes are; so the session
+    of the job, which is its own, has to be nice, too.
+    """
+    if hasattr(os, "nice"):
+        os.nice(_NICE)
+    if hasattr(os, "getsid") and os.getsid(0) == os.getpid():
+        with contextlib.suppress(OSError):
+            Path("/proc/self/autogroup").write_text(str(_NICE))
+
+
 if __name__ == "__main__":
     threading.Thread(target=_end_with_the_service, daemon=True).start()
-    if hasattr(os, "nice"):
-        os.nice(10)  # answers come first
+    _yield_to_answers()
     sys.exit(main(Path(sys.argv[1])))
