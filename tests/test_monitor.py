@@ -9,6 +9,7 @@ import pytest
 
 import newfound
 from newfound import Monitor, NoveltyDetector
+from newfound.monitor import engine
 from newfound.monitor.store import StateError
 
 DRAW = random.Random(5)
@@ -240,6 +241,25 @@ def test_a_state_has_one_monitor_one_detector_and_one_setting(
 def test_wrong_settings_are_refused(detector, given, message) -> None:
     with pytest.raises(ValueError, match=message):
         Monitor(detector, **given)
+
+
+def test_words_that_are_gone_are_forgotten_and_change_nothing(
+    detector, sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [f"{text} once{i}" for i, text in enumerate(flight_stream(sample, 3000))]
+
+    def watched() -> Monitor:
+        monitor = Monitor(detector, every=50, delay=16, reference=4)
+        monitor.update(texts)
+        return monitor
+
+    kept = watched()
+    monkeypatch.setattr(engine, "_MANY_WORDS", -(10**6))  # at every occasion
+    forgot = watched()
+    assert kept.alerts and [a.to_dict() for a in forgot.alerts] == [
+        a.to_dict() for a in kept.alerts
+    ]
+    assert len(forgot._engine.vocabulary) < len(kept._engine.vocabulary) - 1000
 
 
 def test_what_is_old_expires(detector, sample, tmp_path: Path) -> None:

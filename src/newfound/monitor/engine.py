@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time as clock
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 import numpy as np
 
@@ -24,12 +23,14 @@ from newfound.monitor.search import (
 )
 from newfound.monitor.settings import SPANS, Settings
 from newfound.monitor.store import Store
+from newfound.monitor.tallies import Tally, Totals, Vocabulary
 
 __all__ = ["Engine", "Incoming", "Known"]
 
 N_TESTS = 3 * len(SPANS)  # the rate, the words of all documents, those of novel ones
 MAX_RECENT = 20_000  # documents whose texts are at hand to form topics
 _JOIN = 0.5  # share of the documents of risen words that an older topic has
+_MANY_WORDS = 50_000  # that no document of the reference has, before they are forgotten
 _IMPURE = 0.1  # share of all documents of a word of novel ones that the reference may explain
 _CALM = 0.05  # p-value above which a risen rate is over
 _STALE = 1.5  # times as many novel documents as alpha says
@@ -113,7 +114,7 @@ class Engine:
             windows.append(Window(newest if not windows else windows[-1].number + 1, epoch=epoch))
         self.window = windows.pop()
         self.recent = deque(windows[-settings.delay :])
-        self.words, self.novel_words = Counter(known.words), Counter(known.novel_words)
+        self._number_words(known.words, known.novel_words)
         self.reference: deque[Window] = deque()
         for window in windows[: -settings.delay]:
             self._refer(window)
@@ -128,6 +129,22 @@ class Engine:
         self.unsaved: list[Document] = []
         self.counted: Counter[tuple[int, int]] = Counter()  # documents by topic and window
         self.changed: set[int] = set()  # closed windows some of whose documents got a topic
+
+    def _number_words(self, words: Mapping[str, int], novel_words: Mapping[str, int]) -> None:
+        """Give the words of the reference numbers; others get theirs when they come."""
+        self.vocabulary = Vocabulary()
+        self.words = Totals(self.vocabulary, words)
+        self.novel_words = Totals(self.vocabulary, novel_words)
+        self.tallies: dict[int, tuple[Tally, Tally]] = {}  # of recent windows
+        self.numbered = len(self.vocabulary)
+
+    def _tallies(self, window: Window) -> tuple[Tally, Tally]:
+        """Return the words of a closed window, of all documents and of those called novel."""
+        found = self.tallies.get(window.number)
+        if found is None:
+            tally = self.vocabulary.tally
+            found = self.tallies[window.number] = tally(window.words), tally(window.novel_words)
+        return found
 
     def _set_rules(self) -> None:
         """Note which topic each rule belongs to; topics that were not seen for long have none."""
@@ -196,7 +213,9 @@ class Engine:
 
     def topic_of(self, bag: Bag, novel: bool) -> int:
         """Return the topic whose rules a document matches, 0 for none."""
-        found = [self.rules[word] for word in bag if word in self.rules]
+        found = []
+        if not self.rules.keys().isdisjoint(bag):  # most bags are; in fewer steps
+            found = [self.rules[word] for word in bag if word in self.rules]
         if novel:
             found += [self.novel_rules[word] for word in bag if word in self.novel_rules]
         return min(found, default=0)
@@ -243,6 +262,8 @@ class Engine:
         window.discoveries = n_discoveries(self.p_values, window.size, self.settings.fdr)
         self.save()
         self.recent.append(window)
+        for one in self.recent:
+            self._tallies(one)  # all words have numbers before the reference is looked at
         references = self._references()
         found = [alert for span in SPANS for alert in self._new_topics(span, references)]
         alerts = [*self._rate(explained=bool(found)), *found]
@@ -263,14 +284,16 @@ class Engine:
 
     def _refer(self, window: Window) -> None:
         """Make a window part of the reference; the oldest one leaves it."""
-        self.words.update(window.words)
-        self.novel_words.update(window.novel_words)
+        words, novel_words = self._tallies(window)
+        del self.tallies[window.number]
+        self.words.add(words)
+        self.novel_words.add(novel_words)
         self.reference.append(_without_words(window))
         if len(self.reference) > self.settings.reference:
             gone = self.reference.popleft().number
-            for words, novel in self.store.words_of(gone, gone):
-                _subtract(self.words, words)
-                _subtract(self.novel_words, novel)
+            for of_all, of_novel in self.store.words_of(gone, gone):
+                self.words.subtract(self.vocabulary.tally(of_all))
+                self.novel_words.subtract(self.vocabulary.tally(of_novel))
 
     def _expire(self, number: int) -> None:
         settings = self.settings
@@ -280,6 +303,9 @@ class Engine:
             keep=number - settings.keep,
         )
         self._set_rules()
+        if len(self.vocabulary) > 2 * self.numbered + _MANY_WORDS:
+            # Forget the words that no document of the reference has any more.
+            self._number_words(self.words.items(), self.novel_words.items())
 
     def _span(self, length: int) -> list[Window]:
         """Return the last closed windows, or none if there are not as many."""
@@ -348,8 +374,8 @@ class Engine:
         """Return the words of all documents of the reference, and of those called novel."""
         referred = sum(window.size for window in self.reference)
         return (
-            Reference(self.words, self.known.size + referred),
-            Reference(self.novel_words, self.known.held_back + referred),
+            Reference(self.words.counts(), self.known.size + referred),
+            Reference(self.novel_words.counts(), self.known.held_back + referred),
         )
 
     def _new_topics(self, length: int, references: tuple[Reference, Reference]) -> list[Alert]:
@@ -357,20 +383,20 @@ class Engine:
         span = self._span(length)
         if not span:
             return []
-        size = sum(window.size for window in span)
-        counters = ([w.words for w in span], [w.novel_words for w in span])
+        size, names = sum(window.size for window in span), self.vocabulary.names
+        tallies = [self._tallies(window) for window in span]
+        every, of_novel = (self.vocabulary.added_up(some) for some in zip(*tallies, strict=True))
         risen: dict[str, RisenWord] = {}
-        for family, before in enumerate(references):
-            counts = Counter(chain.from_iterable(c.elements() for c in counters[family]))
-            if not family:
-                every = counts
-            for word in risen_words(counts, size, before, self.level):
+        for family, (counts, before) in enumerate(zip((every, of_novel), references, strict=True)):
+            for word in risen_words(counts, size, before, self.level, names):
                 if word.word in risen or self._as_frequent_before(word, span, family):
                     continue
                 if family:
                     # The reference may explain some of all documents that have the word.
-                    usual = references[0].words.get(word.word, 0) * size / references[0].size
-                    word = replace(word, novel=True, pure=usual <= _IMPURE * every[word.word])
+                    number = self.vocabulary[word.word]
+                    usual = references[0].counts[number] * size / references[0].size
+                    pure = bool(usual <= _IMPURE * every[number])
+                    word = replace(word, novel=True, pure=pure)
                 risen[word.word] = word
         if not risen:
             return []
@@ -486,6 +512,7 @@ class Engine:
             self.changed.add(document.window)
             window = self._window(document.window)
             if window is not None:
+                self.tallies.pop(window.number, None)
                 _subtract(window.words, document.bag)
                 if document.novel:
                     _subtract(window.novel_words, document.bag)

@@ -23,7 +23,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special, stats
 
-__all__ = ["fewest_discoveries", "n_discoveries", "rate_p_value", "tarone", "word_p_values"]
+__all__ = [
+    "fewest_discoveries",
+    "log_probabilities",
+    "n_discoveries",
+    "rate_p_value",
+    "tarone",
+    "word_p_values",
+]
 
 
 def rate_p_value(count: int, size: int, before: int, total: int) -> float:
@@ -69,6 +76,30 @@ def word_p_values(
         stats.hypergeom.sf(x - 1, size + total, x + f, size), dtype=np.float64
     )
     return p
+
+
+def log_probabilities(
+    counts: ArrayLike, size: int, before: ArrayLike, total: int
+) -> NDArray[np.float64]:
+    """Return the logarithm of how probable exactly so many documents with each word are.
+
+    Parameters
+    ----------
+    counts, before : array of int
+        The number of documents that have the word, in the window and in the reference.
+    size, total : int
+        The number of all documents, in the window and in the reference.
+
+    Examples
+    --------
+    >>> (log_probabilities([5, 2], 100, [0, 20], 1000) < np.log([1e-4, 0.5])).tolist()
+    [True, True]
+    """
+    x, f = np.asarray(counts, np.int64), np.asarray(before, np.int64)
+    found: NDArray[np.float64] = (
+        _log_choose(size, x) + _log_choose(total, f) - _log_choose(size + total, x + f)
+    )
+    return found
 
 
 def tarone(numbers: ArrayLike, size: int, total: int, level: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.monitor.laws import tarone, word_p_values
+from newfound.monitor.laws import log_probabilities, tarone, word_p_values
 
 __all__ = ["Draft", "Reference", "RisenWord", "group_words", "risen_words"]
 
@@ -49,34 +50,29 @@ class RisenWord:
     pure: bool = True
 
 
+@dataclass(frozen=True)
 class Reference:
     """Documents that windows are compared with.
 
-    Parameters
+    Attributes
     ----------
-    words : mapping of str to int
+    counts : ndarray of int
         The number of documents that have each word.
     size : int
         The number of all documents.
     """
 
-    def __init__(self, words: Mapping[str, int], size: int) -> None:
-        self.words, self.size = words, size
-        counts = np.fromiter(words.values(), np.int64, len(words))
-        self._numbers = np.bincount(counts, minlength=1)
+    counts: NDArray[np.int64]
+    size: int
 
-    def with_words(self, counts: Mapping[str, int]) -> NDArray[np.int64]:
+    def with_words(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many words that number of documents have, with those of windows added.
 
         All words of the reference are tested, those that the windows lack, too: the number of tests
         must not depend on which of the documents are those of the windows. Words of fewer than
         `MIN_DOCUMENTS` are not.
         """
-        f = np.fromiter((self.words.get(name, 0) for name in counts), np.int64, len(counts))
-        sums = f + np.fromiter(counts.values(), np.int64, len(counts))
-        numbers = np.bincount(sums, minlength=len(self._numbers))
-        numbers[: len(self._numbers)] += self._numbers
-        numbers[: len(self._numbers)] -= np.bincount(f, minlength=len(self._numbers))
+        numbers = np.bincount(self.counts + counts, minlength=MIN_DOCUMENTS)
         numbers[:MIN_DOCUMENTS] = 0
         return numbers
 
@@ -104,45 +100,48 @@ class Draft:
 
 
 def risen_words(
-    counts: Mapping[str, int],
+    counts: NDArray[np.int64],
     size: int,
     before: Reference,
     level: float,
+    names: Sequence[str],
 ) -> list[RisenWord]:
     """Return the words that have become more frequent, the most significant first.
 
     Parameters
     ----------
-    counts : mapping of str to int
+    counts : ndarray of int
         The number of documents of the windows that have each word.
     size : int
         The number of all documents of the windows.
     before : Reference
-        The words of the reference.
+        The same words in the reference.
     level : float
         The probability that any word is returned although nothing has changed.
+    names : sequence of str
+        The words.
 
     Examples
     --------
-    >>> before = Reference({"rain": 40, "cup": 9}, 1000)
-    >>> [word.word for word in risen_words({"sars": 6, "rain": 3}, 100, before, 0.01)]
+    >>> names, before = ("rain", "cup", "sars"), Reference(np.array([40, 9, 0]), 1000)
+    >>> [word.word for word in risen_words(np.array([3, 0, 6]), 100, before, 0.01, names)]
     ['sars']
     """
-    names = [name for name, n in counts.items() if n >= MIN_DOCUMENTS]
-    total = before.size
-    if not names or not total:
+    words, total = np.flatnonzero(counts >= MIN_DOCUMENTS), before.size
+    if not len(words) or not total:
         return []
-    x = np.fromiter((counts[name] for name in names), np.int64, len(names))
-    f = np.fromiter((before.words.get(name, 0) for name in names), np.int64, len(names))
     bound = tarone(before.with_words(counts), size, total, level)
-    # The exact law takes time, and no word that is as frequent as expected is significant.
+    x, f = counts[words], before.counts[words]
+    # The exact law takes time. A word that is as frequent as expected is not significant, and no
+    # word is if this very number of documents is more probable than the bound.
     mean = (x + f) * size / (size + total)
-    p = np.ones(len(x))
     high = np.flatnonzero(x > mean + 2 * np.sqrt(mean))
+    high = high[log_probabilities(x[high], size, f[high], total) <= math.log(bound) + 1e-6]
+    p = np.ones(len(x))
     p[high] = word_p_values(x[high], size, f[high], total)
     found = [
         RisenWord(
-            names[row],
+            names[words[row]],
             int(x[row]),
             float(f[row] * size / total),
             float(p[row]) * level / bound,
