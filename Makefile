@@ -72,9 +72,9 @@ core-test:  ## the core's own tests, without Python
 
 sanitize:  ## the core's own tests under the address, undefined behaviour and thread sanitisers
 	cmake $(CPPFLAGS_TEST) -B build/asan -DNEWFOUND_SANITIZE=address,undefined
-	cmake --build build/asan --parallel 2 && build/asan/core_test
+	cmake --build build/asan --parallel 2 && build/asan/core_test && build/asan/scorer_test
 	cmake $(CPPFLAGS_TEST) -B build/tsan -DNEWFOUND_SANITIZE=thread
-	cmake --build build/tsan --parallel 2 && build/tsan/core_test
+	cmake --build build/tsan --parallel 2 && build/tsan/core_test && build/tsan/scorer_test
 
 mutants: $(BIN)/ruff  ## plant errors, one at a time, and list those that no test notices: about half an hour
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tools/mutants.py --core --page
