@@ -171,3 +171,39 @@ class TestInput:
         copies, _, _ = fold(texts)
         assert copies.is_copy.sum() == 19_999
         assert time.process_time() - start < 10
+
+
+class TestBounds:
+    def test_two_copies_are_a_group(self) -> None:
+        rng = np.random.default_rng(3)
+        text = document(rng)
+        copies, _, _ = fold([document(rng), text, document(rng), text])
+        assert [group.tolist() for group in copies.groups()] == [[1, 3]]
+
+    def test_texts_of_few_words_are_copies_only_if_all_words_are_the_same(self) -> None:
+        words = [*WORDS[: LONG - 1]]
+        copies, _, _ = fold([" ".join(words)] * 2)
+        assert copies.is_copy.sum() == 1
+        copies, _, _ = fold([" ".join(words), " ".join([*words, WORDS[50]])])
+        assert copies.is_copy.sum() == 0
+
+    def test_long_texts_are_copies_from_the_similarity_on(self) -> None:
+        common = [*WORDS[:14]]  # of 20 words of both: 0.7
+        texts = [" ".join([*common, *WORDS[20:23]]), " ".join([*common, *WORDS[30:33]])]
+        assert fold(texts)[0].is_copy.sum() == 1
+        texts[1] += f" {WORDS[40]}"
+        assert fold(texts)[0].is_copy.sum() == 0
+
+    def test_words_that_come_again_count_once(self) -> None:
+        words = [*WORDS[:12]]
+        texts = [" ".join(words), " ".join([*words, *words, *words])]
+        assert fold(texts)[0].is_copy.sum() == 1
+
+    def test_default_stop_words_are_counted_on_the_way(self) -> None:
+        texts = ["the cat of the house sleeps", "a dog barks in the yard"]
+        vectorizer = TextVectorizer()
+        matrix = vectorizer.fit_transform(texts)
+        copies = fold_copies(texts, np.zeros(2, dtype=bool), matrix, vectorizer)
+        assert {"the", "of", "a", "in"} == set(copies.stop_words)
+        found = copies.stops[:, [copies.stop_words[word] for word in ("the", "of", "in")]]
+        assert found.toarray().tolist() == [[True, True, False], [True, False, True]]

@@ -130,6 +130,26 @@ def test_the_largest_literal_is_the_negation_of_the_last_feature() -> None:
                 clauses_from_state(Fields(forged), 4)
 
 
+def test_bounds_of_values_are_exact() -> None:
+    array = np.array([2, 5])
+    fields = Fields({"n": 3, "x": 1.5, "t": "a" * 1000, "long": "a" * 1001, "a": array})
+    assert fields.integer("n", least=3, most=3) == 3
+    assert fields.number("x", least=1.5, most=1.5) == 1.5
+    assert fields.text("t") == "a" * 1000 and fields.text("long", most=1001)
+    assert fields.integers("a", np.int64, (2,), least=2, most=5).tolist() == [2, 5]
+    for wrong in (
+        lambda: fields.integer("n", least=4),
+        lambda: fields.integer("n", most=2),
+        lambda: fields.number("x", least=1.6),
+        lambda: fields.number("x", most=1.4),
+        lambda: fields.text("long"),
+        lambda: fields.integers("a", np.int64, (2,), least=3, most=5),
+        lambda: fields.integers("a", np.int64, (2,), least=2, most=4),
+    ):
+        with pytest.raises(Refusal, match="expected"):
+            wrong()
+
+
 @pytest.mark.parametrize("n", [10, 1 << 20])
 @pytest.mark.parametrize("after", [b"x", b"x" * 300_000])
 def test_data_after_the_end_of_a_compressed_member_is_refused(n: int, after: bytes) -> None:

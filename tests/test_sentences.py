@@ -127,3 +127,10 @@ class TestSentenceAround:
         begin, end = sentence_around(text, at)
         assert 0 <= begin <= at < end <= len(text)
         assert end - begin <= 480
+
+
+def test_an_example_begins_with_the_first_letter_of_its_sentence() -> None:
+    texts = ["Apple pie is good. Nothing else.", "We eat. Apple pie again"]
+    finder = SentenceFinder(TextVectorizer().fit(texts))
+    assert finder.example(texts, ["pie"]) == "Apple pie is good."
+    assert finder.example(texts[1:], ["pie"]) == "Apple pie again"

@@ -137,3 +137,10 @@ def test_columns_of_one_kind_of_number_are_arrays_of_it(values: list[Any], kind:
     assert column.dtype.kind == kind
     missing = [None if value != value else value for value in column.tolist()]
     assert missing == values
+
+
+def test_a_text_is_shortened_only_if_it_is_longer_than_what_is_shown() -> None:
+    shown = {n: repr(Table({"w": np.array(["x" * n], object)})).split()[-1] for n in range(5, 120)}
+    whole = [n for n, text in shown.items() if text == "x" * n]
+    cut = {len(text) for n, text in shown.items() if n not in whole}
+    assert cut == {max(whole)} and all(text[-1] in "x…" for text in shown.values())

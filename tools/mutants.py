@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
+import json
 import os
 import random
 import shutil
@@ -76,12 +77,17 @@ MATCHING: dict[str, list[str]] = {
         "tests/test_interrupts.py"
         "::test_files_of_killed_writers_are_removed_when_nobody_has_written_for_an_hour",
     ],
-    "storage/fields.py": HOSTILE,
+    "storage/fields.py": ["tests/test_planted.py::test_bounds_of_values_are_exact", *HOSTILE],
     "storage/archive.py": [
         "tests/test_planted.py::test_data_after_the_end_of_a_compressed_member_is_refused",
         *HOSTILE,
     ],
-    "text/redaction.py": ["tests/test_redaction.py"],
+    "text/redaction.py": [
+        "tests/test_redaction.py::test_what_is_replaced",
+        "tests/test_redaction.py::test_nothing_is_left_to_replace",
+        "tests/test_redaction.py::test_what_stands_instead_has_no_words",
+        "tests/test_redaction.py::test_documents",
+    ],
     "text/dates.py": ["tests/test_dates.py", "tests/test_timeline.py"],
     "text/copies.py": ["tests/test_copies.py"],
     "text/filters.py": ["tests/test_filters.py"],
@@ -117,6 +123,11 @@ class Mutant:
         """A name that stays the same as long as the line does."""
         change = f"{one_line(self.old)} -> {one_line(self.new)}"
         return f"{self.file}: {self.context}: {change}"
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What `HARMLESS` is looked up by."""
+        return self.file, self.kind, self.context
 
 
 def one_line(text: str) -> str:
@@ -331,10 +342,27 @@ NAMED: list[tuple[str, str, str, str, list[str]]] = [
     ),
 ]  # fmt: skip
 
-# Why an error that no test notices does no harm, by its name.
-HARMLESS: dict[str, str] = {
-    "storage/files.py: if time.time() - entry.stat(follow_symlinks=False).st_mtime > "
-    "_ABANDONED_AFTER:: False -> (True)": "links are left out on the line before",
+# Why an error that no test notices does no harm, by file, kind and line.
+AGE = "if time.time() - entry.stat(follow_symlinks=False).st_mtime > _ABANDONED_AFTER:"
+HARMLESS: dict[tuple[str, str, str], str] = {
+    ("storage/files.py", "flag", AGE): "links are left out before",
+    ("storage/files.py", "comparison", AGE): "an age is hardly ever that number exactly",
+    ("text/copies.py", "no call", "bags.sum_duplicates()"): "tocsr has added them up already",
+    (
+        "text/sentences.py",
+        "flag",
+        "for all_sentences in (False, True):",
+    ): "only slower",
+    (
+        "table.py",
+        "logic",
+        "if kind is str or kind is int or kind is bool or value is None:",
+    ): "a short way to what the checks below do, too",
+    (
+        "table.py",
+        "flag",
+        '"  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()',
+    ): "the two are always of the same length",
 }
 
 
@@ -375,6 +403,12 @@ def asked() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--module", action="append", help="only this module; can be repeated")
     parser.add_argument("--core", action="store_true", help="also those of the core, built again")
+    parser.add_argument(
+        "--resume",
+        type=Path,
+        help="file that keeps what was found; errors in it are not tried again",
+    )
+    parser.add_argument("--no-check", action="store_true", help="the tests are known to pass")
     parser.add_argument("--page", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     return parser.parse_args()
 
@@ -396,6 +430,9 @@ def main() -> None:
         work = [(mutant, tests) for mutant, tests in work if mutant.file in options.module]
     if not options.core:
         work = [(mutant, tests) for mutant, tests in work if mutant.kind != "core"]
+    done: dict[str, bool] = {}
+    if options.resume is not None and options.resume.exists():
+        done = dict(map(json.loads, options.resume.read_text("utf-8").splitlines()))
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as place:
         folder, package = Path(place), Path(place) / "src/newfound"
@@ -405,17 +442,24 @@ def main() -> None:
             shutil.copy(ROOT / name, folder)
         os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = str(folder / "hypothesis")
         os.chdir(ROOT)
-        check_sound(package, work)
-        if any(mutant.kind == "core" for mutant, _ in work):
+        new = [(mutant, tests) for mutant, tests in work if mutant.name not in done]
+        if not options.no_check:
+            check_sound(package, new)
+        if any(mutant.kind == "core" for mutant, _ in new):
             if not build(folder, package) or run_tests(package, CORE):
                 raise SystemExit("The core does not build, or its tests fail, without an error.")
             print("the core: its tests pass", flush=True)
         survivors = []
         for number, (mutant, tests) in enumerate(work, 1):
-            if mutant.kind == "core":
+            if mutant.name in done:
+                found = done[mutant.name]
+            elif mutant.kind == "core":
                 found = core_noticed(folder, package, mutant, tests)
             else:
                 found = noticed(package, mutant, tests)
+            if options.resume is not None and mutant.name not in done:
+                with open(options.resume, "a", encoding="utf-8") as stream:
+                    stream.write(json.dumps([mutant.name, found]) + "\n")
             if not found:
                 survivors.append(mutant)
             print(f"{number}/{len(work)} {'noticed' if found else 'SURVIVED'} {mutant.kind}, "
@@ -424,7 +468,7 @@ def main() -> None:
     print(page)
     if options.page:
         PAGE.write_text(page, "utf-8")
-    if any(mutant.name not in HARMLESS for mutant in survivors):
+    if any(mutant.key not in HARMLESS for mutant in survivors):
         raise SystemExit(1)
 
 
@@ -464,7 +508,7 @@ def report(mutants: list[Mutant], survivors: list[Mutant], seconds: float) -> st
     if survivors:
         lines += ["", "Not noticed:", ""]
     for mutant in survivors:
-        reason = HARMLESS.get(mutant.name, "no reason known: a test is missing")
+        reason = HARMLESS.get(mutant.key, "no reason known: a test is missing")
         lines.append(
             f"- {mutant.file}, line {mutant.line}: `{one_line(mutant.old)}` became "
             f"`{one_line(mutant.new)}`: {reason}."
