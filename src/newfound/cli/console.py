@@ -421,8 +421,15 @@ def share(value: float) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number with three significant digits."""
+    """Return a number with three significant digits, or two if it is below 0.1.
+
+    Examples
+    --------
+    >>> number(1234.5), number(2.114), number(0.00252)
+    ('1,234', '2.11', '0.0025')
+    """
     if not math.isfinite(value):
         return str(value)
-    digits = max(0, 2 - math.floor(math.log10(abs(value)))) if value else 0
+    least = 2 if abs(value) >= 0.1 else 1
+    digits = max(0, least - math.floor(math.log10(abs(value)))) if value else 0
     return f"{value:,.{min(digits, 6)}f}"
