@@ -43,6 +43,8 @@ COMMANDS = {
     "serve": "python benchmarks/serve.py --seconds 12 --requests 40000",
     "describe_defaults": "python benchmarks/describe_defaults.py",
     "novelty_constants": "python benchmarks/novelty_constants.py",
+    "mutants": "python tools/mutants.py --core --page",
+    "soak": "python tools/soak.py --minutes 20 --page",
     "reproduce": "newfound reproduce all --seeds 5 --preset paper"
     " --output experiments/results --resume",
 }
