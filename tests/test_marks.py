@@ -113,6 +113,12 @@ class TestMarkedText:
             assert kind.to_terminal is MarkedText.to_terminal
 
 
+def test_a_marked_text_is_printed_as_a_terminal_without_colours_shows_it() -> None:
+    shown = Shown("hello \x1b[31mworld", (Mark(0, 5, 1.0, "hello: +1"),))
+    assert str(shown) == shown.to_terminal(colour=False).rstrip("\n")
+    assert str(shown).startswith("hello") and "\x1b" not in str(shown)
+
+
 def test_plots_and_page_have_the_same_colours() -> None:
     css = Path(newfound.__file__).parent.joinpath("report/static/report.css").read_text("utf-8")
     names = {"novel": "novel", "known": "known", "neither": "soft", "shared": "ink"}

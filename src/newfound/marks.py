@@ -183,6 +183,10 @@ class MarkedText:
         if len(text) < len(self.text):
             yield f" … ({len(self.text) - len(text):,} more characters)", None
 
+    def __str__(self) -> str:
+        """Return what a terminal without colours would show."""
+        return self.to_terminal(colour=False).rstrip("\n")
+
     def to_terminal(self, width: int | None = None, *, colour: bool = True) -> str:
         """Return the text with its words in colour, and the sentences, for a terminal.
 
