@@ -70,6 +70,19 @@ class TestDocuments:
         counts = dict(zip(vocabulary, copies.first.sum(axis=0).A1.tolist(), strict=True))
         assert (counts["police"], counts["thank"]) == (1, 3)
 
+    @pytest.mark.parametrize(
+        ("text", "is_copy"),
+        [
+            ("pay it by card", True),  # four words of few letters
+            ("telecommunications infrastructure", True),  # two words of many letters
+            ("pay by card", False),
+        ],
+    )
+    def test_a_text_of_some_words_or_many_letters_can_be_a_copy(
+        self, text: str, is_copy: bool
+    ) -> None:
+        assert fold([text, text, "something else"])[0].is_copy.any() == is_copy
+
     def test_a_short_request_in_other_words_is_no_copy(self) -> None:
         copies, matrix, _ = fold(["block the card in my account", "my account: block a card"])
         assert (copies.first != matrix).nnz == 0

@@ -11,16 +11,21 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import newfound
 from newfound import _core
 
+CLASSES = ("Machine", "Conjunctions", "Rules", "TextScorer")
 
-def stub_methods() -> dict[str, list[tuple[str, Any]]]:
-    """Return the parameters of each method in the stub, with their defaults or `...`."""
+
+def stub_methods(name: str) -> dict[str, list[tuple[str, Any]]]:
+    """Return the parameters of each method of a class in the stub, with defaults or `...`."""
     tree = ast.parse((Path(newfound.__file__).parent / "_core.pyi").read_text())
-    (machine,) = (node for node in tree.body if isinstance(node, ast.ClassDef))
+    found = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    assert found.keys() == set(CLASSES)
     methods = {}
-    for node in machine.body:
+    for node in found[name].body:
         assert isinstance(node, ast.FunctionDef)
         names = [argument.arg for argument in node.args.args]
         defaults = [ast.literal_eval(value) for value in node.args.defaults]
@@ -42,14 +47,15 @@ def binary_method(function: Any) -> list[tuple[str, Any]]:
     return parameters
 
 
-def test_every_method_has_the_parameters_of_the_stub() -> None:
-    methods = stub_methods()
-    public = {name for name in vars(_core.Machine) if not name.startswith("_")}
+@pytest.mark.parametrize("name", CLASSES)
+def test_every_method_has_the_parameters_of_the_stub(name: str) -> None:
+    methods, bound = stub_methods(name), getattr(_core, name)
+    public = {method for method in vars(bound) if not method.startswith("_")}
     assert public == methods.keys() - {"__init__"}
-    for name, parameters in methods.items():
-        assert binary_method(getattr(_core.Machine, name)) == parameters, name
+    for method, parameters in methods.items():
+        assert binary_method(getattr(bound, method)) == parameters, method
 
 
 def test_the_shipped_module_has_no_switches() -> None:
     public = {name for name in vars(_core) if not name.startswith("_")}
-    assert public == {"HISTORY_COLUMNS", "INSTRUCTION_SET", "Machine"}
+    assert public == {"HISTORY_COLUMNS", "INSTRUCTION_SET", *CLASSES}

@@ -295,6 +295,8 @@ def test_the_share_of_new_documents_is_estimated(sample):
     assert found.novel[150:].mean() > 0.6 > found.novel[:150].mean()
     with pytest.raises(ValueError, match="from 0 to 1"):
         share_of_new([2.0])
+    # All of 100 are new: an error of one document, 1.645 times, is left.
+    assert share_of_new([0.01] * 100).low == pytest.approx(1 - 1.645 * 0.01 / 0.5)
 
 
 def test_a_mixture_is_described_by_its_new_documents(sample):

@@ -138,6 +138,20 @@ def test_discoveries_are_those_of_benjamini_and_hochberg(seed: int) -> None:
     assert n_discoveries(p_values[p_values <= 0.1], 300, 0.1) == expected
 
 
+def test_a_window_of_one_document_is_tested_as_such() -> None:
+    assert [n_discoveries([p], 1, 0.1) for p in (0.08, 0.12)] == [1, 0]
+
+
+def test_nothing_is_more_frequent_in_no_documents() -> None:
+    assert rate_p_value(3, 0, 50, 1000) == rate_p_value(0, 100, 50, 1000) == 1.0
+
+
+def test_tarone_leaves_out_every_kind_of_word_that_is_too_rare() -> None:
+    """Words of one, two and three documents cannot be significant, those of six can."""
+    numbers = [0, 1000, 1000, 1000, 0, 0, 10]
+    assert tarone(numbers, 100, 1000, 0.001) == pytest.approx(0.001 / 10)
+
+
 def test_fewer_discoveries_than_said_cannot_be_made() -> None:
     smallest = 1 / (N + 1)
     fewest = fewest_discoveries(500, 0.1, smallest)
