@@ -136,7 +136,7 @@ def test_explain_splits_and_scores_the_text_once(counts):
     detector = newfound.NoveltyDetector(random_state=1, epochs=1).fit(known.texts[::8])
     counts.update(split=Counter(), scored=[], explained=0)
     verdict = detector.explain(CountedText(novel.texts[0]))
-    assert CountedText.lowered == counts["split"] == {novel.texts[0]: 1}
+    assert CountedText.lowered == {novel.texts[0]: 1} and not counts["split"]
     assert (counts["scored"], counts["explained"]) == ([1], 1)
     assert verdict.novelty == detector.novelty(novel.texts[:1])[0]
 

@@ -16,6 +16,7 @@ from newfound.detection.verdict import NearMiss, Verdict, WordReason
 from newfound.rules import Rule
 from newfound.text.bags import Bags
 from newfound.text.tokenized import TokenizedTexts
+from newfound.text.tokens import words_and_breaks
 from newfound.text.validation import MAX_EXPLAINED, check_explainable, check_texts
 
 __all__ = ["MAX_EXPLAINED", "JudgedTexts", "explain", "judge"]
@@ -61,53 +62,63 @@ class JudgedTexts:
             If the text has more than `MAX_EXPLAINED` characters.
         """
         check_explainable(self.texts[i])
-        return self._explain(i, _Terms(self.scorer, self.texts.words(i)))
+        terms = _Terms(self.scorer, self.texts.words(i))
+        judged = self.scores, self.p_values, self.novel
+        return _verdict(self.scorer, self.calibration, judged, i, self.texts[i], terms)
 
-    def _explain(self, i: int, terms: _Terms) -> Verdict:
-        """Explain the text of row i, which has these terms."""
-        text, scorer = self.texts[i], self.scorer
-        novelty, nearest = float(self.scores.novelty[i]), int(self.scores.nearest[i])
-        adds = _contributions(scorer, terms, nearest)
-        bags = self.scores.bags
-        columns = bags.indices[bags.indptr[i] : bags.indptr[i + 1]]
-        group, fired, nearly = _rules(scorer, columns, len(terms.unseen_words), nearest, adds)
-        statistics, own = scorer.statistics, list(terms.words.values())
-        documents = statistics.frequencies[own].tolist()  # of an unseen word, what -1 has
-        in_class = statistics.counts[nearest, own].tolist()
-        words = tuple(
-            [
-                WordReason(
-                    word,
-                    adds[word],
-                    int(documents[j]) if own[j] >= 0 else 0,
-                    int(in_class[j]) if own[j] >= 0 else 0,
-                    tuple(terms.places[word]),
-                )
-                for j, word in sorted(enumerate(terms.words), key=lambda item: -adds[item[1]])
-            ]
-        )
-        return Verdict(
-            text=text,
-            status=_status(text, terms),
-            verdict="unclear" if not words else "novel" if self.novel[i] else "known",
-            novelty=novelty,
-            threshold=self.calibration.threshold(nearest),
-            p_value=float(self.p_values[i]),
-            alpha=self.calibration.alpha,
-            nearest=scorer.classes[nearest],
-            words=words,
-            base=novelty - sum(adds.values()),
-            parts=dict(zip(PARTS, self.scores.parts[i].tolist(), strict=True)),
-            new_pairs=terms.new_pairs(),
-            read_as=terms.read_as,
-            nearest_group=group,
-            decided_by="rules" if self.scores.by_rules[i] else "linear classifier",
-            fired=fired,
-            nearly=nearly,
-            sequence=WordSequence(terms.words, terms.sequence),
-            scorer=scorer,
-            calibration=self.calibration,
-        )
+
+def _verdict(
+    scorer: Scorer,
+    calibration: Calibration,
+    judged: tuple[Scores, NDArray[np.float64], NDArray[np.bool_]],
+    i: int,
+    text: str,
+    terms: _Terms,
+) -> Verdict:
+    """Explain the text of row i, which has these terms; `judged`: scores, p-values, verdicts."""
+    scores, p_values, novel = judged
+    novelty, nearest = float(scores.novelty[i]), int(scores.nearest[i])
+    adds = _contributions(scorer, terms, nearest)
+    bags = scores.bags
+    columns = bags.indices[bags.indptr[i] : bags.indptr[i + 1]]
+    group, fired, nearly = _rules(scorer, columns, len(terms.unseen_words), nearest, adds)
+    statistics, own = scorer.statistics, list(terms.words.values())
+    documents = statistics.frequencies[own].tolist()  # of an unseen word, what -1 has
+    in_class = statistics.counts[nearest, own].tolist()
+    words = tuple(
+        [
+            WordReason(
+                word,
+                adds[word],
+                int(documents[j]) if own[j] >= 0 else 0,
+                int(in_class[j]) if own[j] >= 0 else 0,
+                tuple(terms.places[word]),
+            )
+            for j, word in sorted(enumerate(terms.words), key=lambda item: -adds[item[1]])
+        ]
+    )
+    return Verdict(
+        text=text,
+        status=_status(text, terms),
+        verdict="unclear" if not words else "novel" if novel[i] else "known",
+        novelty=novelty,
+        threshold=calibration.threshold(nearest),
+        p_value=float(p_values[i]),
+        alpha=calibration.alpha,
+        nearest=scorer.classes[nearest],
+        words=words,
+        base=novelty - sum(adds.values()),
+        parts=dict(zip(PARTS, scores.parts[i].tolist(), strict=True)),
+        new_pairs=terms.new_pairs(),
+        read_as=terms.read_as,
+        nearest_group=group,
+        decided_by="rules" if scores.by_rules[i] else "linear classifier",
+        fired=fired,
+        nearly=nearly,
+        sequence=WordSequence(terms.words, terms.sequence),
+        scorer=scorer,
+        calibration=calibration,
+    )
 
 
 def judge(
@@ -140,20 +151,27 @@ def judge(
 def _judged(
     scorer: Scorer, calibration: Calibration, texts: TokenizedTexts, scores: Scores
 ) -> JudgedTexts:
+    return JudgedTexts(texts, scores, *_p_values(calibration, scores), scorer, calibration)
+
+
+def _p_values(
+    calibration: Calibration, scores: Scores
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the p-values of texts, and which are novel."""
     p_values = calibration.p_values(scores.novelty, scores.nearest, scores.has_words)
-    novel = calibration.is_novel(p_values)
-    return JudgedTexts(texts, scores, p_values, novel, scorer, calibration)
+    return p_values, calibration.is_novel(p_values)
 
 
 def explain(scorer: Scorer, calibration: Calibration, text: str) -> Verdict:
     """Explain one text; see `NoveltyDetector.explain`."""
     if isinstance(text, str):
         check_explainable(text)  # before the work
-    tokenized = TokenizedTexts.of(check_texts([text]))
-    terms = _Terms(scorer, tokenized.words(0))
-    # The words have to be found anyway. Reading a single text takes longer.
-    bag = Bags.of_one(terms.words, terms.pairs, len(scorer.terms))
-    return _judged(scorer, calibration, tokenized, scorer.score(bag))._explain(0, terms)
+    (text,) = check_texts([text])
+    # The words have to be found anyway. Reading a single text as many are read takes longer.
+    terms = _Terms(scorer, words_and_breaks(text))
+    scores = scorer.score(Bags.of_one(terms.words, terms.pairs, len(scorer.terms)))
+    judged = scores, *_p_values(calibration, scores)
+    return _verdict(scorer, calibration, judged, 0, text, terms)
 
 
 class _Terms:

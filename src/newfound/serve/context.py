@@ -104,6 +104,7 @@ class Context:
         self.monitors.close()
         self.workspace.close()
         self.explainer.close()
+        self.library.close()
         self.scoring.shutdown(wait=False, cancel_futures=True)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import gc
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -110,6 +111,12 @@ class Library:
             self._loaded.popitem(last=False)
         return self._loaded[id][1] if id in self._loaded else await self.model(id)
 
+    def close(self) -> None:
+        """Forget all models, and let the collector look at everything again."""
+        self._loaded.clear()
+        self._at_alpha.clear()
+        gc.unfreeze()
+
     async def at_alpha(self, id: str, alpha: float | None) -> Model:
         """Return a model, loaded, with another false-alarm rate; others see no difference."""
         model = await self.model(id)
@@ -135,6 +142,11 @@ def _loaded(path: Path) -> Model:
     if isinstance(model, NoveltyDetector):
         model.n_jobs = 1  # requests are answered side by side
     warm_up(model)
+    # The collector would look at all objects of the model again and again. What an older model has
+    # left behind is collected first.
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
     return model
 
 

@@ -28,6 +28,7 @@ from newfound.text.documents import Documents
 
 __all__ = ["Explainer", "explain_texts", "is_short", "score_texts", "warm_up"]
 
+_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 _TOGETHER = 16  # texts
 _CHARACTERS = 20_000  # of the texts that are explained together
 _SHORT = 2_000  # characters of all texts that are scored or explained in the event loop
@@ -95,9 +96,7 @@ def explain_texts(model: Model, texts: Sequence[str], top: Sequence[int]) -> lis
     else:
         found = map(model.explain, texts)
     return [
-        json.dumps(one.to_dict(max_rules=most), ensure_ascii=False, allow_nan=False).encode(
-            "utf-8", "replace"
-        )
+        _JSON.encode(one.to_dict(max_rules=most)).encode("utf-8", "replace")
         for one, most in zip(found, top, strict=True)
     ]
 
