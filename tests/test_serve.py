@@ -297,6 +297,10 @@ def test_the_description_of_the_interface_has_the_schema_of_the_command_line(
     assert set(output_schema()["$defs"]) <= set(schemas)
     assert {"/v1/score", "/v1/explain", "/v1/models", "/healthz", "/metrics"} <= set(data["paths"])
     assert "#/$defs/" not in json.dumps(data)
+    open_to_all = {
+        path for path, of in data["paths"].items() if of.get("get", {}).get("security") == []
+    }
+    assert open_to_all == {"/healthz", "/readyz"}
     for path in data["paths"].values():
         for operation in path.values():
             assert {"200", "201", "202"} & operation["responses"].keys()

@@ -11,6 +11,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
+from newfound.serve.guard import OPEN
 from newfound.serve.problems import MEDIA_TYPE
 from newfound.serve.requests import Body, schema_of
 
@@ -129,6 +130,9 @@ def openapi(app: FastAPI) -> dict[str, Any]:
         }
         components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
         made["security"] = [{"token": []}]
+        for path in OPEN:
+            for operation in made["paths"].get(path, {}).values():
+                operation["security"] = []  # it needs no token
         app.openapi_schema = made
     return app.openapi_schema
 
