@@ -100,11 +100,6 @@ class Bags:
         matrix.has_canonical_format = True
         return matrix
 
-    @cached_property
-    def rows(self) -> NDArray[np.int64]:
-        """The row of each of `indices`."""
-        return np.repeat(np.arange(len(self)), np.diff(self.indptr))
-
     def part(self, start: int, stop: int) -> Bags:
         """Return the bags of consecutive texts."""
         first, last = np.searchsorted(self.unseen_rows, (start, stop))
