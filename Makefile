@@ -12,7 +12,7 @@ TESTS = --doctest-modules --pyargs tests newfound
 LOCK = $(BIN)/uv pip compile pyproject.toml --python-version 3.11 --quiet --no-header --upgrade
 CPPFLAGS_TEST = -S . -DCMAKE_BUILD_TYPE=RelWithDebInfo -DNEWFOUND_CORE_TEST=ON
 
-.PHONY: demo test test-ci law quality exhaustive test-all coverage lint format stubtest core-test sanitize peers reproduce vendor picture docs mutants fuzz soak test-oldest lock wheel figures clean
+.PHONY: demo test test-ci law quality exhaustive test-all coverage lint format stubtest core-test core-test-arm64 sanitize peers reproduce vendor picture docs mutants fuzz soak test-oldest lock wheel figures clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -45,7 +45,7 @@ quality: $(BIN)/ruff  ## measurements on whole corpora; they need NEWFOUND_DATA
 exhaustive: $(BIN)/ruff  ## more draws than CI makes of hostile files
 	$(PYTEST) -m exhaustive $(TESTS)
 
-test-all: test-ci law quality exhaustive sanitize  ## everything
+test-all: test-ci law quality exhaustive core-test-arm64 sanitize  ## everything
 
 coverage: $(BIN)/ruff  ## which lines the tests run, the long ones left out
 	$(PYTEST) -m "not slow" --cov=newfound --cov-report=term:skip-covered $(TESTS)
@@ -69,6 +69,21 @@ core-test:  ## the core's own tests, without Python
 	cmake $(CPPFLAGS_TEST) -B build/core -DCMAKE_BUILD_TYPE=Release
 	cmake --build build/core --parallel 2
 	ctest --test-dir build/core --output-on-failure
+
+core-test-arm64:  ## the same, built for 64-bit Arm and run by qemu
+	@if command -v aarch64-linux-gnu-g++ >/dev/null && command -v qemu-aarch64 >/dev/null; then \
+	  $(MAKE) run-core-test-arm64; \
+	else \
+	  echo "Skipped: the core was not tested for 64-bit Arm, which needs aarch64-linux-gnu-g++ and qemu-aarch64 (Debian: g++-aarch64-linux-gnu, qemu-user)."; \
+	fi
+
+.PHONY: run-core-test-arm64
+run-core-test-arm64:
+	cmake $(CPPFLAGS_TEST) -B build/arm64 -DCMAKE_BUILD_TYPE=Release -DCMAKE_EXE_LINKER_FLAGS=-static \
+	  -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 \
+	  -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++ -DCMAKE_CROSSCOMPILING_EMULATOR=qemu-aarch64
+	cmake --build build/arm64 --parallel 2
+	ctest --test-dir build/arm64 --output-on-failure
 
 sanitize:  ## the core's own tests under the address, undefined behaviour and thread sanitisers
 	cmake $(CPPFLAGS_TEST) -B build/asan -DNEWFOUND_SANITIZE=address,undefined

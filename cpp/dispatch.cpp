@@ -16,6 +16,11 @@ namespace avx512 {
 const Kernels& table();
 }
 #endif
+#ifdef NEWFOUND_ARM64
+namespace neon {
+const Kernels& table();
+}
+#endif
 
 const Kernels* const* available_kernels() {
   static const Kernels* list[4] = {};
@@ -28,6 +33,9 @@ const Kernels* const* available_kernels() {
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
       list[n++] = &avx512::table();
     if (bits && __builtin_cpu_supports("avx2")) list[n++] = &avx2::table();
+#endif
+#ifdef NEWFOUND_ARM64
+    list[n++] = &neon::table();  // every 64-bit Arm processor has it
 #endif
     list[n] = &plain::table();
     return true;

@@ -66,7 +66,7 @@ struct Kernels {
 
 // The kernels that this processor runs, the fastest first, ended by a null pointer.
 const Kernels* const* available_kernels();
-// "avx512", "avx2" or "plain"; a null pointer if this processor or build does not have it.
+// "avx512", "avx2", "neon" or "plain"; a null pointer if this processor or build does not have it.
 const Kernels* find_kernels(const char* name);
 
 }  // namespace newfound
