@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
@@ -27,13 +28,18 @@ from newfound.description.novelty import (
     evidence_from_sums,
     word_evidence,
 )
+from newfound.description.theme_choice import theme_evidence
+from newfound.description.themes import unexplained_share
 from newfound.machine.matcher import ClauseMatcher
+from newfound.report.collect import collect
+from newfound.report.limits import Limits
 from newfound.scale import describe
 from newfound.scale.checkpoint import Checkpoint
-from newfound.scale.describing import widened_calibration
+from newfound.scale.combining import widened_calibration
 from newfound.scale.engines import Batches
 from newfound.scale.sampling import draw_sample
 from newfound.scale.tally import place_of
+from newfound.scale.themes import ThemeCounts, measured_themes
 from newfound.text.lemmas import Capitals
 from newfound.text.vectorizer import TextVectorizer
 
@@ -61,9 +67,18 @@ def same(one: newfound.NoveltyDescriber, other: newfound.NoveltyDescriber) -> No
         assert left.tolist() == right.tolist() or np.array_equal(left, right, equal_nan=True), name
     for name in ("clauses_", "phrases_", "themes_"):
         assert getattr(one, name).to_records() == getattr(other, name).to_records(), name
+    assert np.array_equal(one.unexplained_, other.unexplained_, equal_nan=True)
+    for mine, its in zip(one.themes_, other.themes_, strict=True):
+        assert mine.rules == its.rules and mine.words == its.words and mine.joined == its.joined
+        if one.corpus_ is not None and other.corpus_ is not None:
+            assert typical_texts(one, mine) == typical_texts(other, its)
     assert one.n_documents_ == other.n_documents_ and one.set_aside_ == other.set_aside_
     text = "zyxw pay my bill and book a flight"
     assert one.explain(text).to_dict() == other.explain(text).to_dict()
+
+
+def typical_texts(described: newfound.NoveltyDescriber, theme: Any) -> list[str]:
+    return [described.corpus_.texts[row] for row in theme.typical]
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +113,8 @@ def test_counts_come_from_all_documents(table, sampled):
     assert [*sampled.vectorizer_.vocabulary_] == [*whole.vectorizer_.vocabulary_]
     frequencies = whole.vectorizer_.document_frequencies_
     assert np.array_equal(sampled.vectorizer_.document_frequencies_, frequencies)
-    assert len(sampled.corpus_) == 240
+    sample = list(zip(sampled.corpus_.novel[:240].tolist(), sampled.corpus_.texts, strict=False))
+    assert sum(side for side, _ in sample) == 120 and sampled.corpus_.novel[240:].all()
     # The sample has a third of the documents, and the evidence comes from all.
     novelty = [{r["word"]: r["novelty"] for r in d.words_.to_records()} for d in (sampled, whole)]
     values = np.array([[by_word[word] for word in other] for by_word in novelty])
@@ -117,6 +133,86 @@ def test_rules_are_counted_on_all_documents(table, sampled):
             assert (clause.matches_known, clause.matches_novel) == expected
 
 
+def rows_of_rules(rules: Any, vectorizer: TextVectorizer, matrix: np.ndarray) -> np.ndarray:
+    """Return which documents have all words of any of some rules."""
+    columns = [[vectorizer.vocabulary_[word] for word in words] for words in rules]
+    return np.any([matrix[:, own].all(axis=1) for own in columns], axis=0)
+
+
+@pytest.mark.parametrize("fold", [True, False])
+def test_themes_and_phrases_are_counted_on_all_documents(table, sampled, fold):
+    found = sampled
+    if not fold:
+        found = describe(table.to_batches(), sample=120, fold_copies=False, **QUICK)
+    texts, novel = with_text(table)
+    matrix = found.vectorizer_.transform(texts).toarray().astype(bool)
+    assert len(found.themes_) > 2 and len(found.phrases_) > 2
+    direct = []
+    for theme in found.themes_:
+        rows = rows_of_rules([r.words for r in theme.rules], found.vectorizer_, matrix)
+        known, new = int((rows & ~novel).sum()), int((rows & novel).sum())
+        assert (theme.documents_known, theme.documents_novel) == (known, new)
+        assert theme.to_dict()["documents_novel"] == new > len(theme.novel_documents)
+        assert theme.share_novel == new / novel.sum() and theme.share_known == known / 401
+        for rule in theme.rules:
+            own = rows_of_rules([rule.words], found.vectorizer_, matrix)
+            assert (rule.known, rule.novel) == ((own & ~novel).sum(), (own & novel).sum())
+        evidence = theme_evidence(new, known + new, float(novel.mean()), len(theme.rules))
+        assert theme.evidence == evidence or fold
+        places = np.flatnonzero(rows)
+        sides = {"known_documents": places[~novel[rows]], "novel_documents": places[novel[rows]]}
+        direct.append(replace(theme, counted=None, **sides))
+        assert {text for text in typical_texts(found, theme)} <= set(np.array(texts)[rows & novel])
+    strengths = [theme.evidence for theme in found.themes_]
+    assert strengths == sorted(strengths, reverse=True) and min(strengths) >= 2
+    if not fold:
+        bags = found.vectorizer_.transform(texts)
+        left = unexplained_share(direct, bags, novel, found.evidence_.novelty)
+        assert found.unexplained_ == pytest.approx(left, abs=1e-9) and 0 < left < 1
+    for row in found.phrases_.to_records():
+        own = rows_of_rules([row["words"]], found.vectorizer_, matrix)
+        counts = int((own & ~novel).sum()), int((own & novel).sum())
+        assert (row["documents_known"], row["documents_novel"]) == counts
+        assert row["precision"] == counts[row["side"] == "novel"] / sum(counts)
+
+
+def test_typical_documents_are_the_best_of_all_documents(table):
+    texts, novel = with_text(table)
+    found = describe(table.to_batches(max_chunksize=50), sample=60, **QUICK)
+    bags = found.vectorizer_.transform(texts)
+    matrix = bags.toarray().astype(bool)
+    outside = 0
+    for theme in found.themes_:
+        rows = rows_of_rules([r.words for r in theme.rules], found.vectorizer_, matrix) & novel
+        drawn = np.array([text in found.corpus_.texts[:120] for text in texts])
+        # The lengths are compared with those of the theme in the sample.
+        typical = np.median(np.diff(bags.indptr)[np.flatnonzero(rows & drawn)])
+        weights = np.zeros(matrix.shape[1])
+        weights[[found.vectorizer_.vocabulary_[word] for word, _ in theme.words]] = [
+            weight for _, weight in theme.words
+        ]
+        scores = bags.astype(float) @ weights / np.sqrt(np.diff(bags.indptr) + typical)
+        best = sorted({(-round(scores[i], 9), texts[i].lower()) for i in np.flatnonzero(rows)})
+        shown = typical_texts(found, theme)
+        assert [-score for score, _ in best[: len(shown)]] == [
+            round(scores[texts.index(text)], 9) for text in shown
+        ]
+        outside += sum(text not in found.corpus_.texts[:120] for text in shown)
+    assert outside > 0  # some are not in the sample
+
+
+def test_a_theme_that_all_documents_do_not_bear_out_is_left_out(sampled):
+    theme = sampled.themes_[0]
+    sets = np.array([[1, 0, 400], [1, 1, 250], [2, 0, 10], [2, 1, 200]])
+    counts = ThemeCounts(np.zeros((2, 2 * len(theme.rules)), np.int64), sets, sets, [])
+    found = measured_themes([theme, theme], counts, (401, 253), np.ones((2, 2)))
+    assert [number for number, _ in found] == [1]
+    assert found[0][1].counted == (10, 200) and found[0][1].share_novel == 200 / 253
+    copied = measured_themes([theme, theme], counts, (401, 253), np.full((2, 2), 0.1))
+    assert 2 <= copied[0][1].evidence < found[0][1].evidence / 2
+    assert copied[0][1].counted == (10, 200)
+
+
 def test_a_description_of_a_sample_is_saved_and_reported(sampled, tmp_path):
     sampled.save(tmp_path / "d.nf")
     loaded = newfound.NoveltyDescriber.load(tmp_path / "d.nf")
@@ -124,6 +220,11 @@ def test_a_description_of_a_sample_is_saved_and_reported(sampled, tmp_path):
     sampled.report(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text("utf-8")
     assert sampled.words_["word"][0] in page
+    themes = collect(sampled, sampled.corpus_, Limits())["themes"]["rows"]
+    for theme, row in zip(sampled.themes_, themes, strict=True):
+        assert row["documents_novel"] == theme.documents_novel
+        names = [sampled.corpus_.names[place] for place in theme.typical]
+        assert [document["name"] for document in row["documents"]] == names
 
 
 def test_evidence_from_sums_is_that_of_documents(table):
@@ -232,8 +333,6 @@ import os, signal, sys
 import pyarrow.parquet as pq
 from newfound.scale.checkpoint import Checkpoint
 from newfound.scale.describing import describe_with
-from newfound.scale.checkpoint import Checkpoint
-from newfound.scale.describing import widened_calibration
 from newfound.scale.engines import Batches
 
 table = pq.read_table("all.parquet")
@@ -291,7 +390,8 @@ def test_the_command_describes_folders_of_parquet(table, sampled, tmp_path):
     done = run(*asked, *saved, "--checkpoint", tmp_path / "kept", "--json")
     assert done.exit_code == 0, done.stderr
     assert "401 documents from 2 files" in done.stderr
-    assert "described 654 documents" in done.stderr and "240 of them" in done.stderr
+    assert "described 654 documents" in done.stderr
+    assert "themes are learned from at most 120 of each side, and measured on all" in done.stderr
     same(newfound.NoveltyDescriber.load(tmp_path / "d.nf"), sampled)
     found = json.loads(done.stdout)
     assert (found["known"]["documents"], found["novel"]["documents"]) == (401, 253)

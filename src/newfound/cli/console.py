@@ -314,8 +314,8 @@ def themes_table(
         table.add_row(
             visible(theme.name),
             f"{theme.evidence:.1f}",
-            f"{len(theme.novel_documents):,}",
-            f"{len(theme.known_documents):,}",
+            f"{theme.documents_novel:,}",
+            f"{theme.documents_known:,}",
             *_time(curve),
             "; ".join([*rules[:_RULES_SHOWN], *more]),
         )

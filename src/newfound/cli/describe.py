@@ -184,7 +184,7 @@ def describe(
             "--stream",
             help="Read the documents batch by batch, three times, for more than fit in memory. "
             "Always so for folders of Parquet files and for quoted patterns such as "
-            "'data/*.parquet'. Rules and themes are learned from a sample.",
+            "'data/*.parquet'. Rules and themes are learned from a sample and measured on all.",
         ),
     ] = False,
     sample: Annotated[

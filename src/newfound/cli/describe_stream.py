@@ -137,7 +137,9 @@ def describe_stream(
                 say(source.summary())
             for problem in source.problems:
                 say(f"left out: {problem}")
-        learned = 0 if describer.corpus_ is None else len(describer.corpus_)
+        learned = "all of them"
+        if max(map(len, piles)) > sample:
+            learned = f"at most {sample:,} of each side, and measured on all of them"
         say(f"described {n:,} documents in {seconds:,.0f} s; rules and themes are learned from "
-            f"{learned:,} of them.")  # fmt: skip
+            f"{learned}.")  # fmt: skip
     return describer, piles

@@ -21,7 +21,7 @@ from newfound.description.theme_model import (
 )
 from newfound.description.theme_rules import choose_rules, found_rows, matching_rows
 
-__all__ = ["Draft", "HeldOut", "choose_themes", "held_out_figures"]
+__all__ = ["Draft", "HeldOut", "choose_themes", "held_out_figures", "theme_evidence"]
 
 SEARCH = 5.0  # deviance that the best of many groups reaches by chance
 RULE_SEARCH = 0.7  # the same for each further rule
@@ -151,9 +151,28 @@ def held_out_figures(
 
 
 def _evidence(rows: Rows, novel: Bools, n_rules: int = 1) -> float:
-    """Return the deviance root of documents, less what the search reaches by chance."""
-    count = float(novel[rows].sum())
-    root = float(deviance_root(count, len(rows), float(novel.mean()), PSEUDO_DOCUMENTS))
+    """Return the evidence of documents, given by their rows; see `theme_evidence`."""
+    return theme_evidence(float(novel[rows].sum()), len(rows), float(novel.mean()), n_rules)
+
+
+def theme_evidence(novel: float, total: float, share: float, n_rules: int = 1) -> float:
+    """Return the deviance root of documents, less what the search reaches by chance.
+
+    Parameters
+    ----------
+    novel, total : float
+        The number of novel documents, and of all documents, that the rules find.
+    share : float
+        The share of novel documents in the corpus.
+    n_rules : int, default=1
+        The number of rules.
+
+    Examples
+    --------
+    >>> round(theme_evidence(30, 40, 0.5), 2), round(theme_evidence(30, 40, 0.5, n_rules=3), 2)
+    (1.9, 1.48)
+    """
+    root = float(deviance_root(novel, total, share, PSEUDO_DOCUMENTS))
     by_chance = SEARCH + RULE_SEARCH * (n_rules - 1)
     return float(np.sign(root) * np.sqrt(max(root**2 - by_chance, 0.0)))
 

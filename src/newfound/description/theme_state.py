@@ -57,10 +57,9 @@ def themes_state(
     ]
     new = [row - n_known for theme in themes for row in theme.novel_documents.tolist()]
     joined = [link for theme in themes for link in theme.joined]
-    shares = [(theme.share_known, theme.share_novel) for theme in themes]
-    of_sample = shares != [_shares(theme, n_documents) for theme in themes]
+    counted = [theme.counted for theme in themes if theme.counted is not None]
     return {
-        **({"shares": np.array(shares)} if of_sample else {}),
+        **({"counted": np.array(counted, np.int64)} if counted else {}),
         "unexplained": None if math.isnan(found.unexplained) else found.unexplained,
         "sizes": np.array(sizes, np.int32).reshape(len(themes), len(_SIZES)),
         "evidence": np.array([theme.evidence for theme in themes]),
@@ -80,12 +79,6 @@ def themes_state(
         "novel": _whole(new),
         "typical": _whole(row - n_known for theme in themes for row in theme.typical),
     }
-
-
-def _shares(theme: Theme, n_documents: Sequence[int]) -> tuple[float, float]:
-    """Return the shares of a theme if its documents are those of all documents."""
-    old, new = len(theme.known_documents), len(theme.novel_documents)
-    return old / n_documents[0], new / n_documents[1]
 
 
 def _whole(numbers: Iterable[int]) -> NDArray[np.int32]:
@@ -141,10 +134,11 @@ def themes_from_state(fields: Fields, vocabulary: Words, n_documents: Sequence[i
         "novel": _rows(fields, "novel", totals["novel"], n_documents[1], n_documents[0]),
         "typical": _rows(fields, "typical", totals["typical"], n_documents[1], n_documents[0]),
     }
-    if "shares" in fields:  # those of a sample of the documents
-        shares = arrays["shares"] = fields.floats("shares", (n, 2))
-        sound = bool(((shares >= 0) & (shares <= 1)).all())
-        fields.require(sound, "shares", "numbers from 0 to 1")
+    if "counted" in fields:  # the rows are those of a sample
+        counted = fields.integers("counted", np.int64, (n, 2), most=MAX_DOCUMENTS)
+        sound = bool((counted <= np.array(n_documents)).all())
+        fields.require(sound, "counted", "counts up to the number of documents")
+        arrays["counted"] = counted.tolist()
     themes = tuple(_theme(number, arrays, sizes, ends, n_documents) for number in range(n))
     unexplained = math.nan
     if fields.value("unexplained") is not None:
@@ -174,22 +168,22 @@ def _theme(
         for name, size in zip(_SIZES, sizes[number], strict=True)
     }
     known_share, novel_share = arrays["held_out"][number].tolist()
-    shares = [len(part["known"]) / n_documents[0], len(part["novel"]) / n_documents[1]]
-    if "shares" in arrays:
-        shares = arrays["shares"][number].tolist()
+    counted = tuple(arrays["counted"][number]) if "counted" in arrays else None
+    found = counted or (len(part["known"]), len(part["novel"]))
     return Theme(
         name=theme_name(part["words"]),
         words=tuple(part["words"]),
         rules=tuple(part["rules"]),
         novel_documents=part["novel"],
         known_documents=part["known"],
-        share_novel=shares[1],
-        share_known=shares[0],
+        share_novel=found[1] / n_documents[1],
+        share_known=found[0] / n_documents[0],
         evidence=float(arrays["evidence"][number]),
         typical=tuple(part["typical"].tolist()),
         joined=tuple(part["joined"]),
         held_out_share_novel=novel_share,
         held_out_share_known=known_share,
+        counted=counted,
     )
 
 

@@ -28,7 +28,16 @@ from newfound.description.theme_model import MIN_EVIDENCE, Group
 from newfound.description.theme_rules import ThemeRule, matching_rows
 from newfound.table import AsTable, Table, jsonable
 
-__all__ = ["Theme", "ThemeTuple", "Themes", "find_themes", "theme_name", "unexplained_share"]
+__all__ = [
+    "N_TYPICAL",
+    "Theme",
+    "ThemeTuple",
+    "Themes",
+    "find_themes",
+    "text_key",
+    "theme_name",
+    "unexplained_share",
+]
 
 N_WORDS = 20
 N_TYPICAL = 3
@@ -70,6 +79,9 @@ class Theme:
         The shares that rules reach on documents that took no part in their choice: each half of
         the documents is searched by the rules that the other half gives. nan if a half alone does
         not give the theme.
+    counted : (int, int) or None
+        If the rows are those of a sample only: the number of known and of novel documents of all
+        that the rules find. Counts, shares and evidence are then of all documents.
     """
 
     name: str
@@ -84,6 +96,17 @@ class Theme:
     joined: tuple[tuple[str, str, float], ...]
     held_out_share_novel: float = float("nan")
     held_out_share_known: float = float("nan")
+    counted: tuple[int, int] | None = None
+
+    @property
+    def documents_known(self) -> int:
+        """The number of known documents that the rules find."""
+        return len(self.known_documents) if self.counted is None else self.counted[0]
+
+    @property
+    def documents_novel(self) -> int:
+        """The number of novel documents that the rules find."""
+        return len(self.novel_documents) if self.counted is None else self.counted[1]
 
     def __str__(self) -> str:
         return self.name
@@ -95,8 +118,8 @@ class Theme:
             "evidence": self.evidence,
             "words": [word for word, _ in self.words],
             "rules": [str(rule) for rule in self.rules],
-            "documents_novel": len(self.novel_documents),
-            "documents_known": len(self.known_documents),
+            "documents_novel": self.documents_novel,
+            "documents_known": self.documents_known,
             **{name: jsonable(getattr(self, name)) for name in _SHARES},
         }
 
@@ -379,7 +402,8 @@ def _typical(group: Group, new: Rows, documents: _Documents) -> tuple[int, ...]:
     for place in np.argsort(-score, kind="stable"):
         row = int(new[place])
         bag = part.indices[part.indptr[place] : part.indptr[place + 1]]
-        key = _text_key(documents.texts, row) or frozenset(bag.tolist())
+        words = "" if documents.texts is None else text_key(documents.texts[row])
+        key = words or frozenset(bag.tolist())
         if key not in seen:
             seen.add(key)
             chosen.append(row)
@@ -388,5 +412,6 @@ def _typical(group: Group, new: Rows, documents: _Documents) -> tuple[int, ...]:
     return tuple(chosen)
 
 
-def _text_key(texts: Sequence[str] | None, row: int) -> str:
-    return "" if texts is None else " ".join(texts[row].lower().split())
+def text_key(text: str) -> str:
+    """Return what texts have in common that are shown once: their words, in lower case."""
+    return " ".join(text.lower().split())

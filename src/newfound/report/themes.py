@@ -82,6 +82,8 @@ def is_training_corpus(describer: NoveltyDescriber, corpus: Corpus) -> bool:
 
     They are not if other texts were passed, or the same ones in another order.
     """
+    if corpus is describer.corpus_:  # of a stream, these are fewer than all documents
+        return True
     if corpus.notes or len(corpus) != sum(describer.n_documents_.values()):
         return False
     if describer.corpus_ is not None and list(corpus.texts) != list(describer.corpus_.texts):
@@ -117,8 +119,8 @@ def _theme(theme: Theme, limits: Limits, written: Callable[[str], str]) -> Data:
             for rule in theme.rules[: limits.theme_rules]
         ],
         "n_rules": len(theme.rules),
-        "documents_novel": len(theme.novel_documents),
-        "documents_known": len(theme.known_documents),
+        "documents_novel": theme.documents_novel,
+        "documents_known": theme.documents_known,
         **{share: rounded(getattr(theme, share)) for share in _SHARES},
         "evidence": rounded(theme.evidence),
         "joined": [

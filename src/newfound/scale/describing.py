@@ -3,8 +3,8 @@
 1. Words and capitals are counted, which gives the vocabulary, and a random sample of each side is
    drawn.
 2. A `NoveltyDescriber` learns from the sample: rules, phrases, themes, and what words say together.
-3. All documents are counted by word, by length and by rule, which gives the evidence for each word
-   and the support of each rule.
+3. All documents are counted by word, by length, by rule and by theme, which gives the evidence for
+   each word and theme, the support of each rule, and typical documents.
 
 Every pass is a sum of whole numbers. The result depends on the documents alone, not on their order,
 on how they are cut, or on the engine.
@@ -19,27 +19,19 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from newfound.blas import one_blas_thread
-from newfound.description.calibration import VerdictCalibration
 from newfound.description.describer import NoveltyDescriber
-from newfound.description.novelty import (
-    OtherWords,
-    WordSums,
-    document_weights,
-    evidence_from_sums,
-)
+from newfound.description.novelty import OtherWords, document_weights
 from newfound.description.presets import VECTORIZER
-from newfound.description.state import DescriberParts
-from newfound.description.themes import Themes
 from newfound.machine.committee import rule_columns
-from newfound.rules import ClauseTable
+from newfound.scale.combining import combined
 from newfound.scale.counting import count_batch, counts_schema
 from newfound.scale.engines import Batches, Engine, Redacted
 from newfound.scale.sampling import draw_sample
 from newfound.scale.statistics import KEYS, Plan, Statistics, statistics_batch, statistics_schema
+from newfound.scale.themes import ThemeSearch
 from newfound.text.calendar import calendar_terms
 from newfound.text.corpus import Corpus
 from newfound.text.lemmas import Capitals
@@ -82,9 +74,10 @@ def describe(
     -------
     NoveltyDescriber
         The same as one that is fitted on all documents in the order of their places (see
-        `newfound.scale.sampling`), if the sample has all of them. Otherwise the numbers of
-        documents of words and rules, and the evidence for words, come from all documents, all else
-        from the sample; ``docs/scale.md`` says what that means.
+        `newfound.scale.sampling`), if the sample has all of them. Otherwise words, rules, phrases
+        and themes are measured on all documents, and what they are is learned from the sample;
+        ``docs/scale.md`` says what that means. ``corpus_`` has the sample, then the typical
+        documents of themes that are not in it.
 
     Examples
     --------
@@ -155,10 +148,10 @@ def describe_with(
     corpus = replace(_corpus(describer), texts=texts)
     with one_blas_thread():
         plan = _plan(describer, vectorizer, corpus, text, side)
-        begin("Counting documents of words and rules")
+        begin("Counting documents of words, rules and themes")
         work = partial(statistics_batch, plan=plan)
         found = Statistics.of(engine.sums(work, statistics_schema(), KEYS), plan)
-        return _whole(describer, plan, found, corpus, sizes)
+        return combined(describer, plan, found, corpus, sizes)
 
 
 _NAMED = ("kind", "word")
@@ -205,6 +198,14 @@ def _plan(
     least = int(describer.parameters_["rule_min_df"])
     used = rule_columns(describer.vectorizer_.document_frequencies_, least)
     lengths = np.diff(bags.indptr)
+    search = ThemeSearch.of(
+        describer.themes_,
+        describer.phrases_["words"],
+        vectorizer.vocabulary_,
+        vectorizer.transform(corpus.texts),
+        corpus.texts,
+        corpus.novel,
+    )
     n = len(describer.all_clauses_) // describer.n_machines_
     arrays = describer.all_clauses_.arrays.narrowed(used)
     return Plan(
@@ -214,6 +215,7 @@ def _plan(
         others=OtherWords.learn(bags, document_weights(bags, corpus.novel)),
         machines=[arrays.take(np.arange(k * n, (k + 1) * n)) for k in range(describer.n_machines_)],
         rule_columns=columns[used],
+        themes=search,
         text=text,
         side=side,
     )
@@ -237,104 +239,3 @@ def _add_terms(vectorizer: TextVectorizer, sample: TextVectorizer) -> None:
 def _counted(describer: NoveltyDescriber, corpus: Corpus) -> Any:
     """Return the words of the sample, copied text left out as in the evidence."""
     return corpus.matrix if describer.copies_ is None else describer.copies_.first
-
-
-def _whole(
-    describer: NoveltyDescriber,
-    plan: Plan,
-    found: Statistics,
-    corpus: Corpus,
-    sizes: tuple[int, int],
-) -> NoveltyDescriber:
-    """Return the description of all documents, given that of the sample and the sums of all."""
-    vectorizer, documents = plan.vectorizer, found.words.documents
-    counted = _without_copies(found.words, describer, plan, corpus)
-    evidence = evidence_from_sums(counted, found.lengths, sizes)
-    kept = _kept(describer, plan, documents.sum(axis=0), sum(sizes))
-    vectorizer.document_frequencies_ = documents.sum(axis=0)
-    vectorizer.keep(kept)
-    places = np.full(documents.shape[1], -1)
-    places[kept] = np.arange(len(kept))
-    columns = places[plan.columns]
-    themes = Themes(tuple(describer.themes_), describer.unexplained_)
-    table = describer.all_clauses_
-    novel_first = table.arrays.class_index == 1
-    for_novel = novel_first == (table.arrays.polarity > 0)
-    arrays = replace(
-        table.arrays.widened(columns, len(kept)),
-        matches=found.rules.sum(axis=0),
-        agrees=np.where(for_novel, found.rules[1], found.rules[0]),
-    )
-    parts = DescriberParts(
-        parameters=describer.get_params(deep=False),
-        chosen=describer.parameters_,
-        vectorizer=vectorizer,
-        n_documents=sizes,
-        n_machines=describer.n_machines_,
-        table=ClauseTable(
-            arrays, list(vectorizer.vocabulary_), n_documents=sizes, held_out=table.held_out
-        ),
-        documents=documents[:, kept],
-        evidence=type(evidence)(*(values[kept] for values in evidence)),
-        phrases=describer.phrases_,
-        themes=themes,
-        calibration=widened_calibration(describer.calibration_, columns, len(kept), len(corpus)),
-        set_aside=describer.set_aside_,
-        names=describer.names_,
-    )
-    matrix = sparse.csr_matrix(
-        (corpus.matrix.data, columns[corpus.matrix.indices], corpus.matrix.indptr),
-        shape=(len(corpus), len(kept)),
-    )
-    return NoveltyDescriber.from_parts(parts, replace(corpus, matrix=matrix))
-
-
-def _without_copies(
-    sums: WordSums, describer: NoveltyDescriber, plan: Plan, corpus: Corpus
-) -> WordSums:
-    """Return the sums less the share of each word that is copied text in the sample.
-
-    Of all documents, copies cannot be found batch by batch. What is copied often is copied in the
-    sample, too.
-    """
-    if describer.copies_ is None:
-        return sums
-    share = np.ones(sums.documents.shape)
-    for number, rows in enumerate((~corpus.novel, corpus.novel)):
-        whole, first = (
-            np.bincount(matrix[rows].indices, minlength=matrix.shape[1])
-            for matrix in (corpus.matrix, describer.copies_.first)
-        )
-        share[number, plan.columns] = np.where(whole > 0, first / np.maximum(whole, 1), 1.0)
-    documents = np.rint(sums.documents * share).astype(np.int64)
-    return WordSums(documents, *(total * share for total in sums[1:]))
-
-
-def _kept(
-    describer: NoveltyDescriber, plan: Plan, frequencies: NDArray[np.int64], n: int
-) -> NDArray[np.intp]:
-    """Return the columns of words with as many documents as asked for, and those of the sample."""
-    least, most = (
-        df * n if isinstance(df, float) else df
-        for df in (describer.parameters_["min_df"], describer.parameters_["max_df"])
-    )
-    kept = (frequencies >= least) & (frequencies <= most)
-    kept[plan.columns] = True
-    found: NDArray[np.intp] = np.flatnonzero(kept)
-    return found
-
-
-def widened_calibration(
-    calibration: VerdictCalibration | None,
-    columns: NDArray[np.intp],
-    n_words: int,
-    n_documents: int,
-) -> VerdictCalibration | None:
-    """Return a calibration for more words, which say nothing; stop words come after all words."""
-    if calibration is None:
-        return None
-    whole = n_words + len(calibration.stop_words)
-    places = np.concatenate((columns, np.arange(n_words, whole)))
-    weights, idf = np.zeros(whole), np.full(whole, np.log(n_documents + 1) + 1)
-    weights[places], idf[places] = calibration.weights, calibration.idf
-    return replace(calibration, weights=weights, idf=idf)

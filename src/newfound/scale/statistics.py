@@ -1,4 +1,4 @@
-"""The last pass of a description: sums over all documents for words, lengths and rules.
+"""The last pass of a description: sums over all documents for words, lengths, rules and themes.
 
 Each document has a weight by its length, and a probability of novel by its other words; see
 `newfound.description.novelty`. Sums of such numbers depend on their order in the last bits. Here
@@ -7,7 +7,7 @@ they are multiples of 2**-20, and are added as whole numbers: exactly, in any or
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,14 +20,15 @@ from newfound.machine.clauses import Clauses
 from newfound.machine.matcher import ClauseMatcher
 from newfound.scale.arrow import pyarrow, texts_of
 from newfound.scale.counting import sides_of
+from newfound.scale.themes import ThemeCounts, ThemeSearch
 from newfound.text.vectorizer import TextVectorizer
 
 __all__ = ["KEYS", "Plan", "Statistics", "statistics_batch", "statistics_schema"]
 
 _UNIT = float(1 << 20)
-_WORD, _LENGTH, _RULE = range(3)
+_WORD, _LENGTH, _RULE, _AND, _SET, _SET_WORD, _TYPICAL = range(7)
 _VALUES = ("documents", "weight", "square", "expected", "variance")
-KEYS = ("kind", "key", "novel")
+KEYS = ("kind", "key", "novel", "text")  # only a row of a typical document has a text
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ class Plan:
         The clauses of each machine.
     rule_columns : ndarray of int
         The words that they use.
+    themes : ThemeSearch
+        Finds the documents of themes and phrases.
     text, side : str
         The columns of the documents.
     """
@@ -58,6 +61,7 @@ class Plan:
     others: OtherWords
     machines: Sequence[Clauses]
     rule_columns: NDArray[np.intp]
+    themes: ThemeSearch
     text: str
     side: str
 
@@ -74,7 +78,8 @@ class Plan:
 def statistics_schema() -> Any:
     """Return the schema of the batches that `statistics_batch` returns."""
     pa = pyarrow()
-    fields = [("kind", pa.int8()), ("key", pa.int64()), ("novel", pa.bool_())]
+    fields = [("kind", pa.int8()), ("key", pa.int64()), ("novel", pa.bool_()),
+              ("text", pa.string())]  # fmt: skip
     return pa.schema([*fields, *((name, pa.int64()) for name in _VALUES)])
 
 
@@ -85,11 +90,11 @@ def document_weight(lengths: NDArray[np.int64], typical: float) -> NDArray[np.fl
 
 
 def statistics_batch(batch: Any, plan: Plan) -> Any:
-    """Return the sums of a batch for words, lengths and rules, by side."""
+    """Return the sums of a batch for words, lengths, rules and themes, by side."""
     texts, novel = texts_of(batch, plan.text), sides_of(batch, plan.side)
     rows = np.array([i for i, t in enumerate(texts) if t and not t.isspace()], np.int64)
-    novel = novel[rows]
-    matrix = plan.vectorizer.transform([texts[i] or "" for i in rows.tolist()])
+    kept, novel = [texts[i] or "" for i in rows.tolist()], novel[rows]
+    matrix = plan.vectorizer.transform(kept)
     lengths = np.diff(matrix.indptr).astype(np.int64)
     parts = [_words(matrix, lengths, novel, plan)]
     longest = int(lengths.max(initial=0)) + 1
@@ -98,10 +103,32 @@ def statistics_batch(batch: Any, plan: Plan) -> Any:
     narrow = matrix[:, plan.rule_columns]
     counts = [matcher.count(narrow, novel) for matcher in plan.matchers]
     parts.append(_rows(_RULE, np.concatenate(counts, axis=1)))
-    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    matches = plan.themes.matches(matrix)
+    masks = plan.themes.masks(matches, len(kept))
+    parts += _themes(matrix, masks, matches, novel)
+    typical = plan.themes.typical(matrix, masks, novel, kept)
+    numbers, ones = np.array([number for number, *_ in typical], np.int64), np.ones(len(typical))
+    parts.append(_columns(_TYPICAL, numbers, ones.astype(bool), ones.astype(np.int64)))
+    columns: list[Any] = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    shown = [text for *_, text in typical]
     pa, schema = pyarrow(), statistics_schema()
+    columns.insert(KEYS.index("text"), [""] * (len(columns[0]) - len(shown)) + shown)
     arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _themes(
+    matrix: Any, masks: NDArray[np.int64], matches: Any, novel: NDArray[np.bool_]
+) -> list[list[NDArray[Any]]]:
+    """Return the documents of ANDs and of sets of themes, and the words of these documents."""
+    inside = np.flatnonzero(masks)
+    part = matrix[inside]
+    rows = np.repeat(inside, np.diff(part.indptr))
+    return [
+        _counted(_AND, matches[1].astype(np.int64), novel[matches[0]]),
+        _counted(_SET, masks[inside], novel[inside]),
+        _counted(_SET_WORD, masks[rows] * matrix.shape[1] + part.indices, novel[rows]),
+    ]
 
 
 def _words(
@@ -131,9 +158,20 @@ def _words(
 def _rows(kind: int, *sums: NDArray[np.int64]) -> list[NDArray[Any]]:
     """Return the columns of a batch for sums of shape (2, n); without those that are 0."""
     side, key = np.nonzero(sums[0])
-    values = [total[side, key] for total in sums]
-    values += [np.zeros(len(key), np.int64)] * (len(_VALUES) - len(values))
-    return [np.full(len(key), kind, np.int8), key, side.astype(bool), *values]
+    return _columns(kind, key, side.astype(bool), *(total[side, key] for total in sums))
+
+
+def _counted(kind: int, keys: NDArray[np.int64], novel: NDArray[np.bool_]) -> list[NDArray[Any]]:
+    """Return the columns of a batch for the number of documents of each key."""
+    found, counts = np.unique(2 * keys + novel, return_counts=True)
+    return _columns(kind, found >> 1, (found & 1).astype(bool), counts)
+
+
+def _columns(
+    kind: int, key: NDArray[Any], novel: NDArray[np.bool_], *values: NDArray[Any]
+) -> list[NDArray[Any]]:
+    rest = [np.zeros(len(key), np.int64)] * (len(_VALUES) - len(values))
+    return [np.full(len(key), kind, np.int8), key, novel, *values, *rest]
 
 
 @dataclass(frozen=True)
@@ -148,16 +186,19 @@ class Statistics:
         The number of known and of novel documents of each length.
     rules : (2, n_clauses) ndarray of int64
         The number of known and of novel documents that each clause matches.
+    themes : ThemeCounts
+        The same for themes and phrases.
     """
 
     words: WordSums
     lengths: NDArray[np.int64]
     rules: NDArray[np.int64]
+    themes: ThemeCounts
 
     @classmethod
     def of(cls, table: Any, plan: Plan) -> Statistics:
         """Return the statistics, given the sums of all batches."""
-        columns = {name: table.column(name).to_numpy() for name in table.column_names}
+        columns = {n: table.column(n).to_numpy() for n in table.column_names if n != "text"}
 
         def sums(kind: int, n: int, name: str = "documents") -> NDArray[np.int64]:
             chosen = columns["kind"] == kind
@@ -173,4 +214,24 @@ class Statistics:
             WordSums(words[0], *(total / _UNIT for total in words[1:])),
             sums(_LENGTH, longest),
             sums(_RULE, sum(map(len, plan.machines))),
+            ThemeCounts(sums(_AND, len(plan.themes.ands)), *_sets(columns, width), _shown(table)),
         )
+
+
+def _sets(
+    columns: Mapping[str, NDArray[Any]], width: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the documents of sets of themes, and those of their words, as rows of numbers."""
+    found = []
+    for kind in (_SET, _SET_WORD):
+        chosen = columns["kind"] == kind
+        key, side, n = (columns[name][chosen] for name in ("key", "novel", "documents"))
+        keys = [key] if kind == _SET else [key // width, key % width]
+        found.append(np.stack([*keys, side.astype(np.int64), n], axis=1))
+    return found[0], found[1]
+
+
+def _shown(table: Any) -> list[tuple[int, str]]:
+    """Return the theme and the text of the documents that may be typical."""
+    rows = table.filter(pyarrow("compute").equal(table.column("kind"), _TYPICAL))
+    return list(zip(*(rows.column(name).to_pylist() for name in ("key", "text")), strict=True))

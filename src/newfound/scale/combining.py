@@ -1,0 +1,206 @@
+"""The description of all documents, from that of a sample and the sums of all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from newfound.description.calibration import VerdictCalibration
+from newfound.description.describer import NoveltyDescriber
+from newfound.description.novelty import WordSums, evidence_from_sums
+from newfound.description.state import DescriberParts
+from newfound.description.themes import Theme, Themes
+from newfound.rules import ClauseTable
+from newfound.scale.statistics import Plan, Statistics
+from newfound.scale.themes import counted_phrases, measured_themes, unexplained
+from newfound.text.corpus import Corpus
+
+__all__ = ["combined", "widened_calibration"]
+
+
+def combined(
+    describer: NoveltyDescriber,
+    plan: Plan,
+    found: Statistics,
+    corpus: Corpus,
+    sizes: tuple[int, int],
+) -> NoveltyDescriber:
+    """Return the description of all documents.
+
+    Parameters
+    ----------
+    describer : NoveltyDescriber
+        Fitted on the sample.
+    plan : Plan
+        That of the last pass.
+    found : Statistics
+        The sums over all documents.
+    corpus : Corpus
+        The sample.
+    sizes : (int, int)
+        The number of known and of novel documents.
+    """
+    vectorizer, documents = plan.vectorizer, found.words.documents
+    counted = _without_copies(found.words, describer, plan, corpus)
+    evidence = evidence_from_sums(counted, found.lengths, sizes)
+    themes = measured_themes(
+        describer.themes_, found.themes, sizes, _not_copied(describer, plan, corpus)
+    )
+    left = unexplained(
+        [number for number, _ in themes], found.themes, documents, counted.documents,
+        evidence.novelty, sizes,
+    )  # fmt: skip
+    kept = _kept(describer, plan, documents.sum(axis=0), sum(sizes))
+    typical = _typical(plan, found, [number for number, _ in themes])
+    vectorizer.document_frequencies_ = documents.sum(axis=0)
+    vectorizer.keep(kept)
+    places = np.full(documents.shape[1], -1)
+    places[kept] = np.arange(len(kept))
+    columns = places[plan.columns]
+    whole, rows = _with_typical(corpus, columns, plan, typical)
+    parts = DescriberParts(
+        parameters=describer.get_params(deep=False),
+        chosen=describer.parameters_,
+        vectorizer=vectorizer,
+        n_documents=sizes,
+        n_machines=describer.n_machines_,
+        table=_clauses(describer, found, columns, list(vectorizer.vocabulary_), sizes),
+        documents=documents[:, kept],
+        evidence=type(evidence)(*(values[kept] for values in evidence)),
+        phrases=counted_phrases(describer.phrases_, found.themes),
+        themes=Themes(
+            tuple(
+                replace(theme, typical=own) for (_, theme), own in zip(themes, rows, strict=True)
+            ),
+            left,
+        ),
+        calibration=widened_calibration(describer.calibration_, columns, len(kept), len(corpus)),
+        set_aside=describer.set_aside_,
+        names=describer.names_,
+    )
+    return NoveltyDescriber.from_parts(parts, whole)
+
+
+def _clauses(
+    describer: NoveltyDescriber,
+    found: Statistics,
+    columns: NDArray[np.intp],
+    vocabulary: list[str],
+    sizes: tuple[int, int],
+) -> ClauseTable:
+    """Return the clauses of the machines with the words and the support of all documents."""
+    table = describer.all_clauses_
+    novel_first = table.arrays.class_index == 1
+    for_novel = novel_first == (table.arrays.polarity > 0)
+    arrays = replace(
+        table.arrays.widened(columns, len(vocabulary)),
+        matches=found.rules.sum(axis=0),
+        agrees=np.where(for_novel, found.rules[1], found.rules[0]),
+    )
+    return ClauseTable(arrays, vocabulary, n_documents=sizes, held_out=table.held_out)
+
+
+def _typical(plan: Plan, found: Statistics, themes: list[int]) -> list[list[str]]:
+    """Return the typical texts of some themes among those that were found in the batches."""
+    texts = sorted({text for _, text in found.themes.typical})
+    matrix = plan.vectorizer.transform(texts)
+    masks = plan.themes.masks(plan.themes.matches(matrix), len(texts))
+    # A text may occur on both sides; all of these were novel.
+    chosen = plan.themes.typical(matrix, masks, np.ones(len(texts), bool), texts)
+    return [[text for number, _, text in chosen if number == theme] for theme in themes]
+
+
+def _with_typical(
+    corpus: Corpus, columns: NDArray[np.intp], plan: Plan, typical: list[list[str]]
+) -> tuple[Corpus, list[tuple[int, ...]]]:
+    """Return the sample with the typical documents that it lacks, and the rows of these."""
+    novel = np.flatnonzero(corpus.novel).tolist()
+    rows = {corpus.texts[row]: row for row in reversed(novel)}
+    more = [text for text in dict.fromkeys(chain.from_iterable(typical)) if text not in rows]
+    rows.update((text, len(corpus) + number) for number, text in enumerate(more))
+    width = len(plan.vectorizer.vocabulary_)
+    sample = sparse.csr_matrix(
+        (corpus.matrix.data, columns[corpus.matrix.indices], corpus.matrix.indptr),
+        shape=(len(corpus), width),
+    )
+    matrix = sample
+    if more:
+        matrix = sparse.vstack((sample, plan.vectorizer.transform(more)), format="csr")
+    whole = Corpus(
+        texts=[*corpus.texts, *more],
+        novel=np.append(corpus.novel, np.ones(len(more), bool)),
+        matrix=matrix,
+        held_out=np.append(corpus.held_out, np.full(len(more), np.nan)),
+    )
+    return whole, [tuple(rows[text] for text in own) for own in typical]
+
+
+def _not_copied(describer: NoveltyDescriber, plan: Plan, corpus: Corpus) -> NDArray[np.float64]:
+    """Return the share of the documents of each theme and side that is no copied text."""
+    themes: tuple[Theme, ...] = describer.themes_
+    shares = np.ones((len(themes), 2))
+    if describer.copies_ is None:
+        return shares
+    matrix = plan.vectorizer.transform(corpus.texts)
+    masks = plan.themes.masks(plan.themes.matches(matrix), len(corpus))
+    for number, theme in enumerate(themes):
+        inside = (masks >> number & 1).astype(bool)
+        all_of_it = np.array([(inside & ~corpus.novel).sum(), (inside & corpus.novel).sum()])
+        first = np.array([len(theme.known_documents), len(theme.novel_documents)])
+        shares[number] = np.where(all_of_it > 0, first / np.maximum(all_of_it, 1), 1.0)
+    return shares
+
+
+def _without_copies(
+    sums: WordSums, describer: NoveltyDescriber, plan: Plan, corpus: Corpus
+) -> WordSums:
+    """Return the sums less the share of each word that is copied text in the sample.
+
+    Of all documents, copies cannot be found batch by batch. What is copied often is copied in the
+    sample, too.
+    """
+    if describer.copies_ is None:
+        return sums
+    share = np.ones(sums.documents.shape)
+    for number, rows in enumerate((~corpus.novel, corpus.novel)):
+        whole, first = (
+            np.bincount(matrix[rows].indices, minlength=matrix.shape[1])
+            for matrix in (corpus.matrix, describer.copies_.first)
+        )
+        share[number, plan.columns] = np.where(whole > 0, first / np.maximum(whole, 1), 1.0)
+    documents = np.rint(sums.documents * share).astype(np.int64)
+    return WordSums(documents, *(total * share for total in sums[1:]))
+
+
+def _kept(
+    describer: NoveltyDescriber, plan: Plan, frequencies: NDArray[np.int64], n: int
+) -> NDArray[np.intp]:
+    """Return the columns of words with as many documents as asked for, and those of the sample."""
+    least, most = (
+        df * n if isinstance(df, float) else df
+        for df in (describer.parameters_["min_df"], describer.parameters_["max_df"])
+    )
+    kept = (frequencies >= least) & (frequencies <= most)
+    kept[plan.columns] = True
+    found: NDArray[np.intp] = np.flatnonzero(kept)
+    return found
+
+
+def widened_calibration(
+    calibration: VerdictCalibration | None,
+    columns: NDArray[np.intp],
+    n_words: int,
+    n_documents: int,
+) -> VerdictCalibration | None:
+    """Return a calibration for more words, which say nothing; stop words come after all words."""
+    if calibration is None:
+        return None
+    whole = n_words + len(calibration.stop_words)
+    places = np.concatenate((columns, np.arange(n_words, whole)))
+    weights, idf = np.zeros(whole), np.full(whole, np.log(n_documents + 1) + 1)
+    weights[places], idf[places] = calibration.weights, calibration.idf
+    return replace(calibration, weights=weights, idf=idf)

@@ -1,0 +1,279 @@
+"""Themes and phrases over all documents: how many documents have them, and which are typical.
+
+Themes and phrases are found in a sample. Their rules are ANDs of words, so that a batch of any
+documents tells which of them they find. A document is in a set of themes, written as a number with
+a bit for each theme. The documents and words of each such set are counted; what any choice of
+themes explains follows from these counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from newfound.description.theme_choice import theme_evidence
+from newfound.description.theme_model import MIN_EVIDENCE
+from newfound.description.themes import N_TYPICAL, Theme, text_key
+from newfound.scale.tally import place_of
+from newfound.table import Table
+
+__all__ = ["ThemeCounts", "ThemeSearch", "counted_phrases", "measured_themes", "unexplained"]
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class ThemeSearch:
+    """Finds the documents of themes and phrases in a matrix of words.
+
+    Attributes
+    ----------
+    ands : tuple of tuple of int
+        The columns of each AND: the rules of all themes, theme by theme, then the phrases.
+    theme_of : ndarray of int
+        The theme of each rule.
+    words : tuple of (ndarray of int, ndarray of float)
+        The columns of the words of each theme, and their weights.
+    lengths : ndarray of float
+        The median length of the novel documents of each theme.
+    least : ndarray of float
+        The least score of a typical document of each theme: that of the last one in the sample.
+    """
+
+    ands: tuple[tuple[int, ...], ...]
+    theme_of: Integers
+    words: tuple[tuple[NDArray[np.intp], Floats], ...]
+    lengths: Floats
+    least: Floats
+
+    @classmethod
+    def of(
+        cls,
+        themes: Sequence[Theme],
+        phrases: Iterable[Sequence[str]],
+        vocabulary: dict[str, int],
+        sample: Any,
+        texts: Sequence[str],
+        novel: Bools,
+    ) -> ThemeSearch:
+        """Return the search for themes and phrases; the sample says what a typical document is.
+
+        Parameters
+        ----------
+        themes : sequence of Theme
+            Found in the sample.
+        phrases : iterable of sequence of str
+            The words of each.
+        vocabulary : dict of str to int
+            The column of each word.
+        sample : (n_documents, n_words) CSR matrix
+            The words of the sample.
+        texts : sequence of str
+            Its texts.
+        novel : ndarray of bool
+            Which of them are novel.
+        """
+        rules = [(number, rule) for number, theme in enumerate(themes) for rule in theme.rules]
+        named = [*(rule.words for _, rule in rules), *phrases]
+        search = cls(
+            ands=tuple(tuple(vocabulary[word] for word in words) for words in named),
+            theme_of=np.array([number for number, _ in rules], np.int64),
+            words=tuple(
+                (
+                    np.array([vocabulary[word] for word, _ in theme.words], np.intp),
+                    np.array([weight for _, weight in theme.words]),
+                )
+                for theme in themes
+            ),
+            lengths=np.ones(len(themes)),
+            least=np.full(len(themes), -np.inf),
+        )
+        masks = search.masks(search.matches(sample), len(texts))
+        sizes = np.diff(sample.indptr)
+        own = [(masks >> number & 1).astype(bool) & novel for number in range(len(themes))]
+        lengths = np.array([np.median(sizes[rows]) if rows.any() else 1.0 for rows in own])
+        search = replace(search, lengths=lengths)
+        least = [-np.inf] * len(themes)
+        found = search.typical(sample, masks, novel, texts)
+        for number in range(len(themes)):
+            scores = [score for theme, score, _ in found if theme == number]
+            if len(scores) == N_TYPICAL:
+                least[number] = scores[-1]
+        return replace(search, least=np.array(least))
+
+    def matches(self, matrix: Any) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the rows of documents, and the numbers of the ANDs that they match."""
+        sizes = np.array([len(columns) for columns in self.ands], np.int64)
+        if not len(sizes):
+            return np.zeros(0, np.intp), np.zeros(0, np.intp)
+        used, places = np.unique(np.concatenate(self.ands), return_inverse=True)
+        number = np.repeat(np.arange(len(sizes)), sizes)
+        ones = np.ones(len(number), np.int64)
+        literals = sparse.csr_array((ones, (places, number)), shape=(len(used), len(sizes)))
+        present = (matrix[:, used].astype(np.int64) @ literals).tocoo()
+        full = present.data == sizes[present.col]
+        return present.row[full].astype(np.intp), present.col[full].astype(np.intp)
+
+    def masks(self, matches: tuple[NDArray[np.intp], NDArray[np.intp]], n: int) -> Integers:
+        """Return the set of themes of each of n documents, a bit for each theme."""
+        rows, ands = matches
+        of_theme = ands < len(self.theme_of)
+        masks = np.zeros(n, np.int64)
+        bits = np.left_shift(1, self.theme_of[ands[of_theme]])
+        np.bitwise_or.at(masks, rows[of_theme], bits)
+        return masks
+
+    def typical(
+        self, matrix: Any, masks: Integers, novel: Bools, texts: Sequence[str]
+    ) -> list[tuple[int, float, str]]:
+        """Return the typical novel documents of each theme: its number, the score, the text.
+
+        The choice from several parts of the documents has those of all among it.
+        """
+        sizes, found = np.diff(matrix.indptr), []
+        for number, (columns, weights) in enumerate(self.words):
+            rows = np.flatnonzero((masks >> number & 1).astype(bool) & novel)
+            if not len(rows):
+                continue
+            part = matrix[rows][:, columns].astype(np.float64) @ weights
+            scores = part / np.sqrt(sizes[rows] + self.lengths[number])
+            good = scores >= self.least[number]
+            chosen = ((s, texts[i]) for s, i in zip(scores[good], rows[good], strict=True))
+            found += [(number, score, text) for score, text in _first_distinct(chosen)]
+        return found
+
+
+def _first_distinct(scored: Iterable[tuple[float, str]]) -> list[tuple[float, str]]:
+    """Return the texts with the greatest scores that differ in more than spaces and capitals."""
+    # Copies are many: their places need be computed once only.
+    best = {text: float(score) for score, text in scored}
+    order = sorted(best.items(), key=lambda item: (-item[1], place_of(item[0]), item[0]))
+    found: dict[str, tuple[float, str]] = {}
+    for text, score in order:
+        found.setdefault(text_key(text), (score, text))
+        if len(found) == N_TYPICAL:
+            break
+    return list(found.values())
+
+
+class ThemeCounts(NamedTuple):
+    """What was counted over all documents.
+
+    Attributes
+    ----------
+    ands : (2, n_ands) ndarray of int64
+        The number of known and of novel documents that match each AND.
+    sets : (n, 3) ndarray of int64
+        Sets of themes, 0 or 1 for the side, and the number of documents.
+    words : (n, 4) ndarray of int64
+        Sets of themes, words, 0 or 1 for the side, and the number of documents.
+    typical : list of (int, str)
+        Numbers of themes, and texts that may be typical.
+    """
+
+    ands: Integers
+    sets: Integers
+    words: Integers
+    typical: list[tuple[int, str]]
+
+
+def measured_themes(
+    themes: Sequence[Theme],
+    found: ThemeCounts,
+    sizes: tuple[int, int],
+    not_copied: Floats,
+) -> list[tuple[int, Theme]]:
+    """Return themes with counts, shares and evidence of all documents, the most evident first.
+
+    Parameters
+    ----------
+    themes : sequence of Theme
+        Found in a sample.
+    found : ThemeCounts
+        Counted over all documents.
+    sizes : (int, int)
+        The number of known and of novel documents.
+    not_copied : (n_themes, 2) ndarray of float
+        The share of the documents of each theme and side that is no copied text, in the sample.
+        Copies count as documents, but not as evidence.
+
+    Returns
+    -------
+    list of (int, Theme)
+        With the number that each theme had; without those that all documents do not bear out.
+    """
+    measured, first = [], 0
+    for number, theme in enumerate(themes):
+        inside = found.sets[found.sets[:, 0] >> number & 1 == 1]
+        known, novel = (int(inside[inside[:, 1] == side, 2].sum()) for side in (0, 1))
+        rules = [
+            replace(rule, known=int(old), novel=int(new))
+            for rule, (old, new) in zip(theme.rules, found.ands.T[first:].tolist(), strict=False)
+        ]
+        first += len(rules)
+        old, new = np.array([known, novel]) * not_copied[number]
+        evidence = theme_evidence(float(new), float(old + new), sizes[1] / sum(sizes), len(rules))
+        whole = replace(
+            theme,
+            rules=tuple(sorted(rules, key=lambda rule: -rule.novel)),
+            share_known=known / sizes[0],
+            share_novel=novel / sizes[1],
+            evidence=evidence,
+            counted=(known, novel),
+        )
+        if evidence >= MIN_EVIDENCE:
+            measured.append((number, whole))
+    return sorted(measured, key=lambda item: -item[1].evidence)
+
+
+def unexplained(
+    kept: Iterable[int],
+    found: ThemeCounts,
+    documents: Integers,
+    counted: Integers,
+    novelty: Floats,
+    sizes: tuple[int, int],
+) -> float:
+    """Return the share of the novelty that no theme explains, as `unexplained_share` does.
+
+    Parameters
+    ----------
+    kept : iterable of int
+        The numbers of the themes.
+    found : ThemeCounts
+        Counted over all documents.
+    documents, counted : (2, n_words) ndarray
+        The number of documents of each word, and the same without copied text.
+    novelty : ndarray of float
+        The evidence for each word.
+    sizes : (int, int)
+        The number of known and of novel documents.
+    """
+    words = novelty >= MIN_EVIDENCE
+    if not words.any():
+        return float("nan")
+    bits = sum(1 << number for number in kept)
+    _, word, side, number = found.words[found.words[:, 0] & bits > 0].T
+    inside = np.zeros(documents.shape)
+    np.add.at(inside, (side, word), number)
+    inside *= counted / np.maximum(documents, 1)
+    signs = np.array([[-sizes[1] / sizes[0]], [1.0]])
+    explained, total = ((values * signs)[:, words].sum() for values in (inside, counted))
+    return float(np.clip(1 - explained / total, 0.0, 1.0)) if total > 0 else float("nan")
+
+
+def counted_phrases(phrases: Table, found: ThemeCounts) -> Table:
+    """Return phrases with the numbers of all documents, and their precision."""
+    known, novel = found.ands[:, found.ands.shape[1] - len(phrases) :]
+    own = np.where(phrases["side"] == "novel", novel, known)
+    precision = np.full(len(phrases), np.nan)
+    np.divide(own, known + novel, out=precision, where=known + novel > 0)
+    more = {"documents_known": known, "documents_novel": novel, "precision": precision}
+    return Table({name: more.get(name, phrases[name]) for name in phrases.columns})
