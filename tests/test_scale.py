@@ -274,6 +274,20 @@ def test_bad_input_can_be_skipped_and_is_counted(tmp_path):
     assert "could not be read: 4 files, 13 rows, 1 row groups" in source.summary()
 
 
+def test_reasons_have_one_type_even_if_no_document_is_novel(model, texts, tmp_path):
+    detector = newfound.NoveltyDetector.load(model)
+    known = [t for t, novel in zip(texts, detector.predict(texts), strict=True) if novel != "novel"]
+    lines = tmp_path / "all.jsonl"
+    lines.write_text("\n".join(json.dumps({"text": text}) for text in known[:5]), "utf-8")
+    asked = ("detect", "--model", model, "--no-description", "-q", "--incoming", lines)
+    for name, options in (("plain", ()), ("stream", ("--stream",))):
+        done = run(*asked, *options, "-o", tmp_path / f"{name}.parquet")
+        assert done.exit_code == 0, done.stderr
+        reasons = pq.read_table(tmp_path / f"{name}.parquet")["reasons"]
+        assert reasons.to_pylist() == [[]] * 5
+        assert [f.name for f in reasons.type.value_type] == ["word", "contribution", "seen"]
+
+
 def test_the_command_streams_and_writes_the_rows_of_the_other_path(dataset, model, texts, tmp_path):
     lines = tmp_path / "all.jsonl"
     lines.write_text("\n".join(json.dumps({"text": text}) for text in texts), "utf-8")

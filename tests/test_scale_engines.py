@@ -113,7 +113,32 @@ def test_dask_scores_are_those_of_one_machine(client, detector, frame):
         found = scored.compute()
         assert rows_of(found) == expected(detector, frame)
         assert found.index.tolist() == frame.index.tolist()
-        assert dict(scored.dtypes.astype(str)) == dict(found.dtypes.astype(str))
+        kinds, computed = (dict(each.dtypes.astype(str)) for each in (scored, found))
+        assert (kinds.pop("reasons"), computed.pop("reasons")) == (
+            "list<item: struct<word: string, contribution: double, seen: string>>[pyarrow]",
+            "object",
+        )
+        assert kinds == computed
+
+
+@pytest.mark.parametrize("reasons", [True, False])
+def test_dask_writes_scores_to_parquet(client, detector, frame, tmp_path, reasons):
+    import dask.dataframe as dd
+    import pyarrow.parquet as pq
+
+    from newfound.scale import dask as scale
+
+    data = dd.from_pandas(frame, npartitions=3, sort=False)
+    scale.score(data, detector, text="message", reasons=reasons).to_parquet(tmp_path / "scored")
+    table = pq.read_table(tmp_path / "scored")
+    read = pd.read_parquet(tmp_path / "scored")
+    assert read.index.tolist() == frame.index.tolist()
+    if not reasons:
+        assert table.num_rows == len(frame) and "why" not in table.column_names
+        return
+    fields = [field.name for field in table.schema.field("reasons").type.value_type]
+    assert fields == ["word", "contribution", "seen"]
+    assert rows_of(read) == expected(detector, frame)
 
 
 def test_dask_descriptions_are_those_of_one_machine(client, piles, description):

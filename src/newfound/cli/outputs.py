@@ -87,6 +87,18 @@ def _write_rows(rows: _Rows, path: Path, *, force: bool) -> None:
     elif suffix == ".json":
         rows.to_json(path, force=force)
     else:
-        table = import_module("pyarrow").Table.from_pylist(rows.to_records())
+        table = _arrow_table(rows.to_records())
         with replacing(path, force=force) as temporary:
             import_module("pyarrow.parquet").write_table(table, temporary)
+
+
+def _arrow_table(records: list[dict[str, Any]]) -> Any:
+    """Return rows as an Arrow table; the reasons have the type that those of a stream have."""
+    from newfound.scale.arrow import reasons_type
+
+    pa = import_module("pyarrow")
+    table = pa.Table.from_pylist(records)
+    if "reasons" not in table.column_names:
+        return table
+    reasons = pa.array([record["reasons"] for record in records], reasons_type())
+    return table.set_column(table.column_names.index("reasons"), "reasons", reasons)

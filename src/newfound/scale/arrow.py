@@ -8,7 +8,14 @@ from typing import Any
 from newfound.text.readers import DocumentError, column_name, column_names
 from newfound.text.redaction import redact_all
 
-__all__ = ["check_column", "check_text_column", "pyarrow", "redact_batch", "texts_of"]
+__all__ = [
+    "check_column",
+    "check_text_column",
+    "pyarrow",
+    "reasons_type",
+    "redact_batch",
+    "texts_of",
+]
 
 
 def pyarrow(module: str = "") -> Any:
@@ -17,6 +24,17 @@ def pyarrow(module: str = "") -> Any:
         return import_module(f"pyarrow.{module}" if module else "pyarrow")
     except ImportError as error:
         raise ImportError("This needs pyarrow: pip install 'newfound[scale]'") from error
+
+
+def reasons_type() -> Any:
+    """Return the type of the reasons of a document: words, contributions, and where seen.
+
+    Without it, pyarrow before 21 sorts the fields by name, and reasons that are all empty have no
+    type.
+    """
+    pa = pyarrow()
+    word = [("word", pa.string()), ("contribution", pa.float64()), ("seen", pa.string())]
+    return pa.list_(pa.struct(word))
 
 
 def check_text_column(schema: Any, name: str, where: str) -> None:

@@ -6,7 +6,7 @@
     from newfound.scale import dask as scale
 
     scored = scale.score(dd.read_parquet("data/"), "d.nf", text="message")
-    scored.to_parquet("scored/", schema=None)
+    scored.to_parquet("scored/")
     described = scale.describe(dd.read_parquet("data/"), text="message", side="side")
 """
 
@@ -19,7 +19,7 @@ from typing import Any
 
 from newfound.description.describer import NoveltyDescriber
 from newfound.detection.detector import NoveltyDetector
-from newfound.scale.arrow import check_text_column, pyarrow
+from newfound.scale.arrow import check_text_column, pyarrow, reasons_type
 from newfound.scale.describing import SAMPLE, describe_with
 from newfound.scale.engines import FrameEngine, add_up
 from newfound.scale.scoring import Model, load_detector, score_batch, scored_schema
@@ -46,13 +46,21 @@ def score(dataframe: Any, model: Model, *, text: str = "text", reasons: bool = T
     -------
     dask.dataframe.DataFrame
         The same rows, index and partitions, with the columns that `newfound.scale.score_batch`
-        adds. A partition that is lost with its worker is scored again, with the same result.
+        adds. A partition that is lost with its worker is scored again, with the same result. Its
+        ``dtypes`` have the Arrow type of the reasons, which ``to_parquet`` writes; a computed frame
+        has them as objects.
     """
     detector, meta = load_detector(model), dataframe._meta
     check_text_column(pyarrow().Schema.from_pandas(meta), text, "The data frame")
     work = partial(_score_partition, text=text, reasons=reasons)
     sent = _dask().delayed(detector, pure=True)  # one key of the graph, not a copy in each task
-    return dataframe.map_partitions(work, sent, meta=work(meta, detector))
+    scored = work(meta, detector)
+    if reasons:
+        # Dask writes Parquet with this type. The column itself stays one of objects: pandas cannot
+        # read the files in which it has kept an Arrow type of lists.
+        kind = import_module("pandas").ArrowDtype(reasons_type())
+        scored["reasons"] = scored["reasons"].astype(kind)
+    return dataframe.map_partitions(work, sent, meta=scored)
 
 
 def _dask() -> Any:

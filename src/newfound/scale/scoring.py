@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from newfound.detection.detector import NoveltyDetector
-from newfound.scale.arrow import pyarrow, redact_batch, texts_of
+from newfound.scale.arrow import pyarrow, reasons_type, redact_batch, texts_of
 from newfound.scale.workers import map_batches
 from newfound.text.documents import Documents
 from newfound.text.readers import DocumentError
@@ -59,9 +59,8 @@ def scored_schema(schema: Any, detector: NoveltyDetector, *, reasons: bool = Tru
         pa.field("nearest", _class_type(detector)),
     ]
     if reasons:
-        word = [("word", pa.string()), ("contribution", pa.float64()), ("seen", pa.string())]
         fields.append(pa.field("why", pa.string()))
-        fields.append(pa.field("reasons", pa.list_(pa.struct(word))))
+        fields.append(pa.field("reasons", reasons_type()))
     for field in fields:
         if field.name in schema.names:
             raise DocumentError(
