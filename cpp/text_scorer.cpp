@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 namespace newfound {
 
@@ -12,6 +13,33 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 double root(double squares) { return std::sqrt(squares > 0 ? squares : 1.0); }
 
 }  // namespace
+
+std::int64_t RuleTables::weight_of(std::int32_t rule, std::int32_t number) const {
+  const std::int32_t* begin = weight_class + weight_begin[rule];
+  const std::int32_t* end = weight_class + weight_begin[rule + 1];
+  const std::int32_t* found = std::lower_bound(begin, end, number);
+  return found != end && *found == number ? weight[found - weight_class] : 0;
+}
+
+RuleReasons RuleTables::explain(std::span<const std::int32_t> terms, std::int32_t number,
+                                std::size_t most) const {
+  const Conjunctions::Nearly found = rules->nearly(terms);
+  RuleReasons out{{}, {}, 0.0};
+  for (const std::int32_t rule : found.matching) {
+    out.square += squares[rule];
+    if (const std::int64_t own = weight_of(rule, number)) out.matching.push_back({rule, own});
+  }
+  std::ranges::stable_sort(out.matching, [](const auto& a, const auto& b) {
+    return std::abs(a.weight) > std::abs(b.weight);
+  });
+  for (std::size_t i = 0; i < found.lacking.size(); ++i)
+    if (const std::int64_t own = weight_of(found.lacking[i], number); own > 0)
+      out.lacking.push_back({found.lacking[i], own, found.word[i]});
+  std::ranges::stable_sort(out.lacking,
+                           [](const auto& a, const auto& b) { return a.weight > b.weight; });
+  if (out.lacking.size() > most) out.lacking.resize(most);
+  return out;
+}
 
 TextScorer::Workspace::Workspace(const TextScorer& scorer)
     : marks_(scorer.rules_.rules ? scorer.tables_.n_terms : 0) {

@@ -40,11 +40,22 @@ struct ClassTables {
   std::uint32_t n_nearest;  // documents that similarity is averaged over
 };
 
+// Which rules a text matches, and which of a class it nearly matches.
+struct RuleReasons {
+  struct Weighted {
+    std::int32_t rule;
+    std::int64_t weight;
+    std::int32_t word = -1;  // the one that is lacking
+  };
+  std::vector<Weighted> matching, lacking;
+  double square;  // what the matches add to the squared length of the text
+};
+
 // Rules with whole numbers as weights for classes.
 struct RuleTables {
   const Conjunctions* rules;
   const std::int64_t* weight_begin;  // by rule
-  const std::int32_t* weight_class;
+  const std::int32_t* weight_class;  // ascending within a rule
   const std::int64_t* weight;
   const double* squares;     // by rule: what a match adds to the squared length of a text
   const std::int64_t* base;  // by class: what every text adds to the votes
@@ -52,6 +63,13 @@ struct RuleTables {
   double unit;          // what a vote is worth in a text of length 1
   const double* alone;  // by term: what a word that is no rule adds to the squared length
   std::span<const std::int32_t> learned;  // the classes that rules may name
+
+  std::int64_t weight_of(std::int32_t rule, std::int32_t number) const;
+
+  // The rules with a weight for a class that a text matches, the heaviest first, and the `most`
+  // heaviest ones for the class that lack one word.
+  RuleReasons explain(std::span<const std::int32_t> terms, std::int32_t number,
+                      std::size_t most) const;
 };
 
 // Words never seen, by their place: what they weigh for each class, and which share is known.

@@ -545,7 +545,9 @@ class TestLinks:
         address = page.evaluate("location.hash")
         assert page.locator("#card .link").get_attribute("href") == address
         page.keyboard.press("Escape")
-        page.wait_for_function("location.hash === '#words'")  # a closed card tells so a little later
+        page.wait_for_function(
+            "location.hash === '#words'"
+        )  # a closed card tells so a little later
         self.at(page, sample, address)
         assert page.locator("#card-word bdi").inner_text() == word
 

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from newfound.detection.class_rules import ClassRules
 from newfound.rules import weighted
 from newfound.rules.weighted import Conjunctions, Matches, WeightedRules
 
@@ -46,16 +47,6 @@ def test_an_and_matches_the_documents_that_have_all_its_words(most: int) -> None
     )
     assert np.array_equal(np.diff(found.indptr), np.bincount(found.rows, minlength=60))
     assert found.indptr[8] == found.indptr[7]  # the document without words
-
-
-def test_ands_that_lack_one_word_are_told_with_it() -> None:
-    ands, documents = drawn(3, 4)
-    for document in documents[:20]:
-        found, lacking, missing = Conjunctions(ands, N_WORDS).nearly(np.flatnonzero(document))
-        absent = {j: [w for w in words if not document[w]] for j, words in enumerate(ands)}
-        assert found.tolist() == [j for j in absent if not absent[j]]
-        expected = [(j, absent[j][0]) for j in absent if len(absent[j]) == 1 < len(ands[j])]
-        assert list(zip(lacking.tolist(), missing.tolist(), strict=True)) == expected
 
 
 @pytest.fixture
@@ -115,3 +106,39 @@ def test_the_length_grows_with_the_rarity_of_the_rules(
     squares = [(made.rarity[matches.rules[matches.rows == row]] ** 2).sum() for row in range(60)]
     expected = np.sqrt(np.array(squares) + others + 16)
     assert made.lengths(matches, others) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("most", [3, 1000])
+def test_the_rules_of_a_class_that_match_or_lack_a_word(
+    rules: tuple[WeightedRules, Matches], most: int
+) -> None:
+    made, _ = rules
+    ands, documents = drawn(5, 3)
+    native = ClassRules(made, sp.csr_array(made.weights.shape, dtype=np.int64)).native
+    weights, n_lacking = made.weights.toarray(), 0
+    for row, document in enumerate(documents[:20]):
+        number = row % 7
+        columns = np.flatnonzero(document).astype(np.int32)
+        matching, lacking, square = native.explain(columns, number, most)
+        absent = {j: [w for w in words if not document[w]] for j, words in enumerate(ands)}
+        own = weights[:, number].tolist()
+        found = [(j, own[j]) for j in absent if not absent[j] and own[j]]
+        assert matching == sorted(found, key=lambda one: -abs(one[1]))
+        nearly = [
+            (j, own[j], absent[j][0])
+            for j in absent
+            if len(absent[j]) == 1 < len(ands[j]) and own[j] > 0
+        ]
+        assert lacking == sorted(nearly, key=lambda one: -one[1])[:most]
+        assert square == pytest.approx(sum(made.rarity[j] ** 2 for j in absent if not absent[j]))
+        n_lacking = max(n_lacking, len(nearly))
+    assert n_lacking > 3
+
+
+def test_a_word_or_a_class_that_is_not_there_is_refused(
+    rules: tuple[WeightedRules, Matches],
+) -> None:
+    native = ClassRules(rules[0], sp.csr_array(rules[0].weights.shape, dtype=np.int64)).native
+    for columns, number in (([N_WORDS], 0), ([-1], 0), ([0], 7), ([0], -1)):
+        with pytest.raises(ValueError, match=r"out of range|no such class"):
+            native.explain(np.array(columns, np.int32), number, 5)

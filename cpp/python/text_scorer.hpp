@@ -76,22 +76,13 @@ class PyConjunctions {
                           to_numpy(std::move(all), {n_all}));
   }
 
-  nb::tuple nearly(const Array1<std::int32_t>& document) const {
-    check_below(span_of(document), ands_->n_words(), false);
-    Conjunctions::Nearly found = ands_->nearly(span_of(document));
-    const std::size_t n = found.matching.size(), m = found.lacking.size();
-    return nb::make_tuple(to_numpy(std::move(found.matching), {n}),
-                          to_numpy(std::move(found.lacking), {m}),
-                          to_numpy(std::move(found.word), {m}));
-  }
-
   std::shared_ptr<const Conjunctions> ands() const { return ands_; }
 
  private:
   std::shared_ptr<const Conjunctions> ands_;
 };
 
-// The arrays of rules; see RuleTables.
+// Rules and their arrays; see RuleTables.
 struct PyRules {
   std::shared_ptr<const Conjunctions> ands;
   Array1<std::int64_t> weight_begin;
@@ -100,23 +91,41 @@ struct PyRules {
   Array1<double> squares;
   Array1<std::int64_t> base;
   double base_square, unit;
-  Array1<double> alone;
   Array1<std::int32_t> learned;
 
-  RuleTables tables() const {
+  RuleTables tables(const double* alone) const {
     return {ands.get(),     weight_begin.data(), weight_class.data(), weight.data(),
             squares.data(), base.data(),         base_square,         unit,
-            alone.data(),   span_of(learned)};
+            alone,          span_of(learned)};
   }
 
-  void check_fits(std::uint32_t n_terms, std::uint32_t n_classes) const {
-    check(ands->n_words() == n_terms && alone.shape(0) == n_terms &&
-              squares.shape(0) == ands->size() && base.shape(0) == n_classes &&
-              weight_class.shape(0) == weight.shape(0),
+  void check_fits() const {
+    const auto n_classes = static_cast<std::int64_t>(base.shape(0));
+    check(squares.shape(0) == ands->size() && weight_class.shape(0) == weight.shape(0),
           "the arrays of the rules do not fit");
     check_bounds(weight_begin, ands->size(), weight.shape(0));
     check_below(span_of(weight_class), n_classes, false);
     check_below(span_of(learned), n_classes, false);
+    for (std::size_t j = 0; j < ands->size(); ++j)
+      check(std::is_sorted(weight_class.data() + weight_begin.data()[j],
+                           weight_class.data() + weight_begin.data()[j + 1]),
+            "the classes of a rule must ascend");
+  }
+
+  // The rules that a document matches, with their weights for a class, heaviest first; the `most`
+  // heaviest rules for the class that lack one word, with weights and these words; and what the
+  // matches add to the squared length of the document.
+  nb::tuple explain(const Array1<std::int32_t>& document, std::int32_t number,
+                    std::size_t most) const {
+    check_below(span_of(document), ands->n_words(), false);
+    check(number >= 0 && static_cast<std::size_t>(number) < base.shape(0),
+          "there is no such class");
+    const RuleReasons found = tables(nullptr).explain(span_of(document), number, most);
+    nb::list matching, lacking;
+    for (const auto& rule : found.matching) matching.append(nb::make_tuple(rule.rule, rule.weight));
+    for (const auto& rule : found.lacking)
+      lacking.append(nb::make_tuple(rule.rule, rule.weight, rule.word));
+    return nb::make_tuple(matching, lacking, found.square);
   }
 };
 
@@ -179,8 +188,11 @@ using UnseenSquares = std::optional<Array1<double>>;
 
 class PyTextScorer {
  public:
-  PyTextScorer(PyClasses classes, std::optional<PyRules> rules)
-      : classes_(std::move(classes)), rules_(std::move(rules)), scorer_(made()) {}
+  PyTextScorer(PyClasses classes, std::optional<PyRules> rules, std::optional<Array1<double>> alone)
+      : classes_(std::move(classes)),
+        rules_(std::move(rules)),
+        alone_(std::move(alone)),
+        scorer_(made()) {}
 
   nb::tuple parts(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& terms,
                   const Array1<std::int64_t>& unseen_indptr, const Array1<std::int32_t>& unseen,
@@ -304,8 +316,11 @@ class PyTextScorer {
     classes_.check_fits();
     const ClassTables tables = classes_.tables();
     if (!rules_) return {tables, nullptr};
-    rules_->check_fits(tables.n_terms, tables.n_classes);
-    const RuleTables rules = rules_->tables();
+    check(alone_ && alone_->shape(0) == tables.n_terms &&
+              rules_->ands->n_words() == tables.n_terms &&
+              rules_->base.shape(0) == tables.n_classes,
+          "the arrays of the rules do not fit");
+    const RuleTables rules = rules_->tables(alone_->data());
     return {tables, &rules};
   }
 
@@ -334,6 +349,7 @@ class PyTextScorer {
 
   PyClasses classes_;
   std::optional<PyRules> rules_;
+  std::optional<Array1<double>> alone_;
   TextScorer scorer_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<TextScorer::Workspace>> free_;
@@ -343,21 +359,22 @@ inline void bind_text_scorer(nb::module_& m) {
   nb::class_<PyConjunctions>(m, "Conjunctions")
       .def(nb::init<const Array1<std::int64_t>&, const Array1<std::int32_t>&, std::uint32_t>(),
            nb::arg("begin"), nb::arg("words"), nb::arg("n_words"))
-      .def("matching", &PyConjunctions::matching, nb::arg("indptr"), nb::arg("indices"))
-      .def("nearly", &PyConjunctions::nearly, nb::arg("document"));
+      .def("matching", &PyConjunctions::matching, nb::arg("indptr"), nb::arg("indices"));
   nb::class_<PyRules>(m, "Rules")
       .def(
           "__init__",
           [](PyRules* self, const PyConjunctions& ands, Array1<std::int64_t> weight_begin,
              Array1<std::int32_t> weight_class, Array1<std::int64_t> weight, Array1<double> squares,
-             Array1<std::int64_t> base, double base_square, double unit, Array1<double> alone,
+             Array1<std::int64_t> base, double base_square, double unit,
              Array1<std::int32_t> learned) {
             new (self) PyRules{ands.ands(), weight_begin, weight_class, weight, squares,
-                               base,        base_square,  unit,         alone,  learned};
+                               base,        base_square,  unit,         learned};
+            self->check_fits();
           },
           nb::arg("ands"), nb::arg("weight_begin"), nb::arg("weight_class"), nb::arg("weight"),
           nb::arg("squares"), nb::arg("base"), nb::arg("base_square"), nb::arg("unit"),
-          nb::arg("alone"), nb::arg("learned"));
+          nb::arg("learned"))
+      .def("explain", &PyRules::explain, nb::arg("document"), nb::arg("number"), nb::arg("most"));
   nb::class_<PyTextScorer>(m, "TextScorer")
       .def(
           "__init__",
@@ -366,18 +383,19 @@ inline void bind_text_scorer(nb::module_& m) {
              Array1<std::int64_t> sizes, double unseen_rarity, double unseen_surprise, double prior,
              double elsewhere, Array1<std::int64_t> class_begin, Array1<std::int32_t> classes,
              Array1<std::int64_t> document_begin, Array1<std::int32_t> places, Array1<float> values,
-             std::uint32_t n_nearest, const PyRules* rules) {
+             std::uint32_t n_nearest, const PyRules* rules, std::optional<Array1<double>> alone) {
             new (self) PyTextScorer(
                 PyClasses{rarity, is_pair, rate, counts, weights, intercepts, sizes, unseen_rarity,
                           unseen_surprise, prior, elsewhere, class_begin, classes, document_begin,
                           places, values, n_nearest},
-                rules ? std::optional<PyRules>(*rules) : std::nullopt);
+                rules ? std::optional<PyRules>(*rules) : std::nullopt, std::move(alone));
           },
           nb::arg("rarity"), nb::arg("is_pair"), nb::arg("rate"), nb::arg("counts"),
           nb::arg("weights"), nb::arg("intercepts"), nb::arg("sizes"), nb::arg("unseen_rarity"),
           nb::arg("unseen_surprise"), nb::arg("prior"), nb::arg("elsewhere"),
           nb::arg("class_begin"), nb::arg("classes"), nb::arg("document_begin"), nb::arg("places"),
-          nb::arg("values"), nb::arg("n_nearest"), nb::arg("rules").none() = nb::none())
+          nb::arg("values"), nb::arg("n_nearest"), nb::arg("rules").none() = nb::none(),
+          nb::arg("alone").none() = nb::none())
       .def("parts", &PyTextScorer::parts, nb::arg("indptr"), nb::arg("terms"),
            nb::arg("unseen_indptr"), nb::arg("unseen"), nb::arg("unseen_pairs"), nb::arg("n_pairs"),
            nb::arg("weights").none(), nb::arg("squares").none(), nb::arg("by_rules"))

@@ -61,9 +61,6 @@ class Conjunctions:
     def matching(
         self, indptr: NDArray[np.int64], indices: NDArray[np.int32]
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
-    def nearly(
-        self, document: NDArray[np.int32]
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]: ...
 
 class Rules:
     def __init__(
@@ -76,9 +73,11 @@ class Rules:
         base: NDArray[np.int64],
         base_square: float,
         unit: float,
-        alone: NDArray[np.float64],
         learned: NDArray[np.int32],
     ) -> None: ...
+    def explain(
+        self, document: NDArray[np.int32], number: int, most: int
+    ) -> tuple[list[tuple[int, int]], list[tuple[int, int, int]], float]: ...
 
 class TextScorer:
     def __init__(
@@ -101,6 +100,7 @@ class TextScorer:
         values: NDArray[np.float32],
         n_nearest: int,
         rules: Rules | None = None,
+        alone: NDArray[np.float64] | None = None,
     ) -> None: ...
     def parts(
         self,

@@ -67,16 +67,12 @@ class ClassRules:
         votes = self.rules.scores(matches)[0, self._present]
         return int(self._present[votes.argmax()])
 
-    def native(self, alone: NDArray[np.float64]) -> _core.Rules:
-        """Return the rules in the core.
-
-        Parameters
-        ----------
-        alone : (n_terms,) array of float
-            The squared rarity of each word that is no rule, 0 for the others.
-        """
+    @cached_property
+    def native(self) -> _core.Rules:
+        """The rules, in the core."""
         rules = self.rules
-        weights = sp.csr_array(rules.weights)
+        weights = sp.csr_array(rules.weights, copy=True)
+        weights.sort_indices()
         return _core.Rules(
             rules.conjunctions.native,
             weights.indptr.astype(np.int64),
@@ -86,7 +82,6 @@ class ClassRules:
             np.ascontiguousarray(rules.base, np.int64),
             float(rules.base_rarity**2),
             float(rules.unit),
-            np.ascontiguousarray(alone, np.float64),
             self._present.astype(np.int32),
         )
 
@@ -134,42 +129,23 @@ class ClassRules:
             The rules for the class that would match with one more word, and the word: the 50
             heaviest.
         """
-        rules = self.rules
-        matching, lacking, words = rules.conjunctions.nearly(columns)
-        squares = float((rules.rarity[matching] ** 2).sum()) + others + rules.base_rarity**2
-        each = rules.unit / math.sqrt(squares)
-        weights = rules.of_class(matching, number)
-        order = np.argsort(-np.abs(weights), kind="stable")
-        order = order[weights[order] != 0]
-        found = self._named(matching[order], weights[order], number, name, terms)
-        weights = rules.of_class(lacking, number)
-        order = np.argsort(-weights, kind="stable")[:_NEARLY]
-        order = order[weights[order] > 0]
-        nearly = self._named(lacking[order], weights[order], number, name, terms)
-        missing = [terms[word] for word in words[order].tolist()]
-        strengths = [(rule, rule.polarity * rule.count * each) for rule in found]
-        return strengths, list(zip(nearly, missing, strict=True))
-
-    def _named(
-        self,
-        rules: NDArray[Any],
-        weights: NDArray[np.int64],
-        number: int,
-        name: Any,
-        terms: Sequence[str],
-    ) -> list[Rule]:
-        """Return rules in words."""
+        matching, lacking, square = self.native.explain(
+            np.ascontiguousarray(columns, np.int32), number, _NEARLY
+        )
         made, of_terms = self._made
         if of_terms is not terms or len(made) > _MAX_MADE:
             made = {}
             self._made = made, terms
-        found = []
-        for j, weight in zip(rules.tolist(), weights.tolist(), strict=True):
+
+        def named(j: int, weight: int) -> Rule:
             rule = made.get((j, number))
             if rule is None:
                 rule = made[j, number] = self._rule(j, weight, number, name, terms)
-            found.append(rule)
-        return found
+            return rule
+
+        each = self.rules.unit / math.sqrt(square + others + self.rules.base_rarity**2)
+        found = [(named(j, weight), weight * each) for j, weight in matching]
+        return found, [(named(j, weight), terms[word]) for j, weight, word in lacking]
 
     def _rule(self, j: int, weight: int, number: int, name: Any, terms: Sequence[str]) -> Rule:
         """Return rule j with its weight for a class."""
@@ -184,8 +160,9 @@ class ClassRules:
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave the rules that were made behind."""
-        return {**self.__dict__, "_made": ({}, ())}
+        """Leave the rules that were made, and the core's part, behind."""
+        kept = {name: value for name, value in self.__dict__.items() if name != "native"}
+        return {**kept, "_made": ({}, ())}
 
 
 def new_classifier(parameters: Mapping[str, Any], seed: int) -> RuleClassifier:

@@ -301,7 +301,8 @@ class Scorer:
             places=near.places,
             values=near.values,
             n_nearest=NEAREST,
-            rules=None if self.rules is None else self.rules.native(self._squares),
+            rules=None if self.rules is None else self.rules.native,
+            alone=None if self.rules is None else self._squares,
         )
 
     def _parts(

@@ -99,22 +99,6 @@ class Conjunctions:
     def __len__(self) -> int:
         return len(self.words)
 
-    def nearly(self, columns: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """Return the ANDs that one document matches, those that lack a word, and this word.
-
-        Parameters
-        ----------
-        columns : ndarray of int
-            The words of the document.
-
-        Examples
-        --------
-        >>> ands = Conjunctions([(0,), (0, 2), (1,), (0, 1, 2)], 3)
-        >>> [found.tolist() for found in ands.nearly(np.array([0]))]
-        [[0], [1], [2]]
-        """
-        return self.native.nearly(np.ascontiguousarray(columns, np.int32))
-
     def matches(self, documents: Any) -> sp.csr_array:
         """Return which ANDs match which documents, as a matrix."""
         found = self.matching(documents.indptr, documents.indices)
@@ -184,14 +168,6 @@ class WeightedRules:
         scores: NDArray[np.int64] = found.astype(np.int64)
         scores += self.base
         return scores
-
-    def of_class(self, rules: NDArray[np.int64], number: int) -> NDArray[np.int64]:
-        """Return the weights of some rules for a class."""
-        if self._table is not None:
-            weights: NDArray[np.int64] = self._table[rules, number].astype(np.int64)
-            return weights
-        found: NDArray[np.int64] = self.weights[rules, [number] * len(rules)]
-        return found
 
     @cached_property
     def _table(self) -> NDArray[np.float32] | None:

@@ -21,8 +21,45 @@ from newfound.serve.settings import Settings
 __all__ = ["Server", "bind", "make_config", "serve"]
 
 _CONNECTIONS = 512
+_LARGE, _PIECES = 1 << 16, 16  # bytes and pieces that are sent at once
 _IDLE = 30  # seconds before an idle connection is closed
 _END = 5  # seconds for open requests when the service is stopped
+
+
+class _Together:
+    """A transport that sends headers and body of an answer together: one packet instead of two.
+
+    Parameters
+    ----------
+    transport : asyncio.Transport
+        Sends what is written until the event loop goes on, or from some size on at once.
+    loop : asyncio.AbstractEventLoop
+        The event loop.
+    """
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport, self._loop = transport, loop
+        self._written: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        if not self._written:
+            self._loop.call_soon(self._flush)
+        self._written.append(data)
+        if len(data) > _LARGE or len(self._written) > _PIECES:
+            self._flush()
+
+    def close(self) -> None:
+        self._flush()
+        self._transport.close()
+
+    def _flush(self) -> None:
+        if self._written:
+            written, self._written = self._written, []
+            if not self._transport.is_closing():
+                self._transport.write(b"".join(written))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
 
 
 class _Protocol(HttpToolsProtocol):
@@ -32,7 +69,7 @@ class _Protocol(HttpToolsProtocol):
     _late: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
+        super().connection_made(_Together(transport, self.loop))  # type: ignore[arg-type]
         self._wait()
 
     def on_message_begin(self) -> None:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
+
+from pydantic_core import PydanticSerializationError, to_json
 
 from newfound.description.describer import NoveltyDescriber
 from newfound.description.explanation import Explanation
@@ -24,11 +25,9 @@ from newfound.detection.verdict import Verdict
 from newfound.models import Model
 from newfound.serve.problems import Problem
 from newfound.table import jsonable
-from newfound.text.documents import Documents
 
 __all__ = ["Explainer", "explain_texts", "is_short", "score_texts", "warm_up"]
 
-_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 _TOGETHER = 16  # texts
 _CHARACTERS = 20_000  # of the texts that are explained together
 _SHORT = 2_000  # characters of all texts that are scored or explained in the event loop
@@ -87,18 +86,18 @@ def explain_texts(model: Model, texts: Sequence[str], top: Sequence[int]) -> lis
         The most rules of each.
     """
     if isinstance(model, NoveltyDetector) and len(texts) > 1:
-        documents = Documents(tuple(texts), tuple(map(str, range(len(texts)))))
-        with warnings.catch_warnings():
-            # It is about many texts together, and would be said of a few.
-            warnings.filterwarnings("ignore", ".*are in no known document")
-            detection = model.detect(documents, describe=False, group=False)
-        found: Iterator[Explanation | Verdict] = map(detection.explain, range(len(texts)))
+        found: Iterator[Explanation | Verdict] = model.explain_texts(texts)
     else:
         found = map(model.explain, texts)
-    return [
-        _JSON.encode(one.to_dict(max_rules=most)).encode("utf-8", "replace")
-        for one, most in zip(found, top, strict=True)
-    ]
+    return [_json(one.to_dict(max_rules=most)) for one, most in zip(found, top, strict=True)]
+
+
+def _json(data: dict[str, Any]) -> bytes:
+    """Return plain data as JSON."""
+    try:
+        return to_json(data, inf_nan_mode="null")
+    except PydanticSerializationError:  # half of a character, as JSON can send it
+        return json.dumps(data, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
 
 
 @dataclass
