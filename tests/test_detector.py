@@ -123,6 +123,13 @@ def test_without_the_words_of_the_counterfactual_the_text_is_known(detector, sam
     assert detector.explain(known).counterfactual == ()
 
 
+def test_texts_are_explained_together_as_one_by_one(sample, detector):
+    texts = [*sample[0][:20], *sample[2][:20], "", "don't say 'hotel'"]
+    together = [verdict.to_dict() for verdict in detector.explain_texts(texts)]
+    assert together == [detector.explain(text).to_dict() for text in texts]
+    assert {verdict["verdict"] for verdict in together} == {"known", "novel", "unclear"}
+
+
 def test_an_explanation_tells_unseen_words_new_pairs_and_rules(detector):
     verdict = detector.explain("transfer my zyxwvut account to bill the checking routing")
     assert verdict.unseen == ("zyxwvut",)
