@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "bits.hpp"
+#include "compiler.hpp"
 #include "documents.hpp"
 #include "kernels.hpp"
 #include "machine.hpp"

@@ -6,9 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-#if defined(__x86_64__) || defined(__i386__)
-#include <immintrin.h>
-#endif
+#include "compiler.hpp"
 
 namespace newfound {
 
@@ -30,7 +28,7 @@ class Barrier {
     }
     std::uint32_t now = round;
     for (int spin = 0; spin < kSpins && now == round; ++spin) {
-      pause();
+      pause_spinning();
       now = round_.load(std::memory_order_acquire);
     }
     while (now == round) {
@@ -53,13 +51,6 @@ class Barrier {
   static std::uint32_t check(std::uint32_t round) {
     if (round & kAbandoned) throw Abandoned{};
     return round;
-  }
-  static void pause() {
-#if defined(__x86_64__) || defined(__i386__)
-    _mm_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
   }
 
   const std::uint32_t n_;

@@ -14,7 +14,7 @@
 #include <memory>
 #include <vector>
 
-#include "bits.hpp"
+#include "compiler.hpp"
 #include "decrement_law.hpp"
 #include "kernels.hpp"
 #include "machine.hpp"

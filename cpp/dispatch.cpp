@@ -1,6 +1,9 @@
 // Finds out at run time which kernels this processor runs.
+#include "dispatch.hpp"
+
 #include <cstring>
 
+#include "compiler.hpp"
 #include "kernels.hpp"
 
 namespace newfound {
@@ -8,7 +11,7 @@ namespace newfound {
 namespace plain {
 const Kernels& table();
 }
-#ifdef NEWFOUND_X86
+#ifdef NEWFOUND_AVX_KERNELS
 namespace avx2 {
 const Kernels& table();
 }
@@ -16,7 +19,7 @@ namespace avx512 {
 const Kernels& table();
 }
 #endif
-#ifdef NEWFOUND_ARM64
+#ifdef NEWFOUND_NEON_KERNELS
 namespace neon {
 const Kernels& table();
 }
@@ -26,15 +29,14 @@ const Kernels* const* available_kernels() {
   static const Kernels* list[4] = {};
   static const bool filled = [] {
     int n = 0;
-#ifdef NEWFOUND_X86
-    __builtin_cpu_init();
-    const bool bits = __builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt");
-    if (bits && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-      list[n++] = &avx512::table();
-    if (bits && __builtin_cpu_supports("avx2")) list[n++] = &avx2::table();
+#ifdef NEWFOUND_AVX_KERNELS
+    const std::uint32_t known = cpuid(1).ecx;
+    const X86Features found =
+        x86_features(known, cpuid(7).ebx, known & kSavesRegisters ? saved_registers() : 0);
+    if (found.avx512) list[n++] = &avx512::table();
+    if (found.avx2) list[n++] = &avx2::table();
 #endif
-#ifdef NEWFOUND_ARM64
+#ifdef NEWFOUND_NEON_KERNELS
     list[n++] = &neon::table();  // every 64-bit Arm processor has it
 #endif
     list[n] = &plain::table();

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "bits.hpp"
+#include "compiler.hpp"
 #include "layout.hpp"
 
 namespace newfound {
@@ -23,15 +23,19 @@ class Documents {
 
   std::int64_t size() const { return static_cast<std::int64_t>(begin_.size()) - 1; }
   // The words of a document, ascending (the most frequent ones first).
-  const std::uint32_t* begin(std::int64_t doc) const { return words_.data() + begin_[doc]; }
-  const std::uint32_t* end(std::int64_t doc) const { return words_.data() + begin_[doc + 1]; }
+  const std::uint32_t* begin(std::int64_t doc) const {
+    return words_.data() + begin_[static_cast<std::size_t>(doc)];
+  }
+  const std::uint32_t* end(std::int64_t doc) const {
+    return words_.data() + begin_[static_cast<std::size_t>(doc) + 1];
+  }
 
   // The blocks of 64 words in which the document has any, ascending, with those it has.
   const WordBlock* blocks_begin(std::int64_t doc) const {
-    return blocks_.data() + block_begin_[doc];
+    return blocks_.data() + block_begin_[static_cast<std::size_t>(doc)];
   }
   const WordBlock* blocks_end(std::int64_t doc) const {
-    return blocks_.data() + block_begin_[doc + 1];
+    return blocks_.data() + block_begin_[static_cast<std::size_t>(doc) + 1];
   }
 
   // A bit for each block: whether the document has any of its words.

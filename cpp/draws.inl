@@ -31,7 +31,7 @@ std::uint8_t draw_last(const BinomialTable& table, double u) {
 // of a pair had left over the same lane (`collision`), the second and third byte are still to be
 // used, by each line its own.
 template <int n>
-[[gnu::noinline]] void draw_leftover(Lanes (&d)[n], const BinomialTable* const (&table)[n],
+NEWFOUND_NOINLINE void draw_leftover(Lanes (&d)[n], const BinomialTable* const (&table)[n],
                                      bool collision, const Stream& stream,
                                      const std::uint32_t (&index)[n]) {
   for (int i = 0; i < n; ++i) {
@@ -57,15 +57,13 @@ template <int n>
 // both lines left over the same lane: so no byte serves two lanes, and the first bytes alone decide
 // who uses which. `low`: many automata are expected at 0, where no draw matters.
 template <int n, bool low>
-[[gnu::always_inline]] inline void decrement_batch(Lanes (&x)[n],
-                                                   const BinomialTable* const (&table)[n],
-                                                   bool same, const Stream& stream,
-                                                   const std::uint32_t (&index)[n]) {
+NEWFOUND_INLINE inline void decrement_batch(Lanes (&x)[n], const BinomialTable* const (&table)[n],
+                                            bool same, const Stream& stream,
+                                            const std::uint32_t (&index)[n]) {
   static_assert(ByteLaw::kLeftover == kInclude);  // so that included() finds the lanes left over
   Lanes d[n];
   Mask open[n], twice = Mask::of(0), any = Mask::of(0);
-#pragma GCC unroll 4
-  for (int i = 0; i < n; ++i) {
+  NEWFOUND_UNROLL for (int i = 0; i < n; ++i) {
     d[i] = stream.at(index[i]).look_up(table[i]->byte[0]);
     if (low) d[i].keep(x[i].positive());
     open[i] = d[i].included();
@@ -76,8 +74,7 @@ template <int n, bool low>
     any = Mask::of(0);
     Bytes u;
     Lanes next;
-#pragma GCC unroll 4
-    for (int i = 0; i < n; ++i) {
+    NEWFOUND_UNROLL for (int i = 0; i < n; ++i) {
       if (!(i & 1)) u = stream.at(index[i] + byte);
       if (!(i & 1) || !same) next = u.look_up(table[i]->byte[byte]);
       d[i].replace(open[i], next);
@@ -99,8 +96,7 @@ template <int n, bool low>
     draw_leftover<n>(draws, from, collision, stream, at);
     for (int i = 0; i < n; ++i) d[i] = draws[i];
   }
-#pragma GCC unroll 4
-  for (int i = 0; i < n; ++i) x[i].lower_by(d[i]);
+  NEWFOUND_UNROLL for (int i = 0; i < n; ++i) x[i].lower_by(d[i]);
 }
 
 // Lowers every lane by Binomial(trials, 1/s), clamped at 0.

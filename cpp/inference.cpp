@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "bits.hpp"
+#include "compiler.hpp"
 #include "threads.hpp"
 
 namespace newfound {

@@ -62,7 +62,7 @@ struct Event {
   // Settles a line, then raises `up`. Type Ia raises with probability 1 - 1/s: that is raising for
   // certain, and a trial of 1/s, which may stay pending like any other. Not so where an automaton
   // is in the highest state and cannot be raised first, or where boosted lanes get no trial.
-  [[gnu::noinline]] Mask visit(bool side, std::uint8_t* states, std::uint16_t& seen,
+  NEWFOUND_NOINLINE Mask visit(bool side, std::uint8_t* states, std::uint16_t& seen,
                                std::uint32_t index, std::uint64_t up) const {
     Lanes x = Lanes::load(states);
     decrement(x, static_cast<std::uint32_t>(now[side] - seen), law, stream, index);
@@ -92,12 +92,11 @@ struct Event {
 
   // Returns whether any lane is included afterwards.
   template <bool side>
-  [[gnu::always_inline]] bool visit_batch(const Batch& batch, BatchTables& tables) const {
+  NEWFOUND_INLINE bool visit_batch(const Batch& batch, BatchTables& tables) const {
     constexpr int n = kBatch;
     Lanes x[n], all;
     std::uint16_t seen[n];
-#pragma GCC unroll 4
-    for (int i = 0; i < n; ++i) {
+    NEWFOUND_UNROLL for (int i = 0; i < n; ++i) {
       x[i] = Lanes::load(batch.states[i]);
       if (i == 0) all = x[0];
       all.unite(x[i]);
@@ -122,8 +121,7 @@ struct Event {
           x[i] = decrement_further(x[i], static_cast<std::uint32_t>(now[side] - seen[i]),
                                    batch.index[i]);
     }
-#pragma GCC unroll 4
-    for (int i = 0; i < n; ++i) {
+    NEWFOUND_UNROLL for (int i = 0; i < n; ++i) {
       x[i].raise(Mask::of(batch.up[i]));
       x[i].store(batch.states[i]);
       *batch.seen[i] = now[side];
@@ -133,7 +131,7 @@ struct Event {
     return all.included().any();
   }
   // The trials beyond the first max_step.
-  [[gnu::noinline]] Lanes decrement_further(Lanes x, std::uint32_t trials,
+  NEWFOUND_NOINLINE Lanes decrement_further(Lanes x, std::uint32_t trials,
                                             std::uint32_t index) const {
     index += BinomialTable::kBytes;
     if (trials > law.max_step) decrement(x, trials - law.max_step, law, stream, index);
@@ -153,8 +151,7 @@ struct Event {
     for (std::uint32_t b = 0; b < in_batches; b += n, states += 2 * kLine * n, seen += n) {
       Batch batch;
       const bool more = b + kAhead + n <= n_blocks;
-#pragma GCC unroll 4
-      for (std::uint32_t i = 0; i < n; ++i) {
+      NEWFOUND_UNROLL for (std::uint32_t i = 0; i < n; ++i) {
         // The hardware's prefetcher stops at every page; this one does not.
         if (more) prefetch(states + (i + kAhead) * 2 * kLine);
         batch.states[i] = states + i * 2 * kLine;
@@ -179,8 +176,7 @@ struct Event {
     BatchTables tables;
     for (; end - begin >= n; begin += n) {
       Batch batch;
-#pragma GCC unroll 4
-      for (std::uint32_t i = 0; i < n; ++i) {
+      NEWFOUND_UNROLL for (std::uint32_t i = 0; i < n; ++i) {
         batch.states[i] = event.line(side, begin[i].index);
         batch.seen[i] = event.row.seen[side] + begin[i].index;
         batch.index[i] = index_of(side, begin[i].index);
@@ -230,10 +226,8 @@ std::size_t select_ib(std::uint32_t* ib, const std::uint32_t* due, const std::ui
   for (std::uint32_t j = begin; j < end; j += 16) {
     const std::uint32_t n = end - j < 16 ? end - j : 16;
     std::uint32_t reached = 0;
-    selected +=
-        __builtin_popcount(select_ib16(ib + j, due + j, matched + j, j, n, limit, key, &reached));
-    for (; reached; reached &= reached - 1)
-      out[written++] = j + static_cast<std::uint32_t>(__builtin_ctz(reached));
+    selected += count_bits(select_ib16(ib + j, due + j, matched + j, j, n, limit, key, &reached));
+    for (; reached; reached &= reached - 1) out[written++] = j + lowest_bit(reached);
   }
   *events += selected;
   return written;

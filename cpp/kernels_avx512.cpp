@@ -1,4 +1,4 @@
-#include "bits.hpp"
+#include "compiler.hpp"
 #include "kernels.hpp"
 #include "lanes_avx512.hpp"
 

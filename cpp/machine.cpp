@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 #include <numeric>
 
-#include "bits.hpp"
+#include "compiler.hpp"
 #include "threads.hpp"
 
 #ifdef __linux__
@@ -18,13 +17,11 @@ Machine::Machine(const Parameters& parameters, const Execution& execution)
     : p_(parameters), execution_(execution), n_blocks_((parameters.n_features + 63) / 64) {
   const std::size_t alignment = std::size_t{1} << 21;
   const std::size_t size = (n_bytes() + alignment - 1) / alignment * alignment;
-  void* memory = std::aligned_alloc(n_bytes() >= alignment ? alignment : 64,
-                                    n_bytes() >= alignment ? size : n_bytes());
-  if (!memory) throw std::bad_alloc();
+  const bool large = n_bytes() >= alignment;
+  states_ = allocate(large ? size : n_bytes(), large ? alignment : 64);
 #ifdef __linux__
-  if (n_bytes() >= alignment) madvise(memory, size, MADV_HUGEPAGE);
+  if (large) madvise(states_.get(), size, MADV_HUGEPAGE);
 #endif
-  states_.reset(static_cast<std::uint8_t*>(memory));
   draws_.assign(total_clauses(), 0);
   weights_.assign(total_clauses(), 1);
   position_.resize(p_.n_features);

@@ -3,8 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -115,8 +115,14 @@ class Machine {
 
  private:
   struct Free {
-    void operator()(std::uint8_t* p) const { std::free(p); }
+    std::align_val_t alignment;
+    void operator()(std::uint8_t* p) const { ::operator delete(p, alignment); }
   };
+  using States = std::unique_ptr<std::uint8_t[], Free>;
+  static States allocate(std::size_t size, std::size_t alignment) {
+    const auto aligned = static_cast<std::align_val_t>(alignment);
+    return {static_cast<std::uint8_t*>(::operator new(size, aligned)), Free{aligned}};
+  }
   std::size_t n_bytes() const {
     return static_cast<std::size_t>(total_clauses()) * n_lines() * kLine;
   }
@@ -124,7 +130,7 @@ class Machine {
   Parameters p_;
   Execution execution_;
   std::uint32_t n_blocks_;
-  std::unique_ptr<std::uint8_t[], Free> states_;
+  States states_{nullptr, Free{}};
   std::vector<std::uint64_t> draws_;
   std::vector<std::uint32_t> weights_;
   std::vector<std::uint32_t> position_;

@@ -11,6 +11,7 @@
 
 #include "barrier.hpp"
 #include "clause_store.hpp"
+#include "compiler.hpp"
 #include "random.hpp"
 #include "worker.hpp"
 
@@ -136,7 +137,7 @@ class Training {
     std::iota(order_.begin(), order_.end(), 0U);
     for (std::uint64_t i = order_.size(); i > 1; --i) {
       const std::uint64_t r = mix64(epoch_key_, i);
-      const auto j = static_cast<std::uint64_t>((static_cast<unsigned __int128>(r) * i) >> 64);
+      const auto j = multiply_high(r, i);
       std::swap(order_[i - 1], order_[j]);
     }
     started_ = Clock::now();

@@ -253,9 +253,6 @@ void check_failures(const Corpus& corpus) {
 }  // namespace
 
 int main() {
-#if defined(__aarch64__) || defined(_M_ARM64)
-  require(find_kernels("neon"), "lanes of this processor");
-#endif
   const Corpus two = make_corpus(60, 300, 2), three = make_corpus(45, 130, 3);
   check_fits({2, 300, 60, 10, 25.0, false, 0, 1}, two, 8, "two classes", 0xF17F5DD8DBD39063ULL);
   check_fits({2, 300, 20, 10, 1.5, false, 0, 2}, two, 8, "small s", 0x370DC185D658D0D8ULL);
