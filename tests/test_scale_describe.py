@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import signal
 import subprocess
 import sys
@@ -30,6 +31,7 @@ from newfound.description.novelty import (
 )
 from newfound.description.theme_choice import theme_evidence
 from newfound.description.themes import unexplained_share
+from newfound.machine.committee import new_machines, train
 from newfound.machine.matcher import ClauseMatcher
 from newfound.report.collect import collect
 from newfound.report.limits import Limits
@@ -40,6 +42,7 @@ from newfound.scale.engines import Batches
 from newfound.scale.sampling import draw_sample
 from newfound.scale.tally import place_of
 from newfound.scale.themes import ThemeCounts, measured_themes
+from newfound.scale.training import train_as_tasks
 from newfound.text.lemmas import Capitals
 from newfound.text.vectorizer import TextVectorizer
 
@@ -92,6 +95,24 @@ def test_a_sample_of_all_documents_gives_what_memory_gives(table):
     whole = newfound.NoveltyDescriber(**QUICK).fit([r[1] for r in rows], [int(r[2]) for r in rows])
     for size in (1000, 37):
         same(describe(table.to_batches(max_chunksize=size), **QUICK), whole)
+
+
+@pytest.mark.parametrize("most", [None, 50])
+def test_machines_that_learn_as_tasks_are_those_of_one_process(table, most):
+    texts, novel = with_text(table)
+    matrix = TextVectorizer(min_df=2).fit_transform(texts)
+    parameters = newfound.NoveltyDescriber(**QUICK).resolve_parameters()
+
+    def run(work: Any, items: Any) -> list[Any]:
+        done = [pickle.dumps(work(pickle.loads(pickle.dumps(item)))) for item in reversed(items)]
+        return list(map(pickle.loads, reversed(done)))
+
+    here, elsewhere = (new_machines(parameters, 1) for _ in range(2))
+    rows = train(here, matrix, novel, 3, most=most)
+    others = train_as_tasks(run, elsewhere, matrix, novel, 3, n_jobs=2, callback=None, most=most)
+    assert all(map(np.array_equal, rows, others)) and len(rows) == 3
+    for one, other in zip(here, elsewhere, strict=True):
+        assert np.array_equal(one.states_, other.states_) and one.states_.any()
 
 
 @pytest.mark.parametrize("size", [1000, 61])

@@ -141,7 +141,17 @@ def test_dask_writes_scores_to_parquet(client, detector, frame, tmp_path, reason
     assert rows_of(read) == expected(detector, frame)
 
 
-def test_dask_descriptions_are_those_of_one_machine(client, piles, description):
+@pytest.fixture
+def idle_driver(description, monkeypatch):
+    """Let no machine learn in this process: each is a task of the engine."""
+
+    def fit(*_: Any, **__: Any) -> None:
+        raise AssertionError("a machine learns on the driver")
+
+    monkeypatch.setattr(newfound.TsetlinMachineClassifier, "fit", fit)
+
+
+def test_dask_descriptions_are_those_of_one_machine(client, piles, description, idle_driver):
     import dask.dataframe as dd
 
     from newfound.scale import dask as scale
@@ -150,6 +160,26 @@ def test_dask_descriptions_are_those_of_one_machine(client, piles, description):
         data = dd.from_pandas(piles, npartitions=n)
         found = scale.describe(data, text="message", side="pile", sample=60, **QUICK)
         assert parts_of(found) == description
+
+
+@pytest.mark.exhaustive
+def test_the_number_of_dask_workers_does_not_matter(client, piles, description, idle_driver):
+    import dask.dataframe as dd
+
+    from newfound.scale import dask as scale
+
+    try:
+        for n in PARTITIONS:
+            client.cluster.scale(n)
+            client.wait_for_workers(n)
+            while len(client.scheduler_info()["workers"]) > n:
+                time.sleep(0.1)
+            data = dd.from_pandas(piles, npartitions=3)
+            found = scale.describe(data, text="message", side="pile", sample=60, **QUICK)
+            assert parts_of(found) == description
+    finally:
+        client.cluster.scale(2)
+        client.wait_for_workers(2)
 
 
 def test_dask_scores_survive_a_killed_worker(client, detector, frame):
@@ -255,7 +285,7 @@ def test_spark_scores_are_those_of_one_machine(session, detector, frame):
         assert rows_of(found) == expected(detector, frame)
 
 
-def test_spark_descriptions_are_those_of_one_machine(session, piles, description):
+def test_spark_descriptions_are_those_of_one_machine(session, piles, description, idle_driver):
     from newfound.scale import spark as scale
 
     rows = [(None if pd.isna(text) else text, pile) for text, pile in piles.itertuples(index=False)]

@@ -31,7 +31,7 @@ from newfound.description.timeline import Curve, Timeline, timeline_of
 from newfound.description.words import WordTable
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import EpochInfo
-from newfound.machine.committee import check_machines, new_machines, rule_min_df, train
+from newfound.machine.committee import Train, check_machines, new_machines, rule_min_df, train
 from newfound.machine.validation import check_whole_number
 from newfound.rules import ClauseTable
 from newfound.sides import PLAIN_NAMES, SIDES, Names
@@ -271,6 +271,30 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
         callback : callable, optional
             Called with an `EpochInfo` after each epoch of a machine, which counts the epochs of
             all machines; a true result ends training.
+
+        Returns
+        -------
+        self
+        """
+        return self.fit_with(train, X, y, dates=dates, callback=callback)
+
+    def fit_with(
+        self,
+        train: Train,
+        X: Iterable[str],
+        y: ArrayLike,
+        *,
+        dates: Iterable[Any] | None = None,
+        callback: Callable[[EpochInfo], bool | None] | None = None,
+    ) -> Self:
+        """Learn as `fit`, with another way to train the machines, such as tasks of an engine.
+
+        Parameters
+        ----------
+        train : callable
+            Called as `newfound.machine.committee.train`; it may replace machines in the list.
+        X, y, dates, callback
+            As in `fit`.
 
         Returns
         -------

@@ -29,6 +29,7 @@ __all__ = [
     "MOST_MACHINES",
     "RULE_MIN_DF",
     "Learned",
+    "Train",
     "held_out_rows",
     "learn",
     "member_rows",
@@ -46,6 +47,7 @@ SHARE = 0.7  # of the documents of each side, for each machine
 HELD_OUT_SHARE = 0.2  # of the documents of each side, for no machine
 _MACHINE = ("n_clauses", "T", "s", "epochs", "boost_true_positive", "max_literals")
 Callback = Callable[[EpochInfo], bool | None]
+Train = Callable[..., list[NDArray[np.intp]]]  # `train`, or another way to do the same
 
 
 class Learned(NamedTuple):

@@ -98,7 +98,8 @@ def describe(
 ) -> NoveltyDescriber:
     """Describe what is new in the novel documents of a Dask data frame.
 
-    Only sums and a sample of stated size come to this process, where rules are learned.
+    Only sums, a sample of stated size and the machines of the committee come to this process. Each
+    machine learns from the sample in a task of its own.
 
     Parameters
     ----------
@@ -118,7 +119,13 @@ def describe(
 
 
 class _Frame(FrameEngine):
-    """Runs passes over a Dask data frame."""
+    """Runs passes over a Dask data frame, and tasks beside it."""
+
+    def map(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """Return what a function returns for each item."""
+        dask = _dask()
+        tasks = [dask.delayed(work, pure=False)(item) for item in items]
+        return list(dask.compute(*tasks))
 
     def collect(self, work: Callable[[Any], Any], schema: Any, keys: list[str]) -> Any:
         """Return the sums of a pass."""

@@ -138,13 +138,13 @@ def describe_with(
     labels = novel.astype(int).tolist()
     begin("Learning from the sample")
     if max(sizes) <= sample:
-        return describer.fit(texts, labels)
+        return describer.fit_with(engine.train, texts, labels)
     vectorizer = TextVectorizer(**{name: chosen[name] for name in VECTORIZER})
     vectorizer.fit_counts(words["word"], sum(sizes), Capitals.of(words["capital"], words["noun"]))
     tokenized = TokenizedTexts.of(texts).with_lemmas(vectorizer.lemmas_)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "(?s).*have no words left")
-        describer.fit(tokenized, labels)
+        describer.fit_with(engine.train, tokenized, labels)
     corpus = replace(_corpus(describer), texts=texts)
     with one_blas_thread():
         plan = _plan(describer, vectorizer, corpus, text, side)

@@ -1,7 +1,8 @@
 """Where the passes of a description run: on one machine, or on an engine.
 
-A pass is a pure function of record batches whose results are added up by key. That is all that an
-engine has to do; the sums are of whole numbers, so that their order does not matter.
+A pass is a pure function of record batches whose results are added up by key; the sums are of whole
+numbers, so that their order does not matter. Beside, an engine has to train the machines of a
+committee, each by itself.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from functools import partial
 from itertools import islice
 from typing import Any, Protocol
 
+from newfound.machine.committee import Train, train
 from newfound.scale.arrow import check_column, check_text_column, pyarrow, redact_batch
 from newfound.scale.checkpoint import Checkpoint
+from newfound.scale.training import train_as_tasks
 from newfound.scale.workers import map_batches
 
 __all__ = ["Batches", "Engine", "FrameEngine", "Redacted", "add_up"]
@@ -24,7 +27,11 @@ Work = Callable[[Any], Any]
 
 
 class Engine(Protocol):
-    """Runs a pass over all documents."""
+    """Runs a pass over all documents, and trains the machines of a committee."""
+
+    @property
+    def train(self) -> Train:
+        """The way to train machines; see `newfound.machine.committee.train`."""
 
     def sums(self, work: Work, schema: Any, keys: Sequence[str]) -> Any:
         """Return what `work` returns for all batches, added up by some of its columns.
@@ -58,6 +65,11 @@ class Redacted:
 
     def __init__(self, engine: Engine, text: str) -> None:
         self.engine, self.text = engine, text
+
+    @property
+    def train(self) -> Train:
+        """The way to train machines; see `Engine`."""
+        return self.engine.train
 
     def sums(self, work: Work, schema: Any, keys: Sequence[str]) -> Any:
         """Return the sums of a pass; see `Engine`."""
@@ -109,6 +121,15 @@ class FrameEngine(ABC):
         table = self.collect(work, schema, list(keys))
         return add_up([table.select(schema.names).cast(schema)], schema, keys)
 
+    @property
+    def train(self) -> Train:
+        """Trains each machine as a task; see `Engine`."""
+        return partial(train_as_tasks, self.map)
+
+    @abstractmethod
+    def map(self, work: Work, items: Sequence[Any]) -> list[Any]:
+        """Return what a function returns for each item, in their order; each is a task."""
+
     @abstractmethod
     def collect(self, work: Work, schema: Any, keys: list[str]) -> Any:
         """Return the sums as a table with the columns of the schema, as the engine has them."""
@@ -139,6 +160,11 @@ class Batches:
         self.batches, self.n_jobs, self.progress = batches, n_jobs, progress
         self.checkpoint = checkpoint
         self._passes = 0
+
+    @property
+    def train(self) -> Train:
+        """Trains machines in threads of this process; see `Engine`."""
+        return train
 
     def sums(self, work: Work, schema: Any, keys: Sequence[str]) -> Any:
         """Return the sums of a pass; see `Engine`."""

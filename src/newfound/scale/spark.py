@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -82,7 +82,8 @@ def describe(
 ) -> NoveltyDescriber:
     """Describe what is new in the novel documents of a Spark data frame.
 
-    Only sums and a sample of stated size come to the driver, where rules are learned.
+    Only sums, a sample of stated size and the machines of the committee come to the driver. Each
+    machine learns from the sample in a task of its own.
 
     Parameters
     ----------
@@ -102,7 +103,13 @@ def describe(
 
 
 class _Frame(FrameEngine):
-    """Runs passes over a Spark data frame."""
+    """Runs passes over a Spark data frame, and tasks beside it."""
+
+    def map(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """Return what a function returns for each item."""
+        context = self.dataframe.sparkSession.sparkContext
+        found: list[Any] = context.parallelize(items, len(items)).map(work).collect()
+        return found
 
     def collect(self, work: Callable[[Any], Any], schema: Any, keys: list[str]) -> Any:
         """Return the sums of a pass; Spark adds up those of a task before it sends them."""
