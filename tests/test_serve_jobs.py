@@ -166,6 +166,33 @@ def test_a_detection_with_known_documents_and_with_a_model(service: httpx.Client
     assert models[second["id"]]["kind"] == "detector" and models[second["id"]]["name"] == "again"
 
 
+def test_a_redacted_job_keeps_no_number_or_address(tmp_path: Path) -> None:
+    secret = b"pay 471147 to ann@example.org now"
+    known = [f"{text} {secret.decode()}" for text in KNOWN]
+    labels = [["pay", "bill"][n % 2] for n in range(len(known))]
+    describe = {"known": {"texts": known}, "novel": {"texts": NOVEL}}
+    detect = {"known": {"texts": known, "labels": labels}, "redact": True}
+    with client(tmp_path / "workspace", models={}, jobs=1) as service:
+        file = service.post(
+            "/v1/uploads?name=in.txt", content=b"\n".join([secret] * 3), headers=OCTETS
+        ).json()
+        incoming = {"incoming": {"upload": file["id"]}, "describe": False}
+        parameters = {**SMALL, "redact": True}
+        jobs = [service.post("/v1/describe", json={**describe, "parameters": parameters})]
+        jobs.append(service.post("/v1/detect", json={**detect, **incoming}))
+        done = [ended(service, job.json()["id"]) for job in jobs]
+        model = {**incoming, "model": done[1]["id"]}
+        done.append(ended(service, service.post("/v1/detect", json=model).json()["id"]))
+        assert [job["state"] for job in done] == ["finished"] * 3, done
+        again = service.post("/v1/detect", json={**model, "redact": True})
+        assert again.status_code == 422 and "part of a model" in again.json()["detail"]
+        assert "[#] to [@]" in service.get(f"/v1/jobs/{done[0]['id']}/documents").text
+        assert service.delete(f"/v1/uploads/{file['id']}", headers=JSON).status_code == 200
+    for path in (tmp_path / "workspace").rglob("*"):
+        content = b"" if path.is_dir() else path.read_bytes()
+        assert b"471147" not in content and b"ann@" not in content, path
+
+
 def test_a_file_is_uploaded_looked_at_and_described(service: httpx.Client) -> None:
     rows = [("day", "comment")]
     rows += [("2024-01-05", text) for text in KNOWN[::3]] + [("2024-02-05", text) for text in NOVEL]

@@ -36,6 +36,10 @@ Alpha = Annotated[
     float | None,
     Field(gt=0, lt=1, description="False-alarm rate of the verdicts; by default the detector's."),
 ]
+Redact = Field(
+    None,
+    description="Replace numbers, e-mail addresses and URLs before anything is learned or kept.",
+)
 ModelId = Annotated[str, Field(max_length=64, description="Id of a model of GET /v1/models.")]
 
 
@@ -113,6 +117,7 @@ class DescribeParameters(Body):
     min_df: int | None = Field(None, ge=1, le=1_000_000)
     ignore: str | None = Field(None, max_length=1000)
     calendar: bool | None = None
+    redact: bool | None = Redact
     fold_copies: bool | None = None
     random_state: int = Field(0, ge=0, le=2**31 - 1)
 
@@ -163,6 +168,7 @@ class DetectRequest(Body):
     language: str | None = Field(None, max_length=40)
     lemmatize: bool | None = None
     ignore: str | None = Field(None, max_length=1000)
+    redact: bool | None = Redact
     describe: bool = Field(True, description="Describe what is new in the novel documents.")
     name: str | None = Field(None, max_length=120, description="What to call the run.")
     random_state: int = Field(0, ge=0, le=2**31 - 1)

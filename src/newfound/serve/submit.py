@@ -37,7 +37,7 @@ async def submit_describe(context: Context, given: DescribeRequest) -> Run:
 async def submit_detect(context: Context, given: DetectRequest) -> Run:
     """Queue a detection; return its run."""
     names = {"alpha": "alpha", "groups": "n_groups", "language": "language",
-             "lemmatize": "lemmatize", "ignore": "ignore"}  # fmt: skip
+             "lemmatize": "lemmatize", "ignore": "ignore", "redact": "redact"}  # fmt: skip
     set_ones = given.model_dump(include=set(names), exclude_none=True)
     parameters = {names[name]: value for name, value in set_ones.items()}
     request: dict[str, Any] = {
@@ -51,6 +51,8 @@ async def submit_detect(context: Context, given: DetectRequest) -> Run:
         },
     }
     model = None
+    if given.model is not None and given.redact:
+        raise Problem(422, "redact is part of a model; give it when the detector is learned.")
     if given.model is not None:
         entry = context.library.entry(given.model)
         if entry.kind != "detector":

@@ -31,6 +31,8 @@ WORDS = "words.csv"  # of several periods
 _NICE = 10
 _PAUSE = 0.1  # seconds between two lines about the same stage
 
+Done = tuple[dict[str, Any], dict[str, Any], bool]  # about the run, its result, whether redacted
+
 
 class Progress:
     """Prints the stage of the work and how much of it is done."""
@@ -65,7 +67,7 @@ def main(folder: Path) -> int:
             warnings.simplefilter("default")
             kind = "periods" if request.get("by") else request["kind"]
             done = {"describe": _describe, "periods": _describe_periods, "detect": _detect}[kind]
-            about, data = done(folder, request, Progress())
+            about, data, redacted = done(folder, request, Progress())
     except MemoryError:
         limit = int(request["limits"]["job_bytes"]) >> 20
         tell({"error": f"The job needs more memory than the {limit:,} MB that it may use."})
@@ -77,12 +79,26 @@ def main(folder: Path) -> int:
     with replacing(folder / RESULT, force=True) as temporary:
         text = json.dumps({"about": about, "data": data}, ensure_ascii=False, allow_nan=False)
         temporary.write_bytes(text.encode("utf-8", "replace"))
+    if redacted:
+        _forget_inputs(folder, request)
     tell({"warnings": about["warnings"], "memory": _peak()})
     return 0
 
 
-def _read(folder: Path, given: dict[str, Any]) -> Any:
-    """Return the documents of an input."""
+def _forget_inputs(folder: Path, request: dict[str, Any]) -> None:
+    """Remove the documents as they came; they were for a restart."""
+    for given in request.values():
+        if isinstance(given, dict) and "source" in given:
+            (folder / (given.get("file") or given["texts"])).unlink(missing_ok=True)
+
+
+def _read(folder: Path, request: dict[str, Any], name: str) -> Any:
+    """Return the documents of an input, redacted if that was asked for."""
+    documents = _documents(folder, request[name])
+    return documents.redacted() if request["parameters"].get("redact") else documents
+
+
+def _documents(folder: Path, given: dict[str, Any]) -> Any:
     from newfound.text.documents import as_documents, read_documents
 
     names = ("text_column", "label_column", "date_column", "encoding", "format")
@@ -109,9 +125,7 @@ def _plain(text: str) -> Any:
     return lambda match: text  # not a template in which backslashes mean something
 
 
-def _describe(
-    folder: Path, request: dict[str, Any], progress: Progress
-) -> tuple[dict[str, Any], dict[str, Any]]:
+def _describe(folder: Path, request: dict[str, Any], progress: Progress) -> Done:
     from newfound.description.describer import NoveltyDescriber
     from newfound.description.periods import split_by_date
     from newfound.output import description_data
@@ -124,9 +138,9 @@ def _describe(
     if request.get("sample"):
         known, novel = load_sample()
     elif request.get("documents") is not None:
-        known, novel = split_by_date(_read(folder, request["documents"]), request["dates_from"])
+        known, novel = split_by_date(_read(folder, request, "documents"), request["dates_from"])
     else:
-        known, novel = (_read(folder, request[side]) for side in ("known", "novel"))
+        known, novel = (_read(folder, request, side) for side in ("known", "novel"))
     seconds = {"reading": time.perf_counter() - began}
     names = Names(request.get("known_name"), request.get("novel_name"))
     describer = NoveltyDescriber(**request["parameters"])
@@ -146,12 +160,10 @@ def _describe(
     write_page(folder / REPORT, page, force=True)
     write_documents(folder / DOCUMENTS, _sides(known, novel))
     read = {side: pile.summary() for side, pile in (("known", known), ("novel", novel))}
-    return {"summary": data["summary"], "read": read}, data
+    return {"summary": data["summary"], "read": read}, data, describer.redact
 
 
-def _describe_periods(
-    folder: Path, request: dict[str, Any], progress: Progress
-) -> tuple[dict[str, Any], dict[str, Any]]:
+def _describe_periods(folder: Path, request: dict[str, Any], progress: Progress) -> Done:
     """Describe each period; the model is that of the last one."""
     from newfound.description.periods import describe_periods
     from newfound.output import periods_data
@@ -160,7 +172,7 @@ def _describe_periods(
 
     began = time.perf_counter()
     progress("Reading")
-    documents = _read(folder, request["documents"])
+    documents = _read(folder, request, "documents")
     seconds = {"reading": time.perf_counter() - began}
     found = describe_periods(
         documents, by=request["by"], start=request["dates_from"],
@@ -181,7 +193,8 @@ def _describe_periods(
     write_documents(folder / DOCUMENTS, _sides(last.known, last.novel))
     n = len(found.periods)
     summary = f"{n:,} {found.by}{'s'[: n != 1]}; {last.name}: {data['periods'][-1]['summary']}"
-    return {"summary": summary, "read": {"documents": documents.summary()}}, data
+    about = {"summary": summary, "read": {"documents": documents.summary()}}
+    return about, data, last.describer.redact
 
 
 def _sides(known: Any, novel: Any) -> Iterator[tuple[str, str, str, None]]:
@@ -190,9 +203,7 @@ def _sides(known: Any, novel: Any) -> Iterator[tuple[str, str, str, None]]:
             yield name, text, side, None
 
 
-def _detect(
-    folder: Path, request: dict[str, Any], progress: Progress
-) -> tuple[dict[str, Any], dict[str, Any]]:
+def _detect(folder: Path, request: dict[str, Any], progress: Progress) -> Done:
     from newfound.detection.detector import NoveltyDetector
     from newfound.output import detection_data, found_in
     from newfound.report import detection_page, write_page
@@ -209,9 +220,9 @@ def _detect(
         rows = [row for row in range(len(known)) if row % 5]
         known = replace(known.take(rows), source="the bundled sample, banking of CLINC150")
     else:
-        incoming = _read(folder, request["incoming"])
+        incoming = _read(folder, request, "incoming")
         if request.get("known") is not None:
-            known = _read(folder, request["known"])
+            known = _read(folder, request, "known")
     seconds = {"reading": time.perf_counter() - began}
     began = time.perf_counter()
     progress("Learning rules")
@@ -220,6 +231,8 @@ def _detect(
         detector.n_jobs = request["parameters"]["n_jobs"]
         if "alpha" in request["parameters"]:
             detector.alpha = request["parameters"]["alpha"]
+        if detector.redact:
+            incoming = incoming.redacted()
     else:
         detector = NoveltyDetector(**request["parameters"])
         detector.fit(known.texts, known.labels, callback=progress.epochs)
@@ -249,7 +262,7 @@ def _detect(
         f"{detection.n_novel:,} of {len(incoming):,} incoming documents are novel at alpha = "
         f"{detection.alpha:g}."
     )
-    return {"summary": summary, "read": read}, data
+    return {"summary": summary, "read": read}, data, detector.redact
 
 
 def _limit_memory(most: int) -> None:

@@ -161,6 +161,7 @@
       try {
         const body = { name: value("name"), top: 100 };
         const options = { language: value("language"), random_state: Number(value("random_state") ?? 0) };
+        if (own.elements.redact.checked) options.redact = true;
         if (way() === "detect") {
           Object.assign(body, options, { incoming: documents("incoming"), alpha: Number(value("alpha")) });
           if (value("model")) body.model = value("model");
