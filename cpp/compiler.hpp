@@ -13,8 +13,11 @@
 #define NEWFOUND_ARM64 1
 #endif
 
-#if defined(__GNUC__)  // clang, too
+#if defined(__GNUC__)  // clang too, but where it stands in for MSVC
 #define NEWFOUND_GNU 1
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
 #define NEWFOUND_INLINE [[gnu::always_inline]]
 #define NEWFOUND_NOINLINE [[gnu::noinline]]
 #define NEWFOUND_UNROLL _Pragma("GCC unroll 4")
@@ -110,7 +113,7 @@ static inline std::uint64_t multiply_high(std::uint64_t a, std::uint64_t b) {
 
 // Asks for a cache line that will be written.
 static inline void prefetch(const void* p) {
-#if defined(NEWFOUND_GNU)
+#if defined(__GNUC__) || defined(__clang__)
   __builtin_prefetch(p, 1);
 #elif defined(_MSC_VER) && defined(NEWFOUND_X86)
   _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T0);

@@ -161,6 +161,39 @@ void check_fits(const Parameters& p, const Corpus& corpus, std::int64_t epochs,
   ++passed;
 }
 
+// Selection of clauses, also where a hash is just at the limit, which hardly ever happens in a fit.
+void check_selection() {
+  for (std::uint64_t key = 0; key < 200; ++key) {
+    const auto begin = static_cast<std::uint32_t>(key % 5);
+    const auto end = static_cast<std::uint32_t>(begin + 1 + mix64(1, key) % 60);
+    const auto at = static_cast<std::uint32_t>(begin + mix64(2, key) % (end - begin));
+    const std::uint32_t limit = hash32(mix64(key), at);
+    std::vector<std::uint32_t> counts(end), due(end), all;
+    std::vector<std::uint8_t> matched(end);
+    for (std::uint32_t j = 0; j < end; ++j) {
+      counts[j] = static_cast<std::uint32_t>(mix64(3, j) % 3);
+      due[j] = static_cast<std::uint32_t>(mix64(key, j) % 4);
+      matched[j] = j != at && mix64(4, j) % 3 == 0;
+    }
+    std::vector<std::uint32_t> after = counts;
+    std::int64_t selected = 0;
+    for (std::uint32_t j = begin; j < end; ++j) {
+      if (matched[j] || hash32(mix64(key), j) > limit) continue;
+      ++selected;
+      if (++after[j] >= due[j]) all.push_back(j);
+    }
+    for (const Kernels* const* k = available_kernels(); *k; ++k) {
+      std::vector<std::uint32_t> ib = counts, out(end);
+      std::int64_t events = 5;
+      out.resize((*k)->select_ib(ib.data(), due.data(), matched.data(), begin, end, limit,
+                                 mix64(key), out.data(), &events));
+      require(out == all && ib == after && events == 5 + selected,
+              std::string("selection: ") + (*k)->name);
+    }
+  }
+  ++passed;
+}
+
 // More Ib events than a line's counter of trials holds.
 void check_long_fit(const Corpus& corpus, std::uint64_t hash) {
   Parameters p{2, corpus.n_features, 4, 1000000, 8.0, false, 0, 7};
@@ -277,6 +310,7 @@ int main() {
   execution.cached_documents = 64;
   check_fits({2, 300, 60, 10, 25.0, false, 0, 9}, many, 4, "a rolling window cached",
              0x4D493813A57DE0A1ULL, execution);
+  check_selection();
   check_ends(two);
   check_failures(two);
   std::printf("%d passed, 0 failed\n", passed);
