@@ -35,6 +35,7 @@ from newfound.machine.committee import new_machines, train
 from newfound.machine.matcher import ClauseMatcher
 from newfound.report.collect import collect
 from newfound.report.limits import Limits
+from newfound.report.timeline import TimeAxis, axis_of
 from newfound.scale import describe
 from newfound.scale.checkpoint import Checkpoint
 from newfound.scale.combining import widened_calibration
@@ -306,7 +307,7 @@ def test_one_text_does_not_fill_a_sample():
     texts = [f"text number {i}" for i in range(2000)] + ["the same again"] * 3000
     table = pa.table({"text": texts, "side": [i % 2 for i in range(len(texts))]})
     engine = Batches(table.to_batches(max_chunksize=999))
-    drawn, novel = draw_sample(engine, (2500, 2500), 500, text="text", side="side")
+    drawn, novel, _ = draw_sample(engine, (2500, 2500), 500, text="text", side="side")
     assert 200 < novel.sum() <= 500 and 200 < (~novel).sum() <= 500
     assert drawn.count("the same again") <= 10
     assert [place_of(text) for text in drawn] == sorted(map(place_of, drawn))
@@ -338,13 +339,6 @@ def test_stop_words_that_count_come_after_all_words():
     found = widened_calibration(given, np.array([0, 2]), 4, 9)
     assert found.weights.tolist() == [1, 0, 2, 0, 3] and found.idf[[0, 2, 4]].tolist() == [4, 5, 6]
     assert found.contributions([0, 4]).tolist() == given.contributions([0, 2]).tolist()
-
-
-def test_several_processes_give_the_same_and_end_in_silence(table, sampled, capfd):
-    same(
-        describe(table.to_batches(max_chunksize=300), sample=120, **{**QUICK, "n_jobs": 2}), sampled
-    )
-    assert capfd.readouterr().err == ""
 
 
 def test_a_killed_run_goes_on_with_the_same_bits(table, sampled, tmp_path):
@@ -430,7 +424,6 @@ def test_the_command_describes_folders_of_parquet(table, sampled, tmp_path):
         (("--sample", 9), "--sample is for --stream"),
         (("--checkpoint", "kept"), "--checkpoint is for --stream"),
         (("--stream", "--pairs"), "pairs are not counted in a stream"),
-        (("--stream", "--date-column", "day"), "a stream has no curves over time"),
     ],
 )
 def test_options_of_streams_are_told_apart(tmp_path, options, said):
@@ -440,6 +433,124 @@ def test_options_of_streams_are_told_apart(tmp_path, options, said):
         "describe", "--known", tmp_path / "old.txt", "--novel", tmp_path / "new.txt", *options
     )
     assert done.exit_code == 2 and said in " ".join(done.stderr.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [
+        (("--by", "month", "--date-column", "day"), "--by month: a stream is read three times"),
+        (("--by", "topic"), "use --dates-from DAY for one at a time"),
+    ],
+)
+def test_a_stream_is_not_described_by_parts(tmp_path, options, said):
+    (tmp_path / "all.csv").write_text("text,day,topic\na,2024-05-01,b\n", "utf-8")
+    done = run("describe", "--documents", tmp_path / "all.csv", "--stream", *options)
+    assert done.exit_code == 2 and said in " ".join(done.stderr.replace("│", " ").split())
+
+
+@pytest.fixture(scope="module")
+def dated(table: Any) -> Any:
+    """Return the documents with days over ten weeks, novel ones mostly later, some missing."""
+    draw = np.random.default_rng(3)
+    late = np.array([side == "novel" for side in table["side"].to_pylist()])
+    days = np.datetime64("2024-03-04") + draw.integers(0, 40, len(late)) + 30 * late
+    texts = [None if draw.random() < 0.05 else str(day) for day in days]
+    return table.append_column("day", pa.array(texts, pa.string()).cast(pa.date32()))
+
+
+def dated_rows(dated: Any) -> tuple[list[str], np.ndarray, np.ndarray]:
+    rows = [row for row in dated.to_pylist() if row["text"] and row["text"].strip()]
+    days = np.array([row["day"] for row in rows], "datetime64[D]")
+    return [r["text"] for r in rows], np.array([r["side"] == "novel" for r in rows]), days
+
+
+def curves_of(found: newfound.NoveltyDescriber) -> list[dict[str, Any]]:
+    words = found.words_["word"].tolist()
+    return [found.curve(what).to_dict() for what in (*words, *found.themes_)]
+
+
+@pytest.fixture(scope="module")
+def sampled_dated(dated: Any) -> newfound.NoveltyDescriber:
+    return describe(dated.to_batches(max_chunksize=90), date="day", sample=120, **QUICK)
+
+
+def test_curves_of_a_stream_count_all_documents(dated, sampled, sampled_dated):
+    same(sampled_dated, sampled)  # dates change nothing else
+    texts, novel, days = dated_rows(dated)
+    timeline, found = newfound.Timeline(days), sampled_dated.timeline_
+    assert found.to_dict() == timeline.to_dict() and found.by == "week" and found.n_missing > 5
+    matrix = sampled_dated.vectorizer_.transform(texts).toarray().astype(bool)
+    for word, column in sampled_dated.vectorizer_.vocabulary_.items():
+        expected = timeline.curve(matrix[:, column]).to_dict()
+        assert sampled_dated.curve(word).to_dict() == expected
+    axis = axis_of(sampled_dated, 120)
+    expected_axis = TimeAxis(timeline, novel, 120)
+    assert axis.data() == expected_axis.data()
+    for theme in sampled_dated.themes_:
+        rules = [rule.words for rule in theme.rules]
+        rows = rows_of_rules(rules, sampled_dated.vectorizer_, matrix)
+        assert sampled_dated.curve(theme).to_dict() == timeline.curve(rows).to_dict()
+        assert axis.theme_curve(theme) == expected_axis.curve(np.flatnonzero(rows))
+    column = sampled_dated.vectorizer_.vocabulary_["travel"]
+    rows = np.flatnonzero(matrix[:, column])
+    assert axis.word_curves([column], None) == [expected_axis.curve(rows)]
+    with pytest.raises(ValueError, match="is not one of the themes of this description"):
+        sampled_dated.curve(sampled.themes_[0])
+
+
+def test_curves_do_not_depend_on_the_cut(dated, sampled_dated):
+    batches = dated.to_batches(max_chunksize=61)[::-1]
+    found = describe(batches, date="day", sample=120, **QUICK)
+    same(found, sampled_dated)
+    assert curves_of(found) == curves_of(sampled_dated)
+
+
+def test_several_processes_give_the_same_and_end_in_silence(dated, sampled_dated, capfd):
+    batches = dated.to_batches(max_chunksize=300)
+    found = describe(batches, date="day", sample=120, **{**QUICK, "n_jobs": 2})
+    same(found, sampled_dated)
+    assert curves_of(found) == curves_of(sampled_dated)
+    assert capfd.readouterr().err == ""
+
+
+def test_curves_of_a_sample_of_all_documents_are_those_of_memory(dated):
+    texts, novel, days = dated_rows(dated)
+    places = map(place_of, texts)
+    rows = sorted(zip(places, texts, novel.tolist(), days.astype(str).tolist(), strict=True))
+    whole = newfound.NoveltyDescriber(**QUICK).fit(
+        [r[1] for r in rows],
+        [int(r[2]) for r in rows],
+        dates=[None if r[3] == "NaT" else r[3] for r in rows],
+    )
+    found = describe(dated.to_batches(max_chunksize=61), date="day", **QUICK)
+    same(found, whole)
+    assert curves_of(found) == curves_of(whole) and found.timeline_.n_missing > 5
+
+
+def test_the_command_draws_curves_of_a_stream(dated, sampled_dated, tmp_path):
+    for side in ("known", "novel"):
+        rows = dated.filter(pc.equal(dated["side"], side)).select(["text", "day"])
+        pq.write_table(rows, tmp_path / f"{side}.parquet")
+    piles = [part for side in ("known", "novel") for part in (f"--{side}", f"{tmp_path}/{side}.p*")]
+    options = ("--machines", 3, "--n-clauses", 40, "--T", 10, "--epochs", 3, "--seed", 1)
+    asked = ("describe", *piles, *options, "--sample", 120, "--jobs", 1, "--date-column", "day")
+    done = run(*asked, "--json", "-q", "--report", tmp_path / "r.html")
+    assert done.exit_code == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["timeline"] == sampled_dated.timeline_.to_dict()
+    for row in (*found["novel_words"], *found["known_words"]):
+        assert row["curve"] == sampled_dated.curve(row["word"]).to_dict()
+    for row, theme in zip(found["themes"], sampled_dated.themes_, strict=True):
+        assert row["curve"] == sampled_dated.curve(theme).to_dict()
+    shown = run(*asked, "-q")
+    assert "over time" in shown.stdout and sampled_dated.themes_[0].name in shown.stdout
+    page = collect(sampled_dated, sampled_dated.corpus_, Limits())
+    for number, card in page["cards"].items():
+        curve = sampled_dated.curve(page["words"]["columns"]["word"][int(number)])
+        counts = np.add(card["curve"]["known"], card["curve"]["novel"])
+        assert counts.tolist() == curve.counts.tolist()
+    sampled_dated.save(tmp_path / "d.nf")
+    assert newfound.NoveltyDescriber.load(tmp_path / "d.nf").timeline_ is None
 
 
 def test_the_command_splits_a_stream_by_dates(table, sampled, tmp_path):

@@ -71,14 +71,19 @@ def piles() -> pd.DataFrame:
     known, novel = newfound.load_sample()
     texts = [*known.texts[:150], *novel.texts[:100], None, known.texts[0]]
     sides = ["known"] * 150 + ["novel"] * 101 + ["known"]
-    return pd.DataFrame({"message": texts, "pile": sides})
+    days = [f"2024-05-{1 + i % 28:02d}" if i % 9 else None for i in range(len(texts))]
+    return pd.DataFrame({"message": texts, "pile": sides, "day": days})
+
+
+COLUMNS = {"text": "message", "side": "pile", "date": "day"}
+SCHEMA = "message string, pile string, day string"
 
 
 @pytest.fixture(scope="module")
 def description(piles: pd.DataFrame) -> list[Any]:
     """Return what one machine gives."""
     batch = pa.RecordBatch.from_pandas(piles, preserve_index=False)
-    return parts_of(describe([batch], text="message", side="pile", sample=60, **QUICK))
+    return parts_of(describe([batch], **COLUMNS, sample=60, **QUICK))
 
 
 def parts_of(found: newfound.NoveltyDescriber) -> list[Any]:
@@ -86,7 +91,8 @@ def parts_of(found: newfound.NoveltyDescriber) -> list[Any]:
     assert found.n_documents_ == {"known": 151, "novel": 100}
     tables = (found.words_, found.clauses_, found.phrases_, found.themes_)
     typical = [[found.corpus_.texts[row] for row in theme.typical] for theme in found.themes_]
-    return [*(table.to_records() for table in tables), typical, found.corpus_.texts]
+    curves = [found.curve(what).to_dict() for what in (*found.words_["word"], *found.themes_)]
+    return [*(table.to_records() for table in tables), typical, found.corpus_.texts, curves]
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +164,7 @@ def test_dask_descriptions_are_those_of_one_machine(client, piles, description, 
 
     for n in PARTITIONS:
         data = dd.from_pandas(piles, npartitions=n)
-        found = scale.describe(data, text="message", side="pile", sample=60, **QUICK)
+        found = scale.describe(data, **COLUMNS, sample=60, **QUICK)
         assert parts_of(found) == description
 
 
@@ -175,7 +181,7 @@ def test_the_number_of_dask_workers_does_not_matter(client, piles, description, 
             while len(client.scheduler_info()["workers"]) > n:
                 time.sleep(0.1)
             data = dd.from_pandas(piles, npartitions=3)
-            found = scale.describe(data, text="message", side="pile", sample=60, **QUICK)
+            found = scale.describe(data, **COLUMNS, sample=60, **QUICK)
             assert parts_of(found) == description
     finally:
         client.cluster.scale(2)
@@ -240,7 +246,7 @@ def test_dask_descriptions_survive_a_killed_worker(client, piles, description, t
     data = dd.from_pandas(piles, npartitions=5)
     client.run(os.getpid)
     dying = data.map_partitions(dying_once(tmp_path / "victim"), meta=data._meta)
-    found = scale.describe(dying, text="message", side="pile", sample=60, **QUICK)
+    found = scale.describe(dying, **COLUMNS, sample=60, **QUICK)
     assert parts_of(found) == description
     victim = int((tmp_path / "victim").read_text())
     assert victim not in client.run(os.getpid).values()
@@ -276,6 +282,11 @@ def spark_frame(session: Any, frame: pd.DataFrame, n: int) -> Any:
     return session.createDataFrame(rows, "n long, message string").repartition(n)
 
 
+def spark_rows(piles: pd.DataFrame) -> list[tuple[Any, ...]]:
+    rows = piles.itertuples(index=False)
+    return [tuple(None if pd.isna(value) else value for value in row) for row in rows]
+
+
 def test_spark_scores_are_those_of_one_machine(session, detector, frame):
     from newfound.scale import spark as scale
 
@@ -288,10 +299,12 @@ def test_spark_scores_are_those_of_one_machine(session, detector, frame):
 def test_spark_descriptions_are_those_of_one_machine(session, piles, description, idle_driver):
     from newfound.scale import spark as scale
 
-    rows = [(None if pd.isna(text) else text, pile) for text, pile in piles.itertuples(index=False)]
+    rows = spark_rows(piles)
     for n in PARTITIONS:
-        data = session.createDataFrame(rows, "message string, pile string").repartition(n)
-        found = scale.describe(data, text="message", side="pile", sample=60, **QUICK)
+        data = session.createDataFrame(rows, "message string, pile string, day string").repartition(
+            n
+        )
+        found = scale.describe(data, **COLUMNS, sample=60, **QUICK)
         assert parts_of(found) == description
 
 
@@ -323,11 +336,11 @@ def test_the_spark_pages_run(session, detector, frame, tmp_path, monkeypatch):
 def test_spark_descriptions_survive_a_killed_worker(session, piles, description, tmp_path):
     from newfound.scale import spark as scale
 
-    rows = [(None if pd.isna(text) else text, pile) for text, pile in piles.itertuples(index=False)]
-    data = session.createDataFrame(rows, "message string, pile string").repartition(5)
+    rows = spark_rows(piles)
+    data = session.createDataFrame(rows, SCHEMA).repartition(5)
     die = dying_once(tmp_path / "victim")
     dying = data.mapInArrow(lambda batches: map(die, batches), data.schema)
-    found = scale.describe(dying, text="message", side="pile", sample=60, **QUICK)
+    found = scale.describe(dying, **COLUMNS, sample=60, **QUICK)
     assert parts_of(found) == description
     assert int((tmp_path / "victim").read_text()) not in python_workers(session)
 

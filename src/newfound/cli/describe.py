@@ -234,7 +234,7 @@ def describe(
     check_distinct(paths_out, {**paths_in, "--stop-words": stop_words}, outputs)
     check_table_format(*outputs)
     streaming = StreamOptions(sample, skip_bad, checkpoint)
-    stream = is_stream(inputs, streaming, stream=stream, pairs=pairs, date_column=date_column)
+    stream = is_stream(inputs, streaming, stream=stream, pairs=pairs)
     read_options = options_of(_as_tables(inputs), text_column, format, date_column)
     with outcome():
         from newfound.text.documents import read_documents

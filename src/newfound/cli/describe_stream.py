@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from pathlib import Path
@@ -18,6 +18,9 @@ from newfound.sides import SIDES
 if TYPE_CHECKING:
     from newfound.cli.inputs import Inputs
     from newfound.description.describer import NoveltyDescriber
+    from newfound.scale.checkpoint import Checkpoint
+    from newfound.scale.dated import DatedSides
+    from newfound.scale.sources import Sides, Source
 
 __all__ = ["StreamOptions", "StreamedPile", "describe_stream", "is_stream"]
 
@@ -43,9 +46,7 @@ class StreamedPile:
         return self.n
 
 
-def is_stream(
-    inputs: Inputs, options: StreamOptions, *, stream: bool, pairs: bool, date_column: str | None
-) -> bool:
+def is_stream(inputs: Inputs, options: StreamOptions, *, stream: bool, pairs: bool) -> bool:
     """Return whether documents are to be streamed; reject options that do not go together."""
     stream = stream or any(map(is_dataset, inputs.paths))
     if not stream:
@@ -54,15 +55,15 @@ def is_stream(
                 option = "--" + name.replace("_", "-")
                 raise typer.BadParameter(f"{option} is for --stream; give --stream, too.")
         return False
-    if inputs.by is not None or len(inputs.paths) > 2 or "-" in inputs.paths:
+    if inputs.by is not None and not inputs.names:
+        raise typer.BadParameter(
+            f"--by {inputs.by}: a stream is read three times for each comparison, and --by makes "
+            "many; use --dates-from DAY for one at a time."
+        )
+    if len(inputs.paths) > 2 or inputs.names or "-" in inputs.paths:
         raise typer.BadParameter(
             "--stream is for files of --known and --novel documents, or of --documents with "
             "--dates-from."
-        )
-    if date_column is not None and len(inputs.paths) == 2:
-        raise typer.BadParameter(
-            "--date-column: a stream has no curves over time; leave it out, or pass --documents "
-            "with --dates-from."
         )
     if pairs:
         raise typer.BadParameter("--pairs: pairs are not counted in a stream; leave out --pairs.")
@@ -80,11 +81,10 @@ def describe_stream(
     quiet: bool,
 ) -> tuple[NoveltyDescriber, list[StreamedPile]]:
     """Describe the documents of two paths, or of one by their dates; say what was read."""
-    from newfound.scale.checkpoint import Checkpoint
     from newfound.scale.dated import DatedSides
     from newfound.scale.describing import SAMPLE, describe_with
     from newfound.scale.engines import Batches
-    from newfound.scale.sources import BATCH, Sides, Source
+    from newfound.scale.sources import Sides, Source
 
     sources = [
         Source(path, text_column=given["text_column"], format=given["format"], encoding=encoding,
@@ -94,12 +94,8 @@ def describe_stream(
     sides: Sides | DatedSides
     sides = Sides(*sources) if dates_from is None else DatedSides(sources[0], dates_from)
     sample = options.sample or SAMPLE
-    checkpoint = None
-    if options.checkpoint is not None:
-        asked = {name: value for name, value in parameters.items() if name != "n_jobs"}
-        run = {"files": sides.fingerprint(), "options": read_options, "parameters": asked,
-               "dates_from": dates_from}  # fmt: skip
-        checkpoint = Checkpoint(options.checkpoint, {**run, "sample": sample, "batch": BATCH})
+    run = {"options": read_options, "dates_from": dates_from, "sample": sample}
+    checkpoint = _checkpoint(options.checkpoint, sides, parameters, run)
     began = perf_counter()
     with working(quiet=quiet) as progress:
         current = [""]
@@ -116,8 +112,9 @@ def describe_stream(
 
         engine = Batches(sides, parameters.get("n_jobs"), done, checkpoint)
         describer = describe_with(
-            engine, text="text", side="side", sample=sample, step=step, **parameters
-        )
+            engine, text="text", side="side", date=sides.date, sample=sample, step=step,
+            **parameters,
+        )  # fmt: skip
     piles = [
         StreamedPile(path, describer.n_documents_[side], dict(source.found))
         for path, side, source in zip(
@@ -131,15 +128,36 @@ def describe_stream(
             replace(piles[1], found={}),
         ]
     if not quiet:
-        n, seconds = sum(map(len, piles)), perf_counter() - began
-        for source in sources:
-            if source.n_documents:
-                say(source.summary())
-            for problem in source.problems:
-                say(f"left out: {problem}")
-        learned = "all of them"
-        if max(map(len, piles)) > sample:
-            learned = f"at most {sample:,} of each side, and measured on all of them"
-        say(f"described {n:,} documents in {seconds:,.0f} s; rules and themes are learned from "
-            f"{learned}.")  # fmt: skip
+        _say_what_was_read(sources, piles, sample, perf_counter() - began)
     return describer, piles
+
+
+def _checkpoint(
+    folder: Path | None,
+    sides: Sides | DatedSides,
+    parameters: Mapping[str, Any],
+    run: Mapping[str, Any],
+) -> Checkpoint | None:
+    from newfound.scale.checkpoint import Checkpoint
+    from newfound.scale.sources import BATCH
+
+    if folder is None:
+        return None
+    asked = {name: value for name, value in parameters.items() if name != "n_jobs"}
+    files = sides.fingerprint()
+    return Checkpoint(folder, {**run, "files": files, "parameters": asked, "batch": BATCH})
+
+
+def _say_what_was_read(
+    sources: Sequence[Source], piles: Sequence[StreamedPile], sample: int, seconds: float
+) -> None:
+    for source in sources:
+        if source.n_documents:
+            say(source.summary())
+        for problem in source.problems:
+            say(f"left out: {problem}")
+    learned = "all of them"
+    if max(map(len, piles)) > sample:
+        learned = f"at most {sample:,} of each side, and measured on all of them"
+    say(f"described {sum(map(len, piles)):,} documents in {seconds:,.0f} s; rules and themes are "
+        f"learned from {learned}.")  # fmt: skip

@@ -18,6 +18,7 @@ from sklearn.utils.validation import (  # type: ignore[import-untyped,unused-ign
 from newfound.blas import one_blas_thread
 from newfound.description.calibration import VerdictCalibration
 from newfound.description.context import Context, ContextIndex, ContextMatrix
+from newfound.description.counted_timeline import CountedTimeline
 from newfound.description.estimator import SideClassifierMixin
 from newfound.description.explanation import Explanation, explain
 from newfound.description.learning import Training, findings, without_calendar, word_table
@@ -117,8 +118,9 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
         most first: a tuple of `Theme` that is also a table. Found when first asked for.
     unexplained_ : float
         The share of the novelty that no theme explains; nan if no word is novel.
-    timeline_ : Timeline or None
-        The dates of the documents in bins of a day, a week or a month; None without dates.
+    timeline_ : Timeline, CountedTimeline or None
+        The dates of the documents in bins of a day, a week or a month; None without dates. Of a
+        stream, the documents of words and themes in these bins.
     clauses_ : ClauseTable
         The rules of all machines, duplicates merged: those with a plain word first, sorted by how
         well they separate the two sides.
@@ -187,7 +189,7 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
     evidence_: Evidence
     set_aside_: dict[str, str]
     copies_: Copies | None
-    timeline_: Timeline | None
+    timeline_: Timeline | CountedTimeline | None
     calibration_: VerdictCalibration | None
     seconds_: dict[str, float]
 
@@ -459,6 +461,13 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
         check_is_fitted(self, "clauses_")
         if self.timeline_ is None:
             raise ValueError("The documents have no dates; pass dates to fit.")
+        if isinstance(self.timeline_, CountedTimeline):
+            if not isinstance(what, Theme):
+                return self.timeline_.word_curve(self.all_clauses_.column(self._term(what)))
+            places = [i for i, theme in enumerate(self.themes_) if theme is what]
+            if not places:
+                raise ValueError(f"{what} is not one of the themes of this description.")
+            return self.timeline_.theme_curve(places[0])
         if isinstance(what, Theme):
             return self.timeline_.curve(
                 np.concatenate((what.known_documents, what.novel_documents))
@@ -688,7 +697,7 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
             return {"themes": self._themes, "timeline": self.timeline_}
         order = np.argsort(self.corpus_.novel, kind="stable")
         timeline = self.timeline_
-        if timeline is not None:
+        if isinstance(timeline, Timeline):
             timeline = Timeline(timeline.dates[order], timeline.by)
         ranks = np.argsort(order)
         # Of a sample, the documents of each side are numbered as the first ones of all.

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.description.calibration import VerdictCalibration
+from newfound.description.counted_timeline import CountedTimeline
 from newfound.description.novelty import Evidence
 from newfound.description.presets import VECTORIZER, resolve
 from newfound.description.scores import shared_role
@@ -75,8 +76,9 @@ class DescriberParts:
         The machines, if training is to continue.
     themes : Themes
         What is new as a few themes. Rows count the known documents first, then the novel ones.
-    timeline : Timeline or None
-        The dates of the documents, in the same order.
+    timeline : Timeline, CountedTimeline or None
+        The dates of the documents, in the same order; or the curves of a stream, which a model file
+        does not keep.
     calibration : VerdictCalibration or None
         The probability of novel for words and votes.
     set_aside : dict of str to str
@@ -95,7 +97,7 @@ class DescriberParts:
     evidence: Evidence
     phrases: Table
     themes: Themes
-    timeline: Timeline | None = None
+    timeline: Timeline | CountedTimeline | None = None
     calibration: VerdictCalibration | None = None
     machines: tuple[TsetlinMachineClassifier, ...] = ()
     set_aside: dict[str, str] = field(default_factory=dict)
@@ -118,7 +120,7 @@ def describer_state(parts: DescriberParts) -> dict[str, Any]:
     }
     place = {word: column for column, word in enumerate(parts.table.vocabulary)}
     state["themes"] = themes_state(parts.themes, place, parts.n_documents)
-    if parts.timeline is not None:
+    if isinstance(parts.timeline, Timeline):
         state["dates"] = dates_state(parts.timeline)
     if parts.calibration is not None:
         state["calibration"] = parts.calibration.to_state()

@@ -125,11 +125,11 @@ def _themes_and_time(
     axis = axis_of(describer, limits.bins)
     if corpus is not None and not is_training_corpus(describer, corpus):
         corpus = None  # rows of themes and dates are not rows of these texts
-    if axis is not None and corpus is not None:
+    if axis is not None:
         vocabulary, words = describer.vectorizer_.vocabulary_, excerpts.words
         columns = [vocabulary[words[int(number)]] for number in cards]
-        curves = axis.curves(corpus.columns[:, columns])
-        for card, curve in zip(cards.values(), curves, strict=True):
+        curves = axis.word_curves(columns, corpus)
+        for card, curve in zip(cards.values(), curves or (), strict=curves is not None):
             card["curve"] = curve
     return {
         "themes": themes(describer, corpus, axis, excerpts, limits, name),

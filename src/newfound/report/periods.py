@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.description.timeline import Timeline
 from newfound.report.collect import how_made
 from newfound.report.corpus import gather
 from newfound.report.excerpts import Excerpts
@@ -24,7 +25,6 @@ from newfound.text.corpus import Corpus
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
     from newfound.description.periods import Period, Periods
-    from newfound.description.timeline import Timeline
 
 __all__ = ["collect_periods"]
 
@@ -113,7 +113,9 @@ class _Dated:
             corpus = None
         timeline = describer.timeline_
         self.corpus = corpus
-        self.dates = None if corpus is None or timeline is None else timeline.dates
+        self.dates = None
+        if corpus is not None and isinstance(timeline, Timeline):
+            self.dates = timeline.dates
         self.vocabulary = describer.vectorizer_.vocabulary_
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from newfound.report.excerpts import Excerpts
 from newfound.report.limits import Limits
-from newfound.report.timeline import TimeAxis
+from newfound.report.timeline import CountedAxis, TimeAxis
 from newfound.report.words import rounded
 from newfound.text.corpus import Corpus
 
@@ -30,7 +30,7 @@ Data = dict[str, Any]
 def themes(
     describer: NoveltyDescriber,
     corpus: Corpus | None,
-    axis: TimeAxis | None,
+    axis: TimeAxis | CountedAxis | None,
     excerpts: Excerpts,
     limits: Limits,
     name: Callable[[str], str] = str,
@@ -43,7 +43,7 @@ def themes(
         Fitted.
     corpus : Corpus or None
         The texts that it was fitted on; None shows no documents.
-    axis : TimeAxis or None
+    axis : TimeAxis, CountedAxis or None
         The dates of the documents; without them there are no curves.
     excerpts : Excerpts
         Cuts the beginnings of documents.
@@ -66,9 +66,7 @@ def themes(
     rows = [_theme(theme, limits, written) for theme in found[: limits.themes]]
     for row, theme in zip(rows, found, strict=False):
         if axis is not None:
-            row["curve"] = axis.curve(
-                np.concatenate((theme.known_documents, theme.novel_documents))
-            )
+            row["curve"] = axis.theme_curve(theme)
         if corpus is not None:
             places = theme.typical[: limits.theme_documents]
             row["documents"] = [
@@ -133,12 +131,15 @@ def _theme(theme: Theme, limits: Limits, written: Callable[[str], str]) -> Data:
 
 
 def _document(
-    corpus: Corpus, axis: TimeAxis | None, row: int, excerpts: Excerpts, limits: Limits
+    corpus: Corpus,
+    axis: TimeAxis | CountedAxis | None,
+    row: int,
+    excerpts: Excerpts,
+    limits: Limits,
 ) -> Data:
-    day = None if axis is None else axis.timeline.dates[row]
     return {
         "name": corpus.names[row][:80],
-        "date": None if day is None or np.isnat(day) else str(day),
+        "date": None if axis is None else axis.day(row),
         **excerpts.opening(corpus.texts[row].strip(), limits.theme_document),
     }
 

@@ -14,13 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from newfound.description.timeline import UNITS, Timeline
+from newfound.description.counted_timeline import CountedTimeline
+from newfound.description.timeline import UNITS, Curve, Timeline
 from newfound.sides import SIDES
+from newfound.text.corpus import Corpus
 
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
+    from newfound.description.themes import Theme
 
-__all__ = ["TimeAxis", "axis_of", "end_of_bin", "with_fewer_bins"]
+__all__ = ["CountedAxis", "TimeAxis", "axis_of", "end_of_bin", "with_fewer_bins"]
 
 Data = dict[str, Any]
 
@@ -63,12 +66,7 @@ class TimeAxis:
         known, novel = (days[side & ~np.isnat(days)] for side in (~self.novel, self.novel))
         apart = len(known) > 0 and len(novel) > 0 and known.max() < novel.min()
         return {
-            "by": timeline.by,
-            "joined": 1,
-            "names": list(timeline.names),
-            "starts": timeline.starts.astype(str).tolist(),
-            "end": end_of_bin(timeline.starts[-1], timeline.by),
-            "missing": timeline.n_missing,
+            **_bins_data(timeline),
             "boundary": str(novel.min()) if apart else None,
             **self._counts(np.ones((len(days), 1), bool))[0],
         }
@@ -87,6 +85,19 @@ class TimeAxis:
             for counts, curve in zip(self._counts(members), found, strict=True)
         ]
 
+    def theme_curve(self, theme: Theme) -> Data:
+        """Return the curve of the documents of a theme."""
+        return self.curve(np.concatenate((theme.known_documents, theme.novel_documents)))
+
+    def word_curves(self, columns: Sequence[int], corpus: Corpus | None) -> list[Data] | None:
+        """Return the curve of each word; None without the documents."""
+        return None if corpus is None else self.curves(corpus.columns[:, columns])
+
+    def day(self, row: int) -> str | None:
+        """Return the day of a document; None if it is missing."""
+        day = self.timeline.dates[row]
+        return None if np.isnat(day) else str(day)
+
     def count_days(self, days: Any) -> list[int]:
         """Return the number of days in each bin; missing ones are not counted."""
         starts = self.timeline.starts
@@ -102,11 +113,71 @@ class TimeAxis:
         return [dict(zip(SIDES, counts, strict=True)) for counts in zip(*sides, strict=True)]
 
 
-def axis_of(describer: NoveltyDescriber, most: int) -> TimeAxis | None:
+class CountedAxis:
+    """The bins of a stream, whose documents were counted but are not at hand.
+
+    Parameters
+    ----------
+    timeline : CountedTimeline
+        That of a describer.
+    themes : sequence of Theme
+        Its themes, in their order.
+    """
+
+    def __init__(self, timeline: CountedTimeline, themes: Sequence[Theme]) -> None:
+        self.timeline, self._themes = timeline, list(map(id, themes))
+
+    def data(self) -> Data:
+        """Return the bins with their documents; see `TimeAxis.data`."""
+        timeline = self.timeline
+        return {
+            **_bins_data(timeline),
+            "boundary": timeline.days.boundary,
+            **_by_side(timeline.days.sides),
+        }
+
+    def theme_curve(self, theme: Theme) -> Data:
+        """Return the curve of a theme."""
+        place = self._themes.index(id(theme))
+        return self._curve(self.timeline.themes[place], self.timeline.theme_curve(place))
+
+    def word_curves(self, columns: Sequence[int], corpus: Corpus | None) -> list[Data] | None:
+        """Return the curve of each word."""
+        del corpus  # a sample only
+        sides = self.timeline.sides_of_word
+        return [self._curve(sides(c), self.timeline.word_curve(c)) for c in columns]
+
+    def day(self, row: int) -> str | None:
+        """Return None: the days of single documents are not kept."""
+        return None
+
+    def _curve(self, sides: NDArray[np.int64], curve: Curve) -> Data:
+        return {**_by_side(sides), "first": curve.first, "last": curve.last}
+
+
+def _by_side(counts: NDArray[np.int64]) -> Data:
+    return dict(zip(SIDES, counts.tolist(), strict=True))
+
+
+def _bins_data(timeline: Timeline | CountedTimeline) -> Data:
+    """Return the bins of a page."""
+    return {
+        "by": timeline.by,
+        "joined": 1,
+        "names": list(timeline.names),
+        "starts": timeline.starts.astype(str).tolist(),
+        "end": end_of_bin(timeline.starts[-1], timeline.by),
+        "missing": timeline.n_missing,
+    }
+
+
+def axis_of(describer: NoveltyDescriber, most: int) -> TimeAxis | CountedAxis | None:
     """Return the axis of a describer's documents; None if they have no dates."""
     timeline = describer.timeline_
     if timeline is None:
         return None
+    if isinstance(timeline, CountedTimeline):
+        return CountedAxis(timeline, describer.themes_)
     if describer.corpus_ is not None and len(describer.corpus_) == len(timeline.dates):
         return TimeAxis(timeline, describer.corpus_.novel, most)
     # A describer that was loaded has its documents in this order: known, then novel.

@@ -13,12 +13,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.description.timeline import as_days
 from newfound.scale.arrow import check_column, pyarrow, texts_of
 from newfound.text.encoding import Encoder, Occurrences
 from newfound.text.lemmas import Capitals
 from newfound.text.validation import is_novel
 
-__all__ = ["add_counts", "count_batch", "counts_schema", "sides_of"]
+__all__ = [
+    "add_counts",
+    "count_batch",
+    "count_days",
+    "counts_schema",
+    "dates_of",
+    "day_names",
+    "sides_of",
+]
 
 _MAX_CACHED = 1 << 20  # chunks of text that a thread remembers
 
@@ -85,6 +94,37 @@ def sides_of(batch: Any, side: str) -> NDArray[np.bool_]:
     values = batch.column(check_column(batch.schema, side, "The batch")).to_pylist()
     novel = {value: is_novel(value) for value in set(values)}
     return np.array([novel[value] for value in values], bool)
+
+
+def dates_of(batch: Any, date: str) -> NDArray[np.datetime64]:
+    """Return the day of each row of a batch, by the column with the dates; NaT where missing."""
+    column = batch.column(check_column(batch.schema, date, "The batch"))
+    kinds = pyarrow("types")
+    if kinds.is_date32(column.type) or kinds.is_date64(column.type):
+        days = column.to_numpy(zero_copy_only=False).astype("datetime64[D]")
+    else:
+        days = as_days(column.to_pylist())
+    found: NDArray[np.datetime64] = days
+    return found
+
+
+def count_days(batch: Any, *, text: str, side: str, date: str) -> Any:
+    """Count as `count_batch`, and the documents of each day, with the kind "day"; "" if missing."""
+    days, novel = dates_of(batch, date), sides_of(batch, side)
+    rows = [i for i, value in enumerate(texts_of(batch, text)) if value and not value.isspace()]
+    names, places = np.unique(day_names(days[rows]), return_inverse=True)
+    counts = [
+        np.bincount(places[novel[rows] == new], minlength=len(names)) for new in (False, True)
+    ]
+    words, pa = count_batch(batch, text=text, side=side), pyarrow()
+    more = _as_batch([("day", names.tolist(), np.stack(counts))])
+    arrays = [pa.concat_arrays(pair) for pair in zip(words.columns, more.columns, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=counts_schema())
+
+
+def day_names(days: NDArray[np.datetime64]) -> NDArray[np.str_]:
+    """Return days as texts, and "" for a missing one."""
+    return np.where(np.isnat(days), "", days.astype(str))
 
 
 class _Forms:

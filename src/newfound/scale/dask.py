@@ -21,7 +21,7 @@ from newfound.description.describer import NoveltyDescriber
 from newfound.detection.detector import NoveltyDetector
 from newfound.scale.arrow import check_text_column, pyarrow, reasons_type
 from newfound.scale.describing import SAMPLE, describe_with
-from newfound.scale.engines import FrameEngine, add_up
+from newfound.scale.engines import FrameEngine, add_up, aggregation
 from newfound.scale.scoring import Model, load_detector, score_batch, scored_schema
 from newfound.scale.sources import BATCH
 
@@ -93,6 +93,7 @@ def describe(
     *,
     text: str = "text",
     side: str = "side",
+    date: str | None = None,
     sample: int = SAMPLE,
     **parameters: Any,
 ) -> NoveltyDescriber:
@@ -105,7 +106,7 @@ def describe(
     ----------
     dataframe : dask.dataframe.DataFrame
         Known and novel documents; read in each of three passes.
-    text, side, sample, **parameters
+    text, side, date, sample, **parameters
         As in `newfound.scale.describe`.
 
     Returns
@@ -114,8 +115,8 @@ def describe(
         The same bits as `newfound.scale.describe` returns, for any number of partitions.
     """
     schema = pyarrow().Schema.from_pandas(dataframe._meta, preserve_index=False)
-    engine = _Frame(dataframe, schema, text=text, side=side)
-    return describe_with(engine, text=text, side=side, sample=sample, **parameters)
+    engine = _Frame(dataframe, schema, text=text, side=side, date=date)
+    return describe_with(engine, text=text, side=side, date=date, sample=sample, **parameters)
 
 
 class _Frame(FrameEngine):
@@ -134,7 +135,8 @@ class _Frame(FrameEngine):
         parts = self.dataframe.map_partitions(
             _sum_partition, sent, schema, tuple(keys), meta=meta, enforce_metadata=False
         )
-        added = parts.groupby(keys, sort=False).sum().compute().reset_index()
+        how = {name: aggregation(name) for name in schema.names if name not in keys}
+        added = parts.groupby(keys, sort=False).agg(how).compute().reset_index()
         return pyarrow().Table.from_pandas(added, preserve_index=False)
 
 

@@ -14,7 +14,7 @@ __all__ = ["DatedSides"]
 
 
 class DatedSides:
-    """Dated documents as one stream, with the columns ``text`` and ``side``.
+    """Dated documents as one stream, with the columns ``text``, ``date`` and ``side``.
 
     Parameters
     ----------
@@ -37,12 +37,14 @@ class DatedSides:
     ...                   "date": ["2003-03-31", "2003-04-01", None]})
     >>> pq.write_table(table, os.path.join(folder.name, "news.parquet"))
     >>> sides = DatedSides(Source(folder.name, date_column="date"), "2003-04")
-    >>> [row for batch in sides for row in batch.to_pylist()]
-    [{'text': 'a war', 'side': 'known'}, {'text': 'a virus', 'side': 'novel'}]
+    >>> [(row["text"], row["side"]) for batch in sides for row in batch.to_pylist()]
+    [('a war', 'known'), ('a virus', 'novel')]
     >>> sides.undated
     1
     >>> folder.cleanup()
     """
+
+    date = "date"  # the column with the dates
 
     def __init__(self, documents: Source, start: object) -> None:
         first = parse_date(start, where="The start")
@@ -59,7 +61,7 @@ class DatedSides:
             dated = batch.filter(pc.is_valid(batch.column("date")))
             novel = pc.greater_equal(dated.column("date"), pa.scalar(self.first, pa.date32()))
             sides = pc.if_else(novel, SIDES[1], SIDES[0])
-            yield pa.RecordBatch.from_arrays([dated.column("text"), sides], names=["text", "side"])
+            yield dated.select(["text", self.date]).append_column("side", sides)
 
     def fingerprint(self) -> list[tuple[str, int, int]]:
         """Return name, size and time of the last change of all files."""

@@ -22,16 +22,19 @@ import numpy as np
 from scipy import sparse
 
 from newfound.blas import one_blas_thread
+from newfound.description.counted_timeline import DayCounts
 from newfound.description.describer import NoveltyDescriber
 from newfound.description.novelty import OtherWords, document_weights
 from newfound.description.presets import VECTORIZER
 from newfound.machine.committee import rule_columns
+from newfound.scale.arrow import pyarrow
 from newfound.scale.combining import combined
-from newfound.scale.counting import count_batch, counts_schema
+from newfound.scale.counting import count_batch, count_days, counts_schema
 from newfound.scale.engines import Batches, Engine, Redacted
 from newfound.scale.sampling import draw_sample
 from newfound.scale.statistics import KEYS, Plan, Statistics, statistics_batch, statistics_schema
 from newfound.scale.themes import ThemeSearch
+from newfound.sides import SIDES
 from newfound.text.calendar import calendar_terms
 from newfound.text.corpus import Corpus
 from newfound.text.lemmas import Capitals
@@ -51,6 +54,7 @@ def describe(
     *,
     text: str = "text",
     side: str = "side",
+    date: str | None = None,
     sample: int = SAMPLE,
     n_jobs: int | None = None,
     **parameters: Any,
@@ -63,6 +67,8 @@ def describe(
         Known and novel documents; read from the start in each of three passes.
     text, side : str, default="text" and "side"
         The columns with the texts and with "known" or "novel", or 0 and 1 (novel).
+    date : str, optional
+        The column with the dates, for `NoveltyDescriber.curve`; a missing one is null.
     sample : int, default=20000
         The most documents of each side that rules, phrases and themes are learned from.
     n_jobs : int or None, default=None
@@ -92,7 +98,9 @@ def describe(
     (['scored', 'scrum', 'try'], {'known': 15, 'novel': 15})
     """
     engine = Batches(batches, n_jobs)
-    return describe_with(engine, text=text, side=side, sample=sample, n_jobs=n_jobs, **parameters)
+    return describe_with(
+        engine, text=text, side=side, date=date, sample=sample, n_jobs=n_jobs, **parameters
+    )
 
 
 def describe_with(
@@ -100,6 +108,7 @@ def describe_with(
     *,
     text: str,
     side: str,
+    date: str | None = None,
     sample: int = SAMPLE,
     step: Callable[[str], None] | None = None,
     **parameters: Any,
@@ -110,7 +119,7 @@ def describe_with(
     ----------
     engine : Engine
         Runs the passes.
-    text, side, sample
+    text, side, date, sample
         As in `describe`.
     step : callable, optional
         Called with the name of each step before it begins.
@@ -131,14 +140,17 @@ def describe_with(
     if sample < 2:
         raise ValueError(f"sample={sample!r}: expected at least 2 documents of each side.")
     begin("Counting words")
-    counts = engine.sums(partial(count_batch, text=text, side=side), counts_schema(), _NAMED)
+    count = partial(count_batch, text=text, side=side)
+    if date is not None:
+        count = partial(count_days, text=text, side=side, date=date)
+    counts = engine.sums(count, counts_schema(), _NAMED)
     words, sizes = _word_counts(counts)
     begin("Drawing a sample")
-    texts, novel = draw_sample(engine, sizes, sample, text=text, side=side)
+    texts, novel, dates = draw_sample(engine, sizes, sample, text=text, side=side, date=date)
     labels = novel.astype(int).tolist()
     begin("Learning from the sample")
     if max(sizes) <= sample:
-        return describer.fit_with(engine.train, texts, labels)
+        return describer.fit_with(engine.train, texts, labels, dates=dates)
     vectorizer = TextVectorizer(**{name: chosen[name] for name in VECTORIZER})
     vectorizer.fit_counts(words["word"], sum(sizes), Capitals.of(words["capital"], words["noun"]))
     tokenized = TokenizedTexts.of(texts).with_lemmas(vectorizer.lemmas_)
@@ -148,9 +160,11 @@ def describe_with(
     corpus = replace(_corpus(describer), texts=texts)
     with one_blas_thread():
         plan = _plan(describer, vectorizer, corpus, text, side)
+        plan = replace(plan, date=date, days=_day_counts(counts))
         begin("Counting documents of words, rules and themes")
         work = partial(statistics_batch, plan=plan)
-        found = Statistics.of(engine.sums(work, statistics_schema(), KEYS), plan)
+        schema = statistics_schema(dated=plan.days is not None)
+        found = Statistics.of(engine.sums(work, schema, KEYS), plan)
         return combined(describer, plan, found, corpus, sizes)
 
 
@@ -160,7 +174,7 @@ _NAMED = ("kind", "word")
 def _word_counts(table: Any) -> tuple[dict[str, dict[str, int]], tuple[int, int]]:
     """Return the number of documents of each word by kind, and that of each side."""
     kinds, names, known, novel = (table.column(name).to_pylist() for name in table.column_names)
-    found: dict[str, dict[str, int]] = {"word": {}, "capital": {}, "noun": {}}
+    found: dict[str, dict[str, int]] = {"word": {}, "capital": {}, "noun": {}, "day": {}}
     sizes = (0, 0)
     for kind, name, old, new in zip(kinds, names, known, novel, strict=True):
         if kind == "documents":
@@ -174,6 +188,18 @@ def _word_counts(table: Any) -> tuple[dict[str, dict[str, int]], tuple[int, int]
                 "for each side."
             )
     return found, sizes
+
+
+def _day_counts(counts: Any) -> DayCounts | None:
+    """Return the number of documents of each day; None if no document has a date."""
+    rows = counts.filter(pyarrow("compute").equal(counts.column("kind"), "day"))
+    names = rows.column("word").to_pylist()
+    sides = np.stack([rows.column(side).to_numpy() for side in SIDES])
+    dated = np.array([bool(name) for name in names], bool)
+    if not dated.any():
+        return None
+    days = np.array([name for name in names if name], "datetime64[D]")
+    return DayCounts(days, sides[:, dated], int(sides[:, ~dated].sum()))
 
 
 def _corpus(describer: NoveltyDescriber) -> Corpus:

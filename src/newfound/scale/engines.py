@@ -19,7 +19,7 @@ from newfound.scale.checkpoint import Checkpoint
 from newfound.scale.training import train_as_tasks
 from newfound.scale.workers import map_batches
 
-__all__ = ["Batches", "Engine", "FrameEngine", "Redacted", "add_up"]
+__all__ = ["Batches", "Engine", "FrameEngine", "Redacted", "add_up", "aggregation"]
 
 _AT_ONCE = 16  # results that are kept until they are added up
 
@@ -43,7 +43,8 @@ class Engine(Protocol):
         schema : pyarrow.Schema
             That of its results.
         keys : sequence of str
-            The columns that tell the sums apart; all others are whole numbers that are added.
+            The columns that tell the sums apart. All others are whole numbers that are added; of
+            ``first`` the least is kept, and of ``last`` the greatest.
 
         Returns
         -------
@@ -81,13 +82,22 @@ def _on_redacted(work: Work, text: str, batch: Any) -> Any:
     return work(redact_batch(batch, text))
 
 
+def aggregation(name: str) -> str:
+    """Return how the values of a column are joined: "sum", "min" or "max"."""
+    return {"first": "min", "last": "max"}.get(name, "sum")
+
+
 def add_up(tables: Iterable[Any], schema: Any, keys: Sequence[str]) -> Any:
     """Add up tables by some of their columns, and sort them by these."""
     pa = pyarrow()
     whole = pa.concat_tables([schema.empty_table(), *tables])
     values = [name for name in schema.names if name not in keys]
-    added = whole.group_by(list(keys), use_threads=False).aggregate([(n, "sum") for n in values])
-    columns = [added.column(name if name in keys else f"{name}_sum") for name in schema.names]
+    grouped = whole.group_by(list(keys), use_threads=False)
+    added = grouped.aggregate([(name, aggregation(name)) for name in values])
+    columns = [
+        added.column(name if name in keys else f"{name}_{aggregation(name)}")
+        for name in schema.names
+    ]
     named = pa.Table.from_arrays([c.cast(f.type) for c, f in zip(columns, schema, strict=True)],
                                  schema=schema)  # fmt: skip
     return named.sort_by([(name, "ascending") for name in keys])
@@ -103,7 +113,9 @@ class FrameEngine(ABC):
     schema : pyarrow.Schema
         Its columns.
     text, side : str
-        The columns with the texts and with the side of each document; nothing else is read.
+        The columns with the texts and with the side of each document.
+    date : str, optional
+        The column with the dates; nothing else is read.
 
     Raises
     ------
@@ -111,10 +123,14 @@ class FrameEngine(ABC):
         If it does not have these columns, or the first does not hold text.
     """
 
-    def __init__(self, dataframe: Any, schema: Any, *, text: str, side: str) -> None:
+    def __init__(
+        self, dataframe: Any, schema: Any, *, text: str, side: str, date: str | None = None
+    ) -> None:
         check_text_column(schema, text, "The data frame")
-        check_column(schema, side, "The data frame")
-        self.dataframe = dataframe[[text, side]]
+        others = [side] if date is None else [side, date]
+        for name in others:
+            check_column(schema, name, "The data frame")
+        self.dataframe = dataframe[[text, *others]]
 
     def sums(self, work: Work, schema: Any, keys: Sequence[str]) -> Any:
         """Return the sums of a pass; see `Engine`."""

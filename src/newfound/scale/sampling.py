@@ -8,25 +8,47 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial
+from itertools import groupby, islice
 from math import isqrt
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newfound.scale.arrow import pyarrow, texts_of
-from newfound.scale.counting import counts_schema, sides_of
+from newfound.scale.counting import counts_schema, dates_of, day_names, sides_of
 from newfound.scale.engines import Engine
 from newfound.scale.tally import place_of
 from newfound.sides import SIDES
 
-__all__ = ["draw_batch", "draw_sample"]
+__all__ = ["Sample", "draw_batch", "draw_sample"]
 
 _PLACES = 1 << 64
 _MOST_COPIES = 100  # one hundredth of a sample may be copies of one text
 
 
-def draw_batch(batch: Any, *, text: str, side: str, below: tuple[int, int]) -> Any:
+class Sample(NamedTuple):
+    """Documents that were drawn, in the order of their places.
+
+    Attributes
+    ----------
+    texts : list of str
+        The texts.
+    novel : ndarray of bool
+        Which of them are novel.
+    dates : list of (str or None), or None
+        The day of each; None if none were asked for.
+    """
+
+    texts: list[str]
+    novel: NDArray[np.bool_]
+    dates: list[str | None] | None
+
+
+def draw_batch(
+    batch: Any, *, text: str, side: str, below: tuple[int, int], date: str | None = None
+) -> Any:
     """Return the texts of a batch whose places are below those given for each side.
 
     Parameters
@@ -37,26 +59,38 @@ def draw_batch(batch: Any, *, text: str, side: str, below: tuple[int, int]) -> A
         The columns with the text and the side.
     below : (int, int)
         For known and for novel documents.
+    date : str, optional
+        The column with the dates.
 
     Returns
     -------
     pyarrow.RecordBatch
-        As `newfound.scale.count_batch`, with the kind "text" and texts instead of words.
+        As `newfound.scale.count_batch`, with texts instead of words and their days instead of a
+        kind; a missing day is "".
     """
-    counts: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
-    for value, novel in zip(texts_of(batch, text), sides_of(batch, side).tolist(), strict=True):
+    counts: tuple[Counter[tuple[str, str]], Counter[tuple[str, str]]] = (Counter(), Counter())
+    days = [""] * len(batch) if date is None else day_names(dates_of(batch, date)).tolist()
+    sides = sides_of(batch, side).tolist()
+    for value, novel, day in zip(texts_of(batch, text), sides, days, strict=True):
         if value and not value.isspace() and place_of(value) < below[novel]:
-            counts[novel][value] += 1
+            counts[novel][day, value] += 1
     names = sorted({*counts[0], *counts[1]})
-    values = [["text"] * len(names), names, *([side[name] for name in names] for side in counts)]
+    by_side = ([side[name] for name in names] for side in counts)
+    values = [[day for day, _ in names], [name for _, name in names], *by_side]
     pa, schema = pyarrow(), counts_schema()
     arrays = [pa.array(column, field.type) for column, field in zip(values, schema, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def draw_sample(
-    engine: Engine, sizes: tuple[int, int], most: int, *, text: str, side: str
-) -> tuple[list[str], NDArray[np.bool_]]:
+    engine: Engine,
+    sizes: tuple[int, int],
+    most: int,
+    *,
+    text: str,
+    side: str,
+    date: str | None = None,
+) -> Sample:
     """Draw a sample of the documents of each side.
 
     Parameters
@@ -67,31 +101,33 @@ def draw_sample(
         The number of known and of novel documents.
     most : int
         The most documents of each side.
-    text, side : str
-        The columns.
+    text, side, date : str
+        The columns; those with dates if there are any.
 
     Returns
     -------
-    texts : list of str
-        In the order of their places.
-    novel : ndarray of bool
-        Which of them are novel.
+    Sample
     """
     # Somewhat more than asked for, since places are random.
     wanted = most + 6 * isqrt(most) + 10
     first, second = (_PLACES * min(wanted, size) // max(size, 1) for size in sizes)
     below = (first, second)
-    work = partial(draw_batch, text=text, side=side, below=below)
+    work = partial(draw_batch, text=text, side=side, below=below, date=date)
     found = engine.sums(work, counts_schema(), ["kind", "word"]).to_pylist()
-    rows: list[tuple[int, str, bool]] = []
+    rows: list[tuple[int, str, bool, str]] = []
     for is_novel, (name, size) in enumerate(zip(SIDES, sizes, strict=True)):
         copies = size if size <= most else max(1, most // _MOST_COPIES)
-        drawn = [
-            (place, row["word"], bool(is_novel))
+        drawn = sorted(
+            (place, row["word"], bool(is_novel), row["kind"])
             for row in found
             if row[name] and (place := place_of(row["word"])) < below[is_novel]
             for _ in range(min(row[name], copies))
-        ]
-        rows += sorted(drawn)[:most]
+        )
+        same = groupby(drawn, key=itemgetter(1))
+        rows += [row for _, group in same for row in islice(group, copies)][:most]
     rows.sort()
-    return [text for _, text, _ in rows], np.array([novel for *_, novel in rows], bool)
+    return Sample(
+        [text for _, text, *_ in rows],
+        np.array([novel for *_, novel, _ in rows], bool),
+        None if date is None else [day or None for *_, day in rows],
+    )

@@ -359,7 +359,7 @@ class Sides:
     Parameters
     ----------
     known, novel : Source
-        The documents of each side.
+        The documents of each side. If both have a ``date_column``, so has the stream: ``date``.
     """
 
     def __init__(self, known: Source, novel: Source) -> None:
@@ -371,9 +371,14 @@ class Sides:
         for side, source in zip(SIDES, (self.known, self.novel), strict=True):
             for batch in source:
                 column = pa.array([side] * len(batch), pa.string())
-                yield pa.RecordBatch.from_arrays(
-                    [batch.column("text"), column], names=["text", "side"]
-                )
+                kept = batch.select(["text", "date"] if self.date else ["text"])
+                yield kept.append_column("side", column)
+
+    @property
+    def date(self) -> str | None:
+        """The column with the dates; None without dates."""
+        dated = all(source.given.date is not None for source in (self.known, self.novel))
+        return "date" if dated else None
 
     def fingerprint(self) -> list[tuple[str, int, int]]:
         """Return name, size and time of the last change of all files."""

@@ -18,7 +18,7 @@ from typing import Any
 from newfound.description.describer import NoveltyDescriber
 from newfound.scale.arrow import check_text_column, pyarrow
 from newfound.scale.describing import SAMPLE, describe_with
-from newfound.scale.engines import FrameEngine
+from newfound.scale.engines import FrameEngine, aggregation
 from newfound.scale.scoring import Model, load_detector, score_batch, scored_schema
 
 __all__ = ["describe", "score"]
@@ -77,6 +77,7 @@ def describe(
     *,
     text: str = "text",
     side: str = "side",
+    date: str | None = None,
     sample: int = SAMPLE,
     **parameters: Any,
 ) -> NoveltyDescriber:
@@ -89,7 +90,7 @@ def describe(
     ----------
     dataframe : pyspark.sql.DataFrame
         Known and novel documents; read in each of three passes.
-    text, side, sample, **parameters
+    text, side, date, sample, **parameters
         As in `newfound.scale.describe`.
 
     Returns
@@ -98,8 +99,8 @@ def describe(
         The same bits as `newfound.scale.describe` returns, for any number of partitions.
     """
     schema = _types().to_arrow_schema(dataframe.schema)
-    engine = _Frame(dataframe, schema, text=text, side=side)
-    return describe_with(engine, text=text, side=side, sample=sample, **parameters)
+    engine = _Frame(dataframe, schema, text=text, side=side, date=date)
+    return describe_with(engine, text=text, side=side, date=date, sample=sample, **parameters)
 
 
 class _Frame(FrameEngine):
@@ -116,8 +117,9 @@ class _Frame(FrameEngine):
         sent = self.dataframe.sparkSession.sparkContext.broadcast(work)
         values = [name for name in schema.names if name not in keys]
         parts = self.dataframe.mapInArrow(_worker(sent), _types().from_arrow_schema(schema))
-        added = parts.groupBy(*keys).sum(*values).toArrow()
-        return added.rename_columns([*keys, *values])
+        functions = import_module("pyspark.sql.functions")
+        how = [getattr(functions, aggregation(name))(name).alias(name) for name in values]
+        return parts.groupBy(*keys).agg(*how).toArrow()
 
 
 def _worker(sent: Any) -> MapBatches:

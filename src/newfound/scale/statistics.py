@@ -10,24 +10,33 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.description.counted_timeline import NO_DAY, DayCounts
 from newfound.description.novelty import OtherWords, WordSums
 from newfound.machine.clauses import Clauses
 from newfound.machine.matcher import ClauseMatcher
 from newfound.scale.arrow import pyarrow, texts_of
-from newfound.scale.counting import sides_of
+from newfound.scale.counting import dates_of, sides_of
 from newfound.scale.themes import ThemeCounts, ThemeSearch
 from newfound.text.vectorizer import TextVectorizer
 
-__all__ = ["KEYS", "Plan", "Statistics", "statistics_batch", "statistics_schema"]
+__all__ = [
+    "KEYS",
+    "DatedCounts",
+    "Plan",
+    "Statistics",
+    "statistics_batch",
+    "statistics_schema",
+]
 
 _UNIT = float(1 << 20)
-_WORD, _LENGTH, _RULE, _AND, _SET, _SET_WORD, _TYPICAL = range(7)
+_WORD, _LENGTH, _RULE, _AND, _SET, _SET_WORD, _WORD_BIN, _SET_BIN, _TYPICAL = range(9)
 _VALUES = ("documents", "weight", "square", "expected", "variance")
+_DAYS = ("first", "last")  # the days of words and of sets of themes
 KEYS = ("kind", "key", "novel", "text")  # only a row of a typical document has a text
 
 
@@ -53,6 +62,10 @@ class Plan:
         Finds the documents of themes and phrases.
     text, side : str
         The columns of the documents.
+    date : str or None
+        The column of their dates.
+    days : DayCounts or None
+        The bins of time; None without dates.
     """
 
     vectorizer: TextVectorizer
@@ -64,6 +77,8 @@ class Plan:
     themes: ThemeSearch
     text: str
     side: str
+    date: str | None = None
+    days: DayCounts | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the matchers behind; they are made where they are used."""
@@ -75,12 +90,13 @@ class Plan:
         return [ClauseMatcher(clauses) for clauses in self.machines]
 
 
-def statistics_schema() -> Any:
-    """Return the schema of the batches that `statistics_batch` returns."""
+def statistics_schema(*, dated: bool) -> Any:
+    """Return the schema of the batches that `statistics_batch` returns, with or without dates."""
     pa = pyarrow()
     fields = [("kind", pa.int8()), ("key", pa.int64()), ("novel", pa.bool_()),
               ("text", pa.string())]  # fmt: skip
-    return pa.schema([*fields, *((name, pa.int64()) for name in _VALUES)])
+    values = (*_VALUES, *_DAYS) if dated else _VALUES
+    return pa.schema([*fields, *((name, pa.int64()) for name in values)])
 
 
 def document_weight(lengths: NDArray[np.int64], typical: float) -> NDArray[np.float64]:
@@ -109,9 +125,14 @@ def statistics_batch(batch: Any, plan: Plan) -> Any:
     typical = plan.themes.typical(matrix, masks, novel, kept)
     numbers, ones = np.array([number for number, *_ in typical], np.int64), np.ones(len(typical))
     parts.append(_columns(_TYPICAL, numbers, ones.astype(bool), ones.astype(np.int64)))
+    if plan.days is not None and plan.date is not None:
+        days = dates_of(batch, plan.date)[rows]
+        parts[-1:] = [*_by_bin(matrix, masks, novel, plan.days, days), parts[-1]]
     columns: list[Any] = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    if plan.days is not None:
+        columns += _first_and_last(columns, matrix, masks, novel, days)
     shown = [text for *_, text in typical]
-    pa, schema = pyarrow(), statistics_schema()
+    pa, schema = pyarrow(), statistics_schema(dated=plan.days is not None)
     columns.insert(KEYS.index("text"), [""] * (len(columns[0]) - len(shown)) + shown)
     arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
@@ -129,6 +150,55 @@ def _themes(
         _counted(_SET, masks[inside], novel[inside]),
         _counted(_SET_WORD, masks[rows] * matrix.shape[1] + part.indices, novel[rows]),
     ]
+
+
+def _by_bin(
+    matrix: Any,
+    masks: NDArray[np.int64],
+    novel: NDArray[np.bool_],
+    counts: DayCounts,
+    days: NDArray[np.datetime64],
+) -> list[list[NDArray[Any]]]:
+    """Return the documents of words and of sets of themes in each bin of time."""
+    dated = np.flatnonzero(~np.isnat(days))
+    bins = np.zeros(len(days), np.int64)
+    bins[dated] = counts.places(days[dated])
+    part = matrix[dated]
+    rows = np.repeat(dated, np.diff(part.indptr))
+    themed, n = dated[masks[dated] > 0], len(counts.bins.starts)
+    return [
+        _counted(_WORD_BIN, bins[rows] * matrix.shape[1] + part.indices, novel[rows]),
+        _counted(_SET_BIN, masks[themed] * n + bins[themed], novel[themed]),
+    ]
+
+
+def _first_and_last(
+    columns: list[Any],
+    matrix: Any,
+    masks: NDArray[np.int64],
+    novel: NDArray[np.bool_],
+    days: NDArray[np.datetime64],
+) -> list[NDArray[np.int64]]:
+    """Return the first and the last day of the words and sets of themes of the rows of a batch."""
+    kind, key, side = columns[:3]
+    numbers = days.astype(np.int64)
+    found = [np.full(len(kind), NO_DAY), np.full(len(kind), -NO_DAY)]
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    for which, keys, of in ((_WORD, matrix.indices, rows), (_SET, masks, np.arange(len(masks)))):
+        of, keys = of[~np.isnat(days[of])], keys[~np.isnat(days[of])]
+        # The rows of a kind are sorted by side and key, or by key and side.
+        chosen = np.flatnonzero(kind == which)
+        codes = 2 * key[chosen] + side[chosen]
+        order = np.argsort(codes)
+        wanted = 2 * keys.astype(np.int64) + novel[of]
+        places = np.searchsorted(codes[order], wanted)
+        if which == _SET:  # documents of no theme have no row
+            inside = keys > 0
+            of, places = of[inside], places[inside]
+        target = chosen[order[places]]
+        np.minimum.at(found[0], target, numbers[of])
+        np.maximum.at(found[1], target, numbers[of])
+    return found
 
 
 def _words(
@@ -188,12 +258,15 @@ class Statistics:
         The number of known and of novel documents that each clause matches.
     themes : ThemeCounts
         The same for themes and phrases.
+    dated : DatedCounts or None
+        The documents of words and of sets of themes in each bin of time; None without dates.
     """
 
     words: WordSums
     lengths: NDArray[np.int64]
     rules: NDArray[np.int64]
     themes: ThemeCounts
+    dated: DatedCounts | None
 
     @classmethod
     def of(cls, table: Any, plan: Plan) -> Statistics:
@@ -214,21 +287,55 @@ class Statistics:
             WordSums(words[0], *(total / _UNIT for total in words[1:])),
             sums(_LENGTH, longest),
             sums(_RULE, sum(map(len, plan.machines))),
-            ThemeCounts(sums(_AND, len(plan.themes.ands)), *_sets(columns, width), _shown(table)),
+            ThemeCounts(
+                sums(_AND, len(plan.themes.ands)),
+                _sets(columns, _SET),
+                _sets(columns, _SET_WORD, width),
+                _shown(table),
+            ),
+            None if plan.days is None else _dated(columns, width, len(plan.days.bins.starts)),
         )
 
 
-def _sets(
-    columns: Mapping[str, NDArray[Any]], width: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the documents of sets of themes, and those of their words, as rows of numbers."""
-    found = []
-    for kind in (_SET, _SET_WORD):
+class DatedCounts(NamedTuple):
+    """Documents in time.
+
+    Attributes
+    ----------
+    words : (n, 4) ndarray of int64
+        Bins, words, 0 or 1 for the side, and the number of documents.
+    sets : (n, 4) ndarray of int64
+        The same with sets of themes, bins, the side and the number of documents.
+    word_days : (n, 3) ndarray of int64
+        Words, and their first and last day on a side.
+    set_days : (n, 3) ndarray of int64
+        The same for sets of themes.
+    """
+
+    words: NDArray[np.int64]
+    sets: NDArray[np.int64]
+    word_days: NDArray[np.int64]
+    set_days: NDArray[np.int64]
+
+
+def _dated(columns: Mapping[str, NDArray[Any]], width: int, n_bins: int) -> DatedCounts:
+    days = []
+    for kind in (_WORD, _SET):
         chosen = columns["kind"] == kind
-        key, side, n = (columns[name][chosen] for name in ("key", "novel", "documents"))
-        keys = [key] if kind == _SET else [key // width, key % width]
-        found.append(np.stack([*keys, side.astype(np.int64), n], axis=1))
-    return found[0], found[1]
+        days.append(np.stack([columns[name][chosen] for name in ("key", *_DAYS)], axis=1))
+    return DatedCounts(
+        _sets(columns, _WORD_BIN, width), _sets(columns, _SET_BIN, n_bins), days[0], days[1]
+    )
+
+
+def _sets(
+    columns: Mapping[str, NDArray[Any]], kind: int, width: int | None = None
+) -> NDArray[np.int64]:
+    """Return the keys of a kind, in two parts if they have a width, the side and the documents."""
+    chosen = columns["kind"] == kind
+    key, side, n = (columns[name][chosen] for name in ("key", "novel", "documents"))
+    keys = [key] if width is None else [key // width, key % width]
+    return np.stack([*keys, side.astype(np.int64), n], axis=1)
 
 
 def _shown(table: Any) -> list[tuple[int, str]]:
