@@ -82,6 +82,8 @@ def test_classes_with_many_held_back_documents_have_their_own_threshold():
     nearest = np.repeat([0, 1], 100)
     own = Calibration(scores, nearest, 0.05)
     assert own.p_values(np.array([5.0, 5.0]), np.array([0, 1])).tolist() == [1 / 101, 1.0]
+    assert own.thresholds_of(2).tolist() == [own.threshold(0), own.threshold(1)]
+    assert own.thresholds_of(3).tolist() == [own.threshold(k) for k in range(3)]
     shared = Calibration(scores, nearest, 0.05, classwise=False)
     assert shared.p_values(np.array([5.0, 5.0]), np.array([0, 1])).tolist() == [101 / 201] * 2
     few = Calibration(scores[95:105], nearest[95:105], 0.2)

@@ -86,7 +86,8 @@ def slow_novelty(bags: NDArray[np.int64], novel: Bools) -> list[float]:
             plain = (e * (n - e) / n if n else 0.0) + k * base * (1 - base)
             spread = (variance + prior * square * base * (1 - base)) / plain
             values.append(slow_root(s + k * base, e + k * base, n + k, spread))
-        more = bags[novel, w].mean() - bags[~novel, w].mean()
+        full = lengths > 0
+        more = bags[novel & full, w].mean() - bags[~novel & full, w].mean()
         alone = values[0] if values[0] * more > 0 else 0.0
         found.append(0.7 * alone + (0.3 * values[1] if alone * values[1] > 0 else 0.0))
     return found
@@ -322,13 +323,19 @@ class TestOddDocuments:
         assert ((evidence.q >= 0) & (evidence.q <= 1)).all()
         return evidence
 
-    def test_empty_documents_say_nothing(self) -> None:
+    @pytest.mark.parametrize("each", [1, 2])
+    def test_empty_documents_say_nothing(self, each: int) -> None:
         matrix, novel = zipf_documents(100, planted=20, seed=6)
         more = sparse.vstack((matrix, sparse.csr_array((40, matrix.shape[1]), dtype=bool)))
         plain = self.check(matrix, novel)
-        with_empty = self.check(more, np.concatenate((novel, np.arange(40) % 2 == 0)))
-        assert np.corrcoef(plain.novelty, with_empty.novelty)[0, 1] > 0.999
-        np.testing.assert_allclose(plain.novelty, with_empty.novelty, atol=0.2)
+        # As many copies as documents, all novel or half of them: the shares of words are the same.
+        with_empty = self.check(more, np.concatenate((novel, np.arange(40) % each == 0)))
+        for name in ("times", "low", "high", "q"):
+            np.testing.assert_array_equal(getattr(plain, name), getattr(with_empty, name))
+        if each == 2:
+            assert np.corrcoef(plain.novelty, with_empty.novelty)[0, 1] > 0.999
+            np.testing.assert_allclose(plain.novelty, with_empty.novelty, atol=0.2)
+        assert (np.sign(plain.novelty) == np.sign(with_empty.novelty)).mean() > 0.99
 
     def test_duplicates_strengthen_but_do_not_turn(self) -> None:
         matrix, novel = zipf_documents(100, planted=20, seed=6)

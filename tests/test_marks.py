@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import newfound
 from newfound.description.explanation import Explanation
 from newfound.detection.verdict import Verdict
-from newfound.marks import INK, Mark, MarkedText, cut_up, visible
+from newfound.marks import INK, Mark, MarkedText, cut_up, to_terminal, visible
 
 
 @dataclass(frozen=True)
@@ -111,6 +111,12 @@ class TestMarkedText:
             assert kind.__rich__ is MarkedText.__rich__
             assert kind._repr_html_ is MarkedText._repr_html_
             assert kind.to_terminal is MarkedText.to_terminal
+
+
+def test_only_marks_have_colours() -> None:
+    assert to_terminal("12 of 'these' are True: http://example.org") == (
+        "12 of 'these' are True: http://example.org\n"
+    )
 
 
 def test_a_marked_text_is_printed_as_a_terminal_without_colours_shows_it() -> None:

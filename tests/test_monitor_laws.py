@@ -146,6 +146,11 @@ def test_nothing_is_more_frequent_in_no_documents() -> None:
     assert rate_p_value(3, 0, 50, 1000) == rate_p_value(0, 100, 50, 1000) == 1.0
 
 
+def test_one_novel_document_is_counted_also_in_a_window_of_one() -> None:
+    assert rate_p_value(1, 1, 50, 1000) == pytest.approx(50 / 1001)
+    assert 0.9 < rate_p_value(1, 100, 50, 1000) < 1
+
+
 def test_tarone_leaves_out_every_kind_of_word_that_is_too_rare() -> None:
     """Words of one, two and three documents cannot be significant, those of six can."""
     numbers = [0, 1000, 1000, 1000, 0, 0, 10]

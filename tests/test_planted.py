@@ -15,7 +15,7 @@ from scipy import sparse
 from detector_files import small_detector
 from newfound.detection import learning
 from newfound.detection.scoring import Scorer
-from newfound.detection.split import draw_held_back, sample_for_scales
+from newfound.detection.split import draw_held_back, n_held_back, sample_for_scales
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.state import clauses_from_state, clauses_state
 from newfound.storage.archive import Member, contents
@@ -113,6 +113,16 @@ def test_documents_are_held_back_at_random_and_not_by_class() -> None:
 
 
 # model files
+
+
+@pytest.mark.parametrize(("alpha", "needed"), [(0.001, 999), (0.05, 19)])
+def test_at_least_half_as_many_documents_are_learned_from_as_are_held_back(
+    alpha: float, needed: int
+) -> None:
+    least = needed + max(5, needed // 2)
+    assert n_held_back(least, alpha, 0.2) == needed
+    with pytest.raises(ValueError, match=f"pass at least {least:,}"):
+        n_held_back(least - 1, alpha, 0.2)
 
 
 def test_the_largest_literal_is_the_negation_of_the_last_feature() -> None:

@@ -71,6 +71,17 @@ def describer() -> newfound.NoveltyDescriber:
     )
 
 
+def test_the_tables_of_a_description_replace_a_file_only_if_asked_for(
+    describer: newfound.NoveltyDescriber, tmp_path: Path
+) -> None:
+    path = tmp_path / "rows"
+    path.write_text("kept")
+    for write in (describer.themes_.to_csv, describer.themes_.to_json):
+        with pytest.raises(FileExistsError, match="force=True"):
+            write(path)
+    assert path.read_text() == "kept"
+
+
 def test_every_table_of_a_description_is_exported(describer: newfound.NoveltyDescriber) -> None:
     shared = describer.words_.take(describer.words_["group"] == "shared")
     word = next(word for word in shared["word"] if len(describer.senses(word).to_table()))

@@ -31,7 +31,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "benchmarks/results/mutants.md"
 NOT_LONG = "not slow and not law and not exhaustive"
-SECONDS = 120  # after which tests of a mutant count as hanging, which is noticed, too
+SECONDS = 300  # after which tests of a mutant count as hanging, which is noticed, too
 
 KINDS = {
     "comparison": "< for <=, > for >=, == for !=, in for not in, is for is not, and the reverse",
@@ -41,7 +41,7 @@ KINDS = {
     "arithmetic": "+ for -, * for //, and the reverse",
     "no error": "a raise left out",
     "no call": "a call whose result is not used left out",
-    "flag": "True for False, and the reverse",
+    "flag": "True for False, and the reverse; not in strict=True, frozen=True and slots=True",
     "by hand": "an error of another kind, planted by hand",
     "core": "an error in the core, planted by hand",
 }
@@ -97,6 +97,8 @@ MATCHING: dict[str, list[str]] = {
     "detection/calibration.py": [*RATES, *CALIBRATED],
     "detection/split.py": [
         "tests/test_planted.py::test_documents_are_held_back_at_random_and_not_by_class",
+        "tests/test_planted.py"
+        "::test_at_least_half_as_many_documents_are_learned_from_as_are_held_back",
         *RATES,
         *CALIBRATED,
     ],
@@ -214,13 +216,20 @@ def drawn(each: int, seed: int) -> list[Mutant]:
         source = (ROOT / "src/newfound" / file).read_text("utf-8")
         for mutant in possible(file, source):
             kinds.setdefault(mutant.kind, []).append(mutant)
-        for some in kinds.values():
+        for kind, some in kinds.items():
             draw.shuffle(some)
+            kinds[kind] = [mutant for mutant in some if not is_check(mutant)]
         mine: list[Mutant] = []
         while len(mine) < each and any(kinds.values()):
             mine += [some.pop() for some in kinds.values() if some]
         chosen += mine[:each]
     return chosen
+
+
+def is_check(mutant: Mutant) -> bool:
+    """Return whether it only switches off a check of the code itself, as of a type."""
+    checks = ("strict=True", "frozen=True", "slots=True")
+    return mutant.kind == "flag" and any(check in mutant.context for check in checks)
 
 
 # the run
@@ -347,8 +356,6 @@ AGE = "if time.time() - entry.stat(follow_symlinks=False).st_mtime > _ABANDONED_
 HARMLESS: dict[tuple[str, str, str], str] = {
     ("storage/files.py", "flag", AGE): "links are left out before",
     ("storage/files.py", "comparison", AGE): "an age is hardly ever that number exactly",
-    ("storage/archive.py", "flag", "@dataclass(frozen=True)"): "nothing is assigned to it",
-    ("text/copies.py", "no call", "bags.sum_duplicates()"): "tocsr has added them up already",
     (
         "text/sentences.py",
         "flag",
@@ -360,10 +367,15 @@ HARMLESS: dict[tuple[str, str, str], str] = {
         "if kind is str or kind is int or kind is bool or value is None:",
     ): "a short way to what the checks below do, too",
     (
-        "table.py",
-        "flag",
-        '"  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()',
-    ): "the two are always of the same length",
+        "detection/split.py",
+        "number",
+        "sizes = range(n, 100 * needed + 100)  # with more documents, enough stays enough",
+    ): "the end of a search, far beyond what it finds",
+    (
+        "monitor/laws.py",
+        "comparison",
+        "below = np.flatnonzero(p <= fdr * np.arange(1, len(p) + 1) / max(size, 1) * (1 + 1e-12))",
+    ): "the bound has a margin for rounding, so that it is never met exactly",
 }
 
 

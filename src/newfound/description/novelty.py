@@ -167,7 +167,7 @@ def evidence_of_sets(sets: Any, weights: DocumentWeights) -> NDArray[np.float64]
     own = members @ (weights.weight * novel)
     variance = members @ weights.weight**2 * weights.base * (1 - weights.base)
     found = _signed_root(own, size * weights.base, size, variance, weights, PRIOR)
-    return _agreeing(found, members @ (1 - novel), members @ novel, novel)
+    return _agreeing(found, members @ (1 - novel), members @ novel, novel[weights.weight > 0])
 
 
 @step("evidence")
@@ -202,8 +202,10 @@ def word_evidence(matrix: Any, novel: ArrayLike) -> Evidence:
     beyond = _beyond_other_words(bags, weights)
     counts = np.array([bags[rows].sum(axis=0) for rows in (~is_novel, is_novel)], np.int64)
     counts = counts.reshape(2, -1)
-    sizes = (int((~is_novel).sum()), int(is_novel.sum()))
     lengths = np.diff(bags.indptr)
+    # A folded copy has no words left, and counts neither among those that have a word nor in all.
+    full = lengths > 0
+    sizes = (int((full & ~is_novel).sum()), int((full & is_novel).sum()))
     expected = expected_shares(*by_length(lengths, is_novel), counts.sum(axis=0), sizes)
     return _evidence(alone, beyond, counts, sizes, expected)
 
@@ -229,9 +231,7 @@ class WordSums(NamedTuple):
     variance: NDArray[np.float64]
 
 
-def evidence_from_sums(
-    sums: WordSums, lengths: NDArray[np.int64], sizes: tuple[int, int]
-) -> Evidence:
+def evidence_from_sums(sums: WordSums, lengths: NDArray[np.int64]) -> Evidence:
     """Return what `word_evidence` returns, from sums instead of documents.
 
     Parameters
@@ -240,13 +240,12 @@ def evidence_from_sums(
         Over all documents.
     lengths : (2, longest + 1) ndarray of int64
         The number of known and of novel documents of each length, in words.
-    sizes : (int, int)
-        The number of known and of novel documents.
 
     Returns
     -------
     Evidence
     """
+    sizes = (int(lengths[0, 1:].sum()), int(lengths[1, 1:].sum()))
     size, own = sums.weight.sum(axis=0), sums.weight[1]
     total, cells = float(size.sum()) or 1.0, max(float(sums.documents.sum()), 1.0)
     weights = DocumentWeights(
@@ -389,7 +388,7 @@ def _agreeing(
     novel: NDArray[np.float64],
     is_novel: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Set to 0 what contradicts the plain shares of documents."""
+    """Set to 0 what contradicts the plain shares of documents with words."""
     n_novel = max(float(is_novel.sum()), 1.0)
     n_known = max(len(is_novel) - float(is_novel.sum()), 1.0)
     return np.where(found * (novel / n_novel - known / n_known) > 0, found, 0.0)

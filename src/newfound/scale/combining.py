@@ -47,7 +47,7 @@ def combined(
     """
     vectorizer, documents = plan.vectorizer, found.words.documents
     counted = _without_copies(found.words, describer, plan, corpus)
-    evidence = evidence_from_sums(counted, found.lengths, sizes)
+    evidence = evidence_from_sums(counted, found.lengths)
     themes = measured_themes(
         describer.themes_, found.themes, sizes, _not_copied(describer, plan, corpus)
     )

@@ -236,9 +236,7 @@ class _Stream:
         rows = np.searchsorted(np.flatnonzero(codes == END), places)
         codes[places] = STOP
         entries = np.ones(len(places), dtype=bool), (rows, columns)
-        stops = sparse.coo_matrix(entries, shape=(n_texts, len(self.stop_words))).tocsr()
-        stops.sum_duplicates()
-        return stops
+        return sparse.coo_matrix(entries, shape=(n_texts, len(self.stop_words))).tocsr()
 
     def hashes(self) -> NDArray[np.uint64]:
         """Return a number for the words of each passage; equal passages have equal numbers."""
@@ -251,9 +249,7 @@ class _Stream:
     def bags(self) -> Any:
         """Return the words of each text as a Boolean matrix, one column for each number."""
         data = np.ones(len(self.words), dtype=bool)
-        bags = sparse.coo_matrix((data, (self.rows, self.words)), shape=self.shape).tocsr()
-        bags.sum_duplicates()
-        return bags
+        return sparse.coo_matrix((data, (self.rows, self.words)), shape=self.shape).tocsr()
 
     def columns(self, where: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return rows and columns of the terms that have a word in given places."""
