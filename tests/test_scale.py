@@ -21,7 +21,8 @@ from typer.testing import CliRunner
 import newfound
 from newfound.cli import app
 from newfound.scale import Source, count_batch, score, score_batch
-from newfound.scale.counting import add_counts
+from newfound.scale.counting import counts_schema
+from newfound.scale.engines import add_up
 from newfound.scale.sources import is_dataset
 from newfound.scale.tally import Tally
 from newfound.scale.workers import map_batches
@@ -162,9 +163,14 @@ def test_counts_are_those_of_documents_by_side():
     texts = [*known.texts[:200], *novel.texts[:100], "He met an American in Wales, in Wales", None]
     sides = ["known"] * 200 + ["novel"] * 102
     table = pa.table({"text": texts, "side": sides})
-    whole = add_counts([count_batch(table.combine_chunks().to_batches()[0])])
-    parts = [count_batch(batch) for batch in table.to_batches(max_chunksize=17)]
-    assert add_counts(parts[::-1]).equals(whole)
+
+    def counted(size: int) -> Any:
+        found = [count_batch(batch) for batch in table.to_batches(max_chunksize=size)[::-1]]
+        tables = [pa.Table.from_batches([batch]) for batch in found]
+        return add_up(tables, counts_schema(), ["kind", "word"])
+
+    whole = counted(1000)
+    assert counted(17).equals(whole)
     found = {(row["kind"], row["word"]): (row["known"], row["novel"]) for row in whole.to_pylist()}
     assert found["documents", ""] == (200, 101)
     assert found["capital", "wales"] == (0, 1) and found["noun", "american"] == (0, 1)

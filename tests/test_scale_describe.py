@@ -546,8 +546,35 @@ def test_the_command_draws_curves_of_a_stream(dated, sampled_dated, tmp_path):
         curve = sampled_dated.curve(page["words"]["columns"]["word"][int(number)])
         counts = np.add(card["curve"]["known"], card["curve"]["novel"])
         assert counts.tolist() == curve.counts.tolist()
+
+
+def test_a_file_keeps_the_curves_of_a_stream(sampled_dated, tmp_path):
     sampled_dated.save(tmp_path / "d.nf")
-    assert newfound.NoveltyDescriber.load(tmp_path / "d.nf").timeline_ is None
+    loaded = newfound.NoveltyDescriber.load(tmp_path / "d.nf")
+    same(loaded, sampled_dated)
+    assert curves_of(loaded) == curves_of(sampled_dated)
+    assert loaded.timeline_.to_dict() == sampled_dated.timeline_.to_dict()
+    loaded.save(tmp_path / "again.nf")
+    assert (tmp_path / "again.nf").read_bytes() == (tmp_path / "d.nf").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "name, change, said",
+    [
+        ("days", lambda days: days[::-1], "days in their order"),
+        ("documents", lambda counts: counts + 1, "documents, with those without a date"),
+        ("starts", lambda starts: starts[:, ::-1], "places that end with"),
+        ("bins", lambda bins: bins + 1000, "whole numbers from 0 to"),
+        ("word_days", lambda days: days[:, ::-1], "a first and a last day"),
+        ("theme_days", lambda days: days[:0], "whole numbers of the shape"),
+        ("themes", lambda counts: counts - 2**40, "whole numbers from 0"),
+    ],
+)
+def test_curves_of_a_file_that_cannot_be_are_refused(sampled_dated, name, change, said):
+    state = sampled_dated.to_state()
+    state["curves"] = {**state["curves"], name: change(state["curves"][name])}
+    with pytest.raises(ValueError, match=f"curves.{name}.*{said}"):
+        newfound.NoveltyDescriber.from_state(state)
 
 
 def test_the_command_splits_a_stream_by_dates(table, sampled, tmp_path):

@@ -47,6 +47,7 @@ class DayCounts:
     """
 
     def __init__(self, days: NDArray[np.datetime64], counts: Integers, n_missing: int) -> None:
+        self.days, self.counts = days, counts
         self.bins, self.n_missing = Timeline(days), n_missing
         self.sides = np.zeros((2, len(self.bins.starts)), np.int64)
         np.add.at(self.sides.T, self.places(days), counts.T)

@@ -14,14 +14,10 @@ from newfound.description.counted_timeline import CountedTimeline
 from newfound.description.novelty import Evidence
 from newfound.description.presets import VECTORIZER, resolve
 from newfound.description.scores import shared_role
-from newfound.description.theme_state import (
-    dates_state,
-    themes_from_state,
-    themes_state,
-    timeline_from_state,
-)
+from newfound.description.theme_state import themes_from_state, themes_state
 from newfound.description.themes import Themes
 from newfound.description.timeline import Timeline
+from newfound.description.timeline_state import timeline_from_state, timeline_state
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import Clauses
 from newfound.machine.committee import MOST_MACHINES, new_machines, rule_columns
@@ -77,8 +73,7 @@ class DescriberParts:
     themes : Themes
         What is new as a few themes. Rows count the known documents first, then the novel ones.
     timeline : Timeline, CountedTimeline or None
-        The dates of the documents, in the same order; or the curves of a stream, which a model file
-        does not keep.
+        The dates of the documents, in the same order; or the curves of a stream.
     calibration : VerdictCalibration or None
         The probability of novel for words and votes.
     set_aside : dict of str to str
@@ -120,8 +115,7 @@ def describer_state(parts: DescriberParts) -> dict[str, Any]:
     }
     place = {word: column for column, word in enumerate(parts.table.vocabulary)}
     state["themes"] = themes_state(parts.themes, place, parts.n_documents)
-    if isinstance(parts.timeline, Timeline):
-        state["dates"] = dates_state(parts.timeline)
+    state.update(timeline_state(parts.timeline))
     if parts.calibration is not None:
         state["calibration"] = parts.calibration.to_state()
     if parts.names != PLAIN_NAMES:
@@ -167,6 +161,7 @@ def describer_from_state(fields: Fields, names: Iterable[str]) -> DescriberParts
         "words",
         "counts up to the number of documents",
     )
+    themes = themes_from_state(fields.fields("themes"), table.vocabulary, n_documents)
     return DescriberParts(
         parameters=parameters,
         chosen=chosen,
@@ -177,8 +172,8 @@ def describer_from_state(fields: Fields, names: Iterable[str]) -> DescriberParts
         documents=documents,
         evidence=Evidence(*(words.floats(name, (n_words,)) for name in Evidence._fields)),
         phrases=_phrases_from_state(fields.fields("phrases"), table),
-        themes=themes_from_state(fields.fields("themes"), table.vocabulary, n_documents),
-        timeline=timeline_from_state(fields, sum(n_documents)),
+        themes=themes,
+        timeline=timeline_from_state(fields, sum(n_documents), n_words, len(themes.themes)),
         calibration=_calibration(fields, n_words),
         machines=_machines(fields, machines, vectorizer, chosen, table.arrays),
         set_aside=_set_aside(fields.fields("set_aside")),

@@ -1,4 +1,4 @@
-"""Themes and dates in a model file; docs/model-file.md lists their fields."""
+"""Themes in a model file; docs/model-file.md lists their fields."""
 
 from __future__ import annotations
 
@@ -11,18 +11,15 @@ from numpy.typing import NDArray
 
 from newfound.description.theme_rules import ThemeRule
 from newfound.description.themes import Theme, Themes, theme_name
-from newfound.description.timeline import Timeline, timeline_of
 from newfound.storage.fields import MAX_DOCUMENTS, Fields
 
-__all__ = ["dates_state", "themes_from_state", "themes_state", "timeline_from_state"]
+__all__ = ["themes_from_state", "themes_state"]
 
 _MOST_THEMES = 1000
 _MOST_WORDS = 100_000  # of all themes and rules together
 _MOST_LETTERS = 1_000_000
 _SIZES = ("words", "rules", "joined", "known", "novel", "typical")
 _COUNTS = ("known", "novel", "held_out_known", "held_out_novel")
-_NO_DATE = -(2**31)
-_LEAST_DAYS, _MOST_DAYS = -719_162, 2_932_896  # 0001-01-01 and 9999-12-31, from 1970-01-01
 
 Words = Sequence[str]
 Integers = NDArray[np.int64]
@@ -185,21 +182,3 @@ def _theme(
         held_out_share_known=known_share,
         counted=counted,
     )
-
-
-def dates_state(timeline: Timeline) -> dict[str, Any]:
-    """Return the state of dates: days from 1970-01-01."""
-    days = timeline.dates.astype(np.int64)
-    return {"days": np.where(np.isnat(timeline.dates), _NO_DATE, days).astype(np.int32)}
-
-
-def timeline_from_state(fields: Fields, n_documents: int) -> Timeline | None:
-    """Return the timeline of a state, or None if it has no dates."""
-    if "dates" not in fields:
-        return None
-    dates = fields.fields("dates")
-    days = dates.integers("days", np.int64, (n_documents,), least=_NO_DATE, most=_MOST_DAYS)
-    there = days[days != _NO_DATE]
-    sound = len(there) > 0 and int(there.min()) >= _LEAST_DAYS
-    dates.require(sound, "days", "dates from the year 1 to 9999")
-    return timeline_of(np.where(days == _NO_DATE, np.datetime64("NaT"), days.astype("M8[D]")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -14,6 +15,7 @@ __all__ = [
     "pyarrow",
     "reasons_type",
     "redact_batch",
+    "rows_with_text",
     "texts_of",
 ]
 
@@ -86,6 +88,17 @@ def texts_of(batch: Any, name: str) -> list[str | None]:
     check_text_column(batch.schema, name, "The batch")
     texts: list[str | None] = batch.column(batch.schema.get_field_index(name)).to_pylist()
     return texts
+
+
+def rows_with_text(texts: Sequence[str | None]) -> list[int]:
+    """Return the places of texts that are neither missing nor blank.
+
+    Examples
+    --------
+    >>> rows_with_text(["a", None, " ", "b"])
+    [0, 3]
+    """
+    return [place for place, text in enumerate(texts) if text and not text.isspace()]
 
 
 def redact_batch(batch: Any, name: str) -> Any:

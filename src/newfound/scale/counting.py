@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newfound.description.timeline import as_days
-from newfound.scale.arrow import check_column, pyarrow, texts_of
+from newfound.scale.arrow import check_column, pyarrow, rows_with_text, texts_of
 from newfound.text.encoding import Encoder, Occurrences
 from newfound.text.lemmas import Capitals
 from newfound.text.validation import is_novel
 
 __all__ = [
-    "add_counts",
     "count_batch",
     "count_days",
     "counts_schema",
@@ -78,7 +76,7 @@ def count_batch(batch: Any, *, text: str = "text", side: str = "side") -> Any:
     word try 0 1
     """
     texts, novel = texts_of(batch, text), sides_of(batch, side)
-    rows = [i for i, value in enumerate(texts) if value and not value.isspace()]
+    rows = rows_with_text(texts)
     kept = [texts[i] or "" for i in rows]
     is_new = novel[rows]
     found: list[tuple[str, list[str], NDArray[np.int64]]] = []
@@ -111,7 +109,7 @@ def dates_of(batch: Any, date: str) -> NDArray[np.datetime64]:
 def count_days(batch: Any, *, text: str, side: str, date: str) -> Any:
     """Count as `count_batch`, and the documents of each day, with the kind "day"; "" if missing."""
     days, novel = dates_of(batch, date), sides_of(batch, side)
-    rows = [i for i, value in enumerate(texts_of(batch, text)) if value and not value.isspace()]
+    rows = rows_with_text(texts_of(batch, text))
     names, places = np.unique(day_names(days[rows]), return_inverse=True)
     counts = [
         np.bincount(places[novel[rows] == new], minlength=len(names)) for new in (False, True)
@@ -181,27 +179,3 @@ def _as_batch(found: list[tuple[str, list[str], NDArray[np.int64]]]) -> Any:
          pa.array(novel)],
         schema=counts_schema(),
     )  # fmt: skip
-
-
-def add_counts(batches: Iterable[Any]) -> Any:
-    """Add up what `count_batch` returned, in any order.
-
-    Parameters
-    ----------
-    batches : iterable of pyarrow.RecordBatch or pyarrow.Table
-        Counts.
-
-    Returns
-    -------
-    pyarrow.Table
-        Sorted by kind and word.
-    """
-    pa = pyarrow()
-    tables = [b if isinstance(b, pa.Table) else pa.Table.from_batches([b]) for b in batches]
-    if not tables:
-        return counts_schema().empty_table()
-    sums = pa.concat_tables(tables).group_by(["kind", "word"], use_threads=False)
-    added = sums.aggregate([("known", "sum"), ("novel", "sum")])
-    columns = added.select(["kind", "word", "known_sum", "novel_sum"]).columns
-    named = pa.Table.from_arrays(columns, schema=counts_schema())
-    return named.sort_by([("kind", "ascending"), ("word", "ascending")])

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from newfound.detection.detector import NoveltyDetector
-from newfound.scale.arrow import pyarrow, reasons_type, redact_batch, texts_of
+from newfound.scale.arrow import pyarrow, reasons_type, redact_batch, rows_with_text, texts_of
 from newfound.scale.workers import map_batches
 from newfound.text.documents import Documents
 from newfound.text.readers import DocumentError
@@ -115,7 +115,7 @@ def score_batch(
     if detector.redact:
         batch = redact_batch(batch, text)
     texts = texts_of(batch, text)
-    rows = np.array([i for i, value in enumerate(texts) if value and not value.isspace()], np.int64)
+    rows = np.array(rows_with_text(texts), np.int64)
     found = _columns(detector, [texts[i] or "" for i in rows.tolist()], reasons=reasons)
     values: dict[str, NDArray[Any]] = {}
     for field in list(schema)[len(batch.schema) :]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from newfound.scale.arrow import check_text_column, pyarrow
+from newfound.scale.arrow import check_text_column, pyarrow, rows_with_text
 from newfound.sides import SIDES
 from newfound.text.documents import records_with_text
 from newfound.text.readers import (
@@ -286,7 +286,7 @@ class _Plain:
 
     def with_text(self, counts: Counter[str]) -> list[list[Any]]:
         """Return the ids and texts that `records_with_text` keeps, and count the others."""
-        rows = [i for i, text in enumerate(self.texts) if text and not text.isspace()]
+        rows = rows_with_text(self.texts)
         if len(rows) < len(self.texts) or any("\0" in (text or "") for text in self.texts):
             records = (Record(self._id(i), text) for i, text in enumerate(self.texts))
             kept = list(records_with_text(records, counts))

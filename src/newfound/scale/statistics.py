@@ -19,7 +19,7 @@ from newfound.description.counted_timeline import NO_DAY, DayCounts
 from newfound.description.novelty import OtherWords, WordSums
 from newfound.machine.clauses import Clauses
 from newfound.machine.matcher import ClauseMatcher
-from newfound.scale.arrow import pyarrow, texts_of
+from newfound.scale.arrow import pyarrow, rows_with_text, texts_of
 from newfound.scale.counting import dates_of, sides_of
 from newfound.scale.themes import ThemeCounts, ThemeSearch
 from newfound.text.vectorizer import TextVectorizer
@@ -108,7 +108,7 @@ def document_weight(lengths: NDArray[np.int64], typical: float) -> NDArray[np.fl
 def statistics_batch(batch: Any, plan: Plan) -> Any:
     """Return the sums of a batch for words, lengths, rules and themes, by side."""
     texts, novel = texts_of(batch, plan.text), sides_of(batch, plan.side)
-    rows = np.array([i for i, t in enumerate(texts) if t and not t.isspace()], np.int64)
+    rows = np.array(rows_with_text(texts), np.int64)
     kept, novel = [texts[i] or "" for i in rows.tolist()], novel[rows]
     matrix = plan.vectorizer.transform(kept)
     lengths = np.diff(matrix.indptr).astype(np.int64)
