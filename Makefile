@@ -12,7 +12,7 @@ TESTS = --doctest-modules --pyargs tests newfound
 LOCK = $(BIN)/uv pip compile pyproject.toml --python-version 3.11 --quiet --no-header --upgrade
 CPPFLAGS_TEST = -S . -DCMAKE_BUILD_TYPE=RelWithDebInfo -DNEWFOUND_CORE_TEST=ON
 
-.PHONY: demo test test-ci law quality exhaustive test-all coverage lint format stubtest core-test core-test-arm64 sanitize peers reproduce vendor picture docs mutants fuzz soak test-oldest lock wheel figures clean
+.PHONY: demo test test-ci law quality exhaustive test-all coverage lint format stubtest core-test core-test-arm64 sanitize peers reproduce vendor picture docs mutants fuzz soak audit test-oldest lock wheel figures clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -100,6 +100,11 @@ fuzz: $(BIN)/ruff  ## look for inputs that break readers, model files, words and
 
 soak: $(BIN)/ruff  ## describe, detect, monitor and serve in a loop: memory, threads and files stay flat; 20 minutes
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tools/soak.py --minutes 20
+
+audit: $(BIN)/ruff  ## look for known vulnerabilities of the locked libraries, and list their licences; needs the network
+	$(BIN)/pip install --quiet pip-audit
+	$(BIN)/pip-audit --disable-pip --require-hashes -r requirements/run.txt -r requirements/dev.txt
+	$(BIN)/python tools/licences.py
 
 peers: $(BIN)/python  ## speed against other Tsetlin Machines, about 25 minutes
 	$(BIN)/pip install --quiet .

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import json
 import re
 import shutil
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -18,6 +16,7 @@ import typer
 
 import newfound
 from newfound.cli import app
+from tools_of_repository import load_tool
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -37,15 +36,7 @@ BLOCKS = re.compile(r"^```([\w{}-]*)[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILIN
 SPARK = "from newfound.scale import spark"
 
 
-def load_tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("run_docs", ROOT / "tools/run_docs.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-run_docs = load_tool()
+run_docs = load_tool("run_docs")
 
 
 def blocks(name: str) -> list[tuple[str, str]]:

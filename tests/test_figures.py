@@ -5,7 +5,6 @@ Each test writes the quoted lines from ``benchmarks/results`` and looks for them
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import shlex
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ import pytest
 import typer
 
 from newfound.cli import app
+from tools_of_repository import load_tool
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks/results"
@@ -253,10 +253,7 @@ def test_the_page_quotes_the_kept_figures(page: str) -> None:
 
 
 def test_every_kept_result_has_a_command_that_exists() -> None:
-    spec = importlib.util.spec_from_file_location("figures", ROOT / "tools/figures.py")
-    assert spec is not None and spec.loader is not None
-    figures = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(figures)
+    figures = load_tool("figures")
     pages = {path.stem for path in RESULTS.glob("*.md")}
     assert pages == set(figures.COMMANDS) - {"reproduce"} | figures.OLDER
     for name in figures.COMMANDS:

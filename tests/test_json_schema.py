@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import json
 from importlib.resources import files
 from pathlib import Path
@@ -15,6 +14,7 @@ from typer.testing import CliRunner
 
 from newfound import load_sample
 from newfound.cli import app
+from tools_of_repository import load_tool
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA: dict[str, Any] = json.loads(
@@ -63,11 +63,7 @@ def test_the_schema_is_a_schema() -> None:
 
 @pytest.mark.skipif(not (ROOT / "tools/json_docs.py").exists(), reason="only in the repository")
 def test_the_page_is_made_from_the_schema() -> None:
-    spec = importlib.util.spec_from_file_location("json_docs", ROOT / "tools/json_docs.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    assert (ROOT / "docs/json.md").read_text("utf-8") == module.page(SCHEMA)
+    assert (ROOT / "docs/json.md").read_text("utf-8") == load_tool("json_docs").page(SCHEMA)
 
 
 def test_describe(folder: Path) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tools_of_repository import load_tool
 
 ROOT = Path(__file__).resolve().parents[1]
 if not (ROOT / "packaging").exists():
@@ -34,12 +35,8 @@ def test_the_version_is_the_same_everywhere() -> None:
 
 
 def test_the_sbom_is_that_of_the_files() -> None:
-    spec = importlib.util.spec_from_file_location("sbom", ROOT / "tools/sbom.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
     kept = (ROOT / "packaging/newfound.cdx.json").read_text("utf-8")
-    assert kept == module.text(), "run python tools/sbom.py"
+    assert kept == load_tool("sbom").text(), "run python tools/sbom.py"
     vendored = {path.name for path in (ROOT / "src").rglob("vendor/*.js")}
     assert vendored and all(name in kept for name in vendored)
 

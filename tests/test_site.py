@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 import newfound
 import newfound.baselines
 import newfound.scale
+from tools_of_repository import load_tool
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 pytestmark = pytest.mark.skipif(not (DOCS / "conf.py").exists(), reason="only in the repository")
 
 
-def tool(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_the_page_of_the_command_line_is_made_from_the_commands() -> None:
-    made = tool("cli_docs").page()
+    made = load_tool("cli_docs").page()
     assert (DOCS / "cli.md").read_text("utf-8") == made, "run python tools/cli_docs.py"
     for command in ("describe", "detect", "monitor promote", "evaluate words"):
         assert f"# newfound {command}\n" in made
@@ -47,7 +38,7 @@ def test_a_page_without_an_anchor_and_a_page_that_loads_a_font_are_found(tmp_pat
         '<a href="https://example.org">away</a>'
     )
     (tmp_path / "b.html").write_text('<p id="here"></p><link href="https://example.org/f.css">')
-    found = tool("check_site").problems(tmp_path)
+    found = load_tool("check_site").problems(tmp_path)
     assert [problem.split()[-1] for problem in found] == [
         "have",
         "site",
