@@ -87,7 +87,7 @@ run-core-test-arm64:
 
 sanitize:  ## the core's own tests under the address, undefined behaviour and thread sanitisers
 	cmake $(CPPFLAGS_TEST) -B build/asan -DNEWFOUND_SANITIZE=address,undefined
-	cmake --build build/asan --parallel 2 && build/asan/core_test && build/asan/scorer_test
+	cmake --build build/asan --parallel 2 && build/asan/core_test && build/asan/scorer_test && build/asan/compiler_test
 	cmake $(CPPFLAGS_TEST) -B build/tsan -DNEWFOUND_SANITIZE=thread
 	cmake --build build/tsan --parallel 2 && build/tsan/core_test && build/tsan/scorer_test
 
