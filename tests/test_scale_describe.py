@@ -116,6 +116,22 @@ def test_machines_that_learn_as_tasks_are_those_of_one_process(table, most):
         assert np.array_equal(one.states_, other.states_) and one.states_.any()
 
 
+def test_a_text_with_very_many_copies_counts_once_as_evidence(table):
+    texts, novel = with_text(table)
+    often = "order a zeppelin to reykjavik"
+    batch = pa.record_batch(
+        {"text": [*texts, *[often] * 3000], "side": [*novel.astype(int).tolist(), *[1] * 3000]}
+    )
+    found = describe([batch], sample=240, **QUICK)
+    assert often in found.corpus_.texts  # its hash is small enough to be drawn
+    rows = {row["word"]: row for row in found.words_.to_records()}
+    assert rows["zeppelin"]["documents_novel"] == 3000 and rows["zeppelin"]["novelty"] < 2
+    whole = newfound.NoveltyDescriber(**QUICK).fit(batch["text"].to_pylist(), batch["side"])
+    memory = {row["word"]: row for row in whole.words_.to_records()}
+    for word in ("travel", "flight", "account"):
+        assert rows[word]["times"] == pytest.approx(memory[word]["times"], rel=0.25)
+
+
 @pytest.mark.parametrize("size", [1000, 61])
 def test_the_cut_and_the_order_do_not_matter(table, sampled, size):
     same(describe(table.to_batches(max_chunksize=size)[::-1], sample=120, **QUICK), sampled)
@@ -304,7 +320,11 @@ def test_one_text_does_not_fill_a_sample():
     texts = [f"text number {i}" for i in range(2000)] + ["the same again"] * 3000
     table = pa.table({"text": texts, "side": [i % 2 for i in range(len(texts))]})
     engine = Batches(table.to_batches(max_chunksize=999))
-    drawn, novel, _ = draw_sample(engine, (2500, 2500), 500, text="text", side="side")
+    drawn, novel, _, stands_for = draw_sample(engine, (2500, 2500), 500, text="text", side="side")
+    copied = np.array([text == "the same again" for text in drawn])
+    assert (stands_for[~copied] == 1).all()
+    for side in (novel, ~novel):
+        assert stands_for[copied & side].sum() == pytest.approx(1500 if copied.any() else 0)
     assert 200 < novel.sum() <= 500 and 200 < (~novel).sum() <= 500
     assert drawn.count("the same again") <= 10
     assert [place_of(text) for text in drawn] == sorted(map(place_of, drawn))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ def combined(
     found: Statistics,
     corpus: Corpus,
     sizes: tuple[int, int],
+    stands_for: NDArray[np.float64],
 ) -> NoveltyDescriber:
     """Return the description of all documents.
 
@@ -44,13 +46,14 @@ def combined(
         The sample.
     sizes : (int, int)
         The number of known and of novel documents.
+    stands_for : ndarray of float64
+        The number of documents that each one of the sample stands for, as a copy of it.
     """
     vectorizer, documents = plan.vectorizer, found.words.documents
-    counted = _without_copies(found.words, describer, plan, corpus)
-    evidence = evidence_from_sums(counted, found.lengths)
-    themes = measured_themes(
-        describer.themes_, found.themes, sizes, _not_copied(describer, plan, corpus)
-    )
+    counted, lengths = _without_copies(found, describer, plan, corpus, stands_for)
+    evidence = evidence_from_sums(counted, lengths)
+    not_copied = _not_copied(describer, plan, found, corpus, stands_for)
+    themes = measured_themes(describer.themes_, found.themes, sizes, not_copied)
     left = unexplained(
         [number for number, _ in themes], found.themes, documents, counted.documents,
         evidence.novelty, sizes,
@@ -175,7 +178,13 @@ def _with_typical(
     return whole, [tuple(rows[text] for text in own) for own in typical]
 
 
-def _not_copied(describer: NoveltyDescriber, plan: Plan, corpus: Corpus) -> NDArray[np.float64]:
+def _not_copied(
+    describer: NoveltyDescriber,
+    plan: Plan,
+    found: Statistics,
+    corpus: Corpus,
+    stands_for: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Return the share of the documents of each theme and side that is no copied text."""
     themes: tuple[Theme, ...] = describer.themes_
     shares = np.ones((len(themes), 2))
@@ -183,33 +192,62 @@ def _not_copied(describer: NoveltyDescriber, plan: Plan, corpus: Corpus) -> NDAr
         return shares
     matrix = plan.vectorizer.transform(corpus.texts)
     masks = plan.themes.masks(plan.themes.matches(matrix), len(corpus))
+    sets, side, documents = found.themes.sets.T
     for number, theme in enumerate(themes):
-        inside = (masks >> number & 1).astype(bool)
-        all_of_it = np.array([(inside & ~corpus.novel).sum(), (inside & corpus.novel).sum()])
-        first = np.array([len(theme.known_documents), len(theme.novel_documents)])
-        shares[number] = np.where(all_of_it > 0, first / np.maximum(all_of_it, 1), 1.0)
+        inside = sets >> number & 1 == 1
+        firsts = (theme.known_documents, theme.novel_documents)
+        for novel, first in enumerate(firsts):
+            rows = (masks >> number & 1 == 1) & (corpus.novel == novel)
+            total = documents[inside & (side == novel)].sum()
+            left_out = (stands_for[rows] - 1).sum()
+            shares[number, novel] = _share(total, left_out, rows.sum(), len(first))
     return shares
 
 
+def _share(documents: Any, left_out: Any, whole: Any, first: Any) -> NDArray[np.float64]:
+    """Return the share of documents that are no copies; 1 where the sample has none of them.
+
+    Parameters
+    ----------
+    documents : int or array
+        The number of all documents.
+    left_out : float or array
+        Those of them that were left out of the sample because it had copies of them.
+    whole, first : int or array
+        The documents of the sample, and those of them that are no copies.
+    """
+    rest = 1 - left_out / np.maximum(documents, 1)
+    return np.where(whole > 0, rest * first / np.maximum(whole, 1), 1.0)
+
+
 def _without_copies(
-    sums: WordSums, describer: NoveltyDescriber, plan: Plan, corpus: Corpus
-) -> WordSums:
-    """Return the sums less the share of each word that is copied text in the sample.
+    found: Statistics,
+    describer: NoveltyDescriber,
+    plan: Plan,
+    corpus: Corpus,
+    stands_for: NDArray[np.float64],
+) -> tuple[WordSums, NDArray[np.int64]]:
+    """Return the sums of words and the lengths, less the share of each that is copied text.
 
     Of all documents, copies cannot be found batch by batch. What is copied often is copied in the
-    sample, too.
+    sample, too, and how often a text of the sample occurs in all documents is known.
     """
+    sums = found.words
     if describer.copies_ is None:
-        return sums
-    share = np.ones(sums.documents.shape)
+        return sums, found.lengths
+    share, of_documents = np.ones(sums.documents.shape), np.ones((2, 1))
     for number, rows in enumerate((~corpus.novel, corpus.novel)):
-        whole, first = (
-            np.bincount(matrix[rows].indices, minlength=matrix.shape[1])
-            for matrix in (corpus.matrix, describer.copies_.first)
-        )
-        share[number, plan.columns] = np.where(whole > 0, first / np.maximum(whole, 1), 1.0)
+        whole, first = corpus.matrix[rows], describer.copies_.first[rows]
+        n, more = whole.shape[1], stands_for[rows] - 1
+        left_out = np.bincount(whole.indices, np.repeat(more, np.diff(whole.indptr)), n)
+        counts = [np.bincount(each.indices, minlength=n) for each in (whole, first)]
+        documents = sums.documents[number, plan.columns]
+        share[number, plan.columns] = _share(documents, left_out, *counts)
+        sizes = [(np.diff(each.indptr) > 0).sum() for each in (whole, first)]
+        of_documents[number] = _share(found.lengths[number, 1:].sum(), more.sum(), *sizes)
     documents = np.rint(sums.documents * share).astype(np.int64)
-    return WordSums(documents, *(total * share for total in sums[1:]))
+    lengths = np.rint(found.lengths * of_documents).astype(np.int64)
+    return WordSums(documents, *(total * share for total in sums[1:])), lengths
 
 
 def _kept(

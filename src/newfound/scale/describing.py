@@ -146,11 +146,11 @@ def describe_with(
     counts = engine.sums(count, counts_schema(), _NAMED)
     words, sizes = _word_counts(counts)
     begin("Drawing a sample")
-    texts, novel, dates = draw_sample(engine, sizes, sample, text=text, side=side, date=date)
-    labels = novel.astype(int).tolist()
+    drawn = draw_sample(engine, sizes, sample, text=text, side=side, date=date)
+    texts, labels = drawn.texts, drawn.novel.astype(int).tolist()
     begin("Learning from the sample")
     if max(sizes) <= sample:
-        return describer.fit_with(engine.train, texts, labels, dates=dates)
+        return describer.fit_with(engine.train, texts, labels, dates=drawn.dates)
     vectorizer = TextVectorizer(**{name: chosen[name] for name in VECTORIZER})
     vectorizer.fit_counts(words["word"], sum(sizes), Capitals.of(words["capital"], words["noun"]))
     tokenized = TokenizedTexts.of(texts).with_lemmas(vectorizer.lemmas_)
@@ -165,7 +165,7 @@ def describe_with(
         work = partial(statistics_batch, plan=plan)
         schema = statistics_schema(dated=plan.days is not None)
         found = Statistics.of(engine.sums(work, schema, KEYS), plan)
-        return combined(describer, plan, found, corpus, sizes)
+        return combined(describer, plan, found, corpus, sizes, drawn.stands_for)
 
 
 _NAMED = ("kind", "word")

@@ -39,11 +39,15 @@ class Sample(NamedTuple):
         Which of them are novel.
     dates : list of (str or None), or None
         The day of each; None if none were asked for.
+    stands_for : ndarray of float64
+        The number of documents of its side with the same text, divided by how many of these were
+        drawn: above 1 where copies were left out.
     """
 
     texts: list[str]
     novel: NDArray[np.bool_]
     dates: list[str | None] | None
+    stands_for: NDArray[np.float64]
 
 
 def draw_batch(
@@ -115,6 +119,7 @@ def draw_sample(
     work = partial(draw_batch, text=text, side=side, below=below, date=date)
     found = engine.sums(work, counts_schema(), ["kind", "word"]).to_pylist()
     rows: list[tuple[int, str, bool, str]] = []
+    documents: Counter[tuple[str, bool]] = Counter()
     for is_novel, (name, size) in enumerate(zip(SIDES, sizes, strict=True)):
         copies = size if size <= most else max(1, most // _MOST_COPIES)
         drawn = sorted(
@@ -123,11 +128,16 @@ def draw_sample(
             if row[name] and (place := place_of(row["word"])) < below[is_novel]
             for _ in range(min(row[name], copies))
         )
+        for row in found:
+            documents[row["word"], bool(is_novel)] += row[name]
         same = groupby(drawn, key=itemgetter(1))
         rows += [row for _, group in same for row in islice(group, copies)][:most]
     rows.sort()
+    texts = [(text, novel) for _, text, novel, _ in rows]
+    own = Counter(texts)
     return Sample(
         [text for _, text, *_ in rows],
         np.array([novel for *_, novel, _ in rows], bool),
         None if date is None else [day or None for *_, day in rows],
+        np.array([documents[text] / own[text] for text in texts]),
     )
