@@ -317,11 +317,15 @@ class TestFairness:
 class TestOddDocuments:
     def check(self, matrix: Any, novel: Any) -> Evidence:
         evidence = word_evidence(sparse.csr_array(matrix), np.asarray(novel))
+        self.check_values(evidence)
+        return evidence
+
+    @staticmethod
+    def check_values(evidence: Evidence) -> None:
         assert np.isfinite(np.array(evidence)).all()
         assert (evidence.low <= evidence.times).all()
         assert (evidence.times <= evidence.high).all()
         assert ((evidence.q >= 0) & (evidence.q <= 1)).all()
-        return evidence
 
     @pytest.mark.parametrize("each", [1, 2])
     def test_empty_documents_say_nothing(self, each: int) -> None:
@@ -336,6 +340,20 @@ class TestOddDocuments:
             assert np.corrcoef(plain.novelty, with_empty.novelty)[0, 1] > 0.999
             np.testing.assert_allclose(plain.novelty, with_empty.novelty, atol=0.2)
         assert (np.sign(plain.novelty) == np.sign(with_empty.novelty)).mean() > 0.99
+
+    def test_a_word_that_only_copied_text_explains_has_no_evidence(self) -> None:
+        matrix, novel = zipf_documents(1000, planted=20, seed=6)
+        plain = word_evidence(matrix, novel)
+        words = np.flatnonzero((plain.novelty > 2) & (plain.q < 0.05))
+        assert len(words) >= 3
+        whole = matrix.tolil()
+        whole[np.flatnonzero(~novel)[:, None], words[:2]] = True  # copied in all known documents
+        found = word_evidence(matrix, novel, whole.tocsr())
+        self.check_values(found)
+        assert not found.novelty[words[:2]].any() and (found.q[words[:2]] == 1).all()
+        others = np.delete(np.arange(matrix.shape[1]), words[:2])
+        agree = (np.asarray(found)[:, others] == np.asarray(plain)[:, others]).all(axis=0)
+        assert agree.mean() > 0.95  # but for words whose two figures of their own disagree
 
     def test_duplicates_strengthen_but_do_not_turn(self) -> None:
         matrix, novel = zipf_documents(100, planted=20, seed=6)

@@ -278,7 +278,13 @@ def test_evidence_from_sums_is_that_of_documents(table):
     sums = [np.bincount(keys, value, 2 * width).reshape(2, width) for value in values]
     lengths = np.diff(matrix.indptr)
     by_length = [np.bincount(lengths[novel == side], minlength=99) for side in (False, True)]
-    found = evidence_from_sums(WordSums(sums[0].astype(np.int64), *sums[1:]), np.stack(by_length))
+    sizes = int((~novel).sum()), int(novel.sum())
+    found = evidence_from_sums(
+        WordSums(sums[0].astype(np.int64), *sums[1:]),
+        np.stack(by_length),
+        sums[0].astype(np.int64),
+        sizes,
+    )
     for name, one, other in zip(found._fields, found, word_evidence(matrix, novel), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9, err_msg=name)
 

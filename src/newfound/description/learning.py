@@ -172,7 +172,7 @@ def findings(
         corpus=Corpus(list(training.texts), novel, matrix, learned.votes),
         clauses=clauses,
         documents=np.stack((matrix.T @ (1 - counts), matrix.T @ counts)),
-        evidence=word_evidence(counted, novel),
+        evidence=word_evidence(counted, novel, None if copies is None else matrix),
         phrases=find_phrases(clauses, matrix, weights, held_out=held_out),
         copies=copies,
         calibration=VerdictCalibration.of(

@@ -171,7 +171,7 @@ def evidence_of_sets(sets: Any, weights: DocumentWeights) -> NDArray[np.float64]
 
 
 @step("evidence")
-def word_evidence(matrix: Any, novel: ArrayLike) -> Evidence:
+def word_evidence(matrix: Any, novel: ArrayLike, whole: Any = None) -> Evidence:
     """Return the evidence that each word is new, and how strong it is.
 
     Parameters
@@ -180,6 +180,9 @@ def word_evidence(matrix: Any, novel: ArrayLike) -> Evidence:
         Boolean bags of words; copied text left out, as `newfound.text.copies` does it.
     novel : (n_documents,) array of bool
         Which documents are novel; there has to be one of each side.
+    whole : (n_documents, n_words) sparse matrix, optional
+        The same with copied text. A word that is novel without it, but has a smaller share of the
+        novel than of the known documents with it, or the reverse, has no evidence.
 
     Returns
     -------
@@ -200,14 +203,23 @@ def word_evidence(matrix: Any, novel: ArrayLike) -> Evidence:
     weights = document_weights(bags, is_novel)
     alone = evidence_of_sets(bags, weights)
     beyond = _beyond_other_words(bags, weights)
-    counts = np.array([bags[rows].sum(axis=0) for rows in (~is_novel, is_novel)], np.int64)
-    counts = counts.reshape(2, -1)
+    counts = _documents(bags, is_novel)
     lengths = np.diff(bags.indptr)
     # A folded copy has no words left, and counts neither among those that have a word nor in all.
     full = lengths > 0
     sizes = (int((full & ~is_novel).sum()), int((full & is_novel).sum()))
     expected = expected_shares(*by_length(lengths, is_novel), counts.sum(axis=0), sizes)
-    return _evidence(alone, beyond, counts, sizes, expected)
+    found = _evidence(alone, beyond, counts, sizes, expected)
+    if whole is None:
+        return found
+    everywhere = _documents(sparse.csr_array(whole), is_novel)
+    return _not_contradicted(found, everywhere, (int((~is_novel).sum()), int(is_novel.sum())))
+
+
+def _documents(bags: Any, novel: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the number of known and of novel documents that have each word."""
+    counts = [bags[rows].sum(axis=0, dtype=np.int64) for rows in (~novel, novel)]
+    return np.array(counts, np.int64).reshape(2, -1)
 
 
 class WordSums(NamedTuple):
@@ -231,7 +243,12 @@ class WordSums(NamedTuple):
     variance: NDArray[np.float64]
 
 
-def evidence_from_sums(sums: WordSums, lengths: NDArray[np.int64]) -> Evidence:
+def evidence_from_sums(
+    sums: WordSums,
+    lengths: NDArray[np.int64],
+    everywhere: NDArray[np.int64],
+    sizes: tuple[int, int],
+) -> Evidence:
     """Return what `word_evidence` returns, from sums instead of documents.
 
     Parameters
@@ -240,12 +257,16 @@ def evidence_from_sums(sums: WordSums, lengths: NDArray[np.int64]) -> Evidence:
         Over all documents.
     lengths : (2, longest + 1) ndarray of int64
         The number of known and of novel documents of each length, in words.
+    everywhere : (2, n_words) ndarray of int64
+        The number of known and of novel documents that have each word, copied text included.
+    sizes : (int, int)
+        The number of known and of novel documents.
 
     Returns
     -------
     Evidence
     """
-    sizes = (int(lengths[0, 1:].sum()), int(lengths[1, 1:].sum()))
+    full = (int(lengths[0, 1:].sum()), int(lengths[1, 1:].sum()))
     size, own = sums.weight.sum(axis=0), sums.weight[1]
     total, cells = float(size.sum()) or 1.0, max(float(sums.documents.sum()), 1.0)
     weights = DocumentWeights(
@@ -257,16 +278,42 @@ def evidence_from_sums(sums: WordSums, lengths: NDArray[np.int64]) -> Evidence:
     )
     chance = sums.square.sum(axis=0) * weights.base * (1 - weights.base)
     alone = _signed_root(own, size * weights.base, size, chance, weights, PRIOR)
-    shares = sums.documents / np.maximum(np.array(sizes, np.float64)[:, None], 1.0)
-    alone = np.where(alone * (shares[1] - shares[0]) > 0, alone, 0.0)
+    alone = np.where(alone * _excess(sums.documents, full) > 0, alone, 0.0)
     beyond = _signed_root(
         own, sums.expected.sum(axis=0), size, sums.variance.sum(axis=0), weights, _PRIOR_Z2
     )
     long = np.arange(lengths.shape[1])
     some = lengths.sum(axis=0) > 0
     frequencies = sums.documents.sum(axis=0)
-    expected = expected_shares(long[some], lengths[:, some], frequencies, sizes)
-    return _evidence(alone, beyond, sums.documents, sizes, expected)
+    expected = expected_shares(long[some], lengths[:, some], frequencies, full)
+    found = _evidence(alone, beyond, sums.documents, full, expected)
+    return _not_contradicted(found, everywhere, sizes)
+
+
+def _excess(counts: NDArray[np.int64], sizes: tuple[int, int]) -> NDArray[np.float64]:
+    """Return the share of the novel documents less that of the known ones."""
+    known, novel = counts / np.maximum(np.array(sizes, np.float64)[:, None], 1.0)
+    excess: NDArray[np.float64] = novel - known
+    return excess
+
+
+def _not_contradicted(
+    found: Evidence, everywhere: NDArray[np.int64], sizes: tuple[int, int]
+) -> Evidence:
+    """Take back what contradicts the shares of documents with copied text.
+
+    Text that most known documents have in common counts once. A word of it that novel documents use
+    by themselves is not new for that.
+    """
+    excess = _excess(everywhere, sizes)
+    against = (found.novelty * excess < 0) | ((found.times - 1) * excess < 0)
+    return Evidence(
+        novelty=np.where(against, 0.0, found.novelty),
+        times=np.where(against, 1.0, found.times),
+        low=np.where(against, np.minimum(found.low, 1.0), found.low),
+        high=np.where(against, np.maximum(found.high, 1.0), found.high),
+        q=np.where(against, 1.0, found.q),
+    )
 
 
 def _evidence(

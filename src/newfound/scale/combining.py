@@ -51,7 +51,7 @@ def combined(
     """
     vectorizer, documents = plan.vectorizer, found.words.documents
     counted, lengths = _without_copies(found, describer, plan, corpus, stands_for)
-    evidence = evidence_from_sums(counted, lengths)
+    evidence = evidence_from_sums(counted, lengths, documents, sizes)
     not_copied = _not_copied(describer, plan, found, corpus, stands_for)
     themes = measured_themes(describer.themes_, found.themes, sizes, not_copied)
     left = unexplained(
