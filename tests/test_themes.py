@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from newfound import load_sample
+from newfound import describe, load_sample
 from newfound.description.theme_choice import choose_themes
 from newfound.description.themes import Theme, find_themes, unexplained_share
 from newfound.lab.evaluation.themes import Piles, Topics, agreement, piles_of
@@ -44,6 +44,7 @@ def made(sizes: dict[str, tuple[int, int]], seed: int = 0) -> tuple[Any, Any, li
     return matrix, np.array(novel), terms, np.array(labels)
 
 
+QUICK: dict[str, Any] = {"n_machines": 2, "n_clauses": 20, "epochs": 2, "random_state": 0}
 SHIFTED = {
     "flight": (30, 120),
     "bank": (100, 100),
@@ -163,6 +164,33 @@ def test_rules_of_a_machine_may_be_candidates() -> None:
         Rule("novel", 1, ("flight", "nowhere")),
     ]
     assert len(find_themes(matrix, novel, terms, rules=rules)) == 2
+
+
+def test_copies_are_documents_of_a_theme_but_no_evidence() -> None:
+    banking, travel = load_sample()
+    known = list(banking.texts[:300])
+    once = describe(known, travel.texts[:300], **QUICK)
+    copies = [f"{text}  " for text in travel.texts[:300] if "flight" in text]
+    assert len(copies) > 20
+    twice = describe(known, [*travel.texts[:300], *copies], **QUICK)
+    for described in (once, twice):
+        corpus = described.corpus_
+        bags = corpus.matrix.toarray().astype(bool)
+        for theme in described.themes_:
+            columns = [
+                [described.vectorizer_.vocabulary_[word] for word in rule.words]
+                for rule in theme.rules
+            ]
+            found = np.any([bags[:, rule].all(axis=1) for rule in columns], axis=0)
+            assert np.array_equal(np.flatnonzero(found & corpus.novel), theme.novel_documents)
+            assert np.array_equal(np.flatnonzero(found & ~corpus.novel), theme.known_documents)
+            assert theme.share_novel == len(theme.novel_documents) / corpus.novel.sum()
+            for rule, own in zip(theme.rules, columns, strict=True):
+                side = corpus.novel[bags[:, own].all(axis=1)]
+                assert (rule.known, rule.novel) == ((~side).sum(), side.sum())
+    flights = [next(t for t in one.themes_ if "flight" in t.name) for one in (once, twice)]
+    assert flights[1].documents_novel > 1.5 * flights[0].documents_novel
+    assert flights[1].evidence < flights[0].evidence + 0.5
 
 
 def test_the_number_of_themes_is_limited() -> None:

@@ -27,7 +27,14 @@ from newfound.description.presets import VECTORIZER, resolve
 from newfound.description.scores import shared_role
 from newfound.description.senses import Senses, find_senses
 from newfound.description.state import DescriberParts, describer_from_state, describer_state
-from newfound.description.themes import Theme, Themes, ThemeTuple, find_themes, unexplained_share
+from newfound.description.themes import (
+    Theme,
+    Themes,
+    ThemeTuple,
+    find_themes,
+    unexplained_share,
+    with_copies,
+)
 from newfound.description.timeline import Curve, Timeline, timeline_of
 from newfound.description.words import WordTable
 from newfound.machine.classifier import TsetlinMachineClassifier
@@ -652,7 +659,10 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
         certain = self.evidence_.novelty
         with one_blas_thread():
             themes = find_themes(matrix, novel, terms, evidence=certain, texts=self.corpus_.texts)
-            return Themes(tuple(themes), unexplained_share(themes, matrix, novel, certain))
+            left = unexplained_share(themes, matrix, novel, certain)
+            if self.copies_ is not None:
+                themes = with_copies(themes, self.corpus_.matrix, novel, terms)
+            return Themes(tuple(themes), left)
 
     @cached_property
     def _context(self) -> ContextIndex:

@@ -25,7 +25,7 @@ from scipy import sparse
 from newfound.description.novelty import document_weights, evidence_of_sets
 from newfound.description.theme_choice import Draft, HeldOut, choose_themes, held_out_figures
 from newfound.description.theme_model import MIN_EVIDENCE, Group
-from newfound.description.theme_rules import ThemeRule, matching_rows
+from newfound.description.theme_rules import ThemeRule, found_rows, matching_rows
 from newfound.table import AsTable, Table, jsonable
 
 __all__ = [
@@ -34,9 +34,11 @@ __all__ = [
     "ThemeTuple",
     "Themes",
     "find_themes",
+    "rows_of_theme",
     "text_key",
     "theme_name",
     "unexplained_share",
+    "with_copies",
 ]
 
 N_WORDS = 20
@@ -274,6 +276,59 @@ def unexplained_share(
     explained = np.zeros(len(novel), dtype=bool)
     explained[np.concatenate([*rows, np.empty(0, dtype=np.intp)])] = True
     return float(np.clip(1 - counts[explained].sum() / counts.sum(), 0.0, 1.0))
+
+
+def rows_of_theme(theme: Theme, columns: Matrix, place: Mapping[str, int]) -> Rows:
+    """Return the documents that match a rule of a theme.
+
+    Parameters
+    ----------
+    theme : Theme
+        The theme.
+    columns : sparse matrix of shape (n_documents, n_terms), CSC
+        The bags of words.
+    place : mapping of str to int
+        The column of each word.
+    """
+    return found_rows(columns, [[place[word] for word in rule.words] for rule in theme.rules])
+
+
+def with_copies(
+    themes: Iterable[Theme], matrix: Matrix, novel: ArrayLike, terms: Sequence[str]
+) -> list[Theme]:
+    """Return themes that were found without copied text, with all documents that rules find.
+
+    Evidence and held-out figures stay as they are.
+
+    Parameters
+    ----------
+    themes : iterable of Theme
+        The themes.
+    matrix, novel, terms
+        As for `find_themes`, with copied text.
+    """
+    is_novel = np.asarray(novel, dtype=bool)
+    columns = sparse.csc_matrix(matrix)
+    place = {term: number for number, term in enumerate(terms)}
+    found = []
+    for theme in themes:
+        rows = rows_of_theme(theme, columns, place)
+        new = is_novel[rows]
+        rules = []
+        for rule in theme.rules:
+            side = is_novel[matching_rows(columns, [place[word] for word in rule.words])]
+            rules.append(replace(rule, known=int((~side).sum()), novel=int(side.sum())))
+        found.append(
+            replace(
+                theme,
+                rules=tuple(sorted(rules, key=lambda rule: -rule.novel)),
+                novel_documents=rows[new],
+                known_documents=rows[~new],
+                share_novel=int(new.sum()) / int(is_novel.sum()),
+                share_known=int((~new).sum()) / int((~is_novel).sum()),
+            )
+        )
+    return found
 
 
 def _distinct(themes: Sequence[Theme]) -> list[Theme]:

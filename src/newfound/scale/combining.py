@@ -15,7 +15,7 @@ from newfound.description.counted_timeline import NO_DAY, CountedTimeline
 from newfound.description.describer import NoveltyDescriber
 from newfound.description.novelty import WordSums, evidence_from_sums
 from newfound.description.state import DescriberParts
-from newfound.description.themes import Theme, Themes
+from newfound.description.themes import Theme, Themes, rows_of_theme
 from newfound.rules import ClauseTable
 from newfound.scale.statistics import Plan, Statistics
 from newfound.scale.themes import counted_phrases, measured_themes, unexplained
@@ -192,15 +192,16 @@ def _not_copied(
         return shares
     matrix = plan.vectorizer.transform(corpus.texts)
     masks = plan.themes.masks(plan.themes.matches(matrix), len(corpus))
+    columns = sparse.csc_matrix(describer.copies_.first)
     sets, side, documents = found.themes.sets.T
     for number, theme in enumerate(themes):
         inside = sets >> number & 1 == 1
-        firsts = (theme.known_documents, theme.novel_documents)
-        for novel, first in enumerate(firsts):
+        first = corpus.novel[rows_of_theme(theme, columns, describer.vectorizer_.vocabulary_)]
+        for novel in (0, 1):
             rows = (masks >> number & 1 == 1) & (corpus.novel == novel)
             total = documents[inside & (side == novel)].sum()
             left_out = (stands_for[rows] - 1).sum()
-            shares[number, novel] = _share(total, left_out, rows.sum(), len(first))
+            shares[number, novel] = _share(total, left_out, rows.sum(), (first == novel).sum())
     return shares
 
 
