@@ -5,7 +5,8 @@ BIN = $(VENV)/bin
 CPP = $(wildcard cpp/*.cpp cpp/*.hpp cpp/*.inl cpp/python/* cpp/tests/*.cpp)
 # The tests of the core need the extension module newfound._core_test.
 INSTALL_TEST = $(BIN)/pip install --quiet -Ccmake.define.NEWFOUND_TEST_MODULE=ON ".[test,lint]"
-PARALLEL ?= --numprocesses auto --dist worksteal
+# One process more than cores, because some tests wait for servers, brokers and killed processes.
+PARALLEL ?= --numprocesses $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist worksteal
 # Each process of the tests has one core: more threads of a library would only wait for each other.
 PYTEST = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(PARALLEL)
 TESTS = --doctest-modules --pyargs tests newfound

@@ -202,7 +202,7 @@ print(killed)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no fork")
-@pytest.mark.parametrize("kills", [15, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [15, pytest.param(200, marks=pytest.mark.exhaustive)])
 def test_killed_at_any_moment_no_document_is_lost_or_counted_twice(
     model: Path, tmp_path: Path, kills: int
 ) -> None:

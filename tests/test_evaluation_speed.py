@@ -44,7 +44,7 @@ def test_a_step_that_fails_is_recorded_too() -> None:
     assert list(seconds) == ["failing", "inner"]
 
 
-@pytest.mark.slow
+@pytest.mark.quality
 def test_the_steps_of_a_description_add_up_in_a_fresh_process() -> None:
     found = describe_in_a_process("sample", 1)
     assert all(found[name] > 0 for name in STEPS)

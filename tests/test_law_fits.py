@@ -21,7 +21,7 @@ KINDS = [kind for kind in EVENTS if kind in core.HISTORY_COLUMNS]
 TWIN_COLUMNS = [EVENTS.index(kind) for kind in KINDS]
 
 
-OFTEN = ("two classes", "all options")  # the others: make law
+OFTEN = ("all options",)  # the others: make law
 TASKS = [
     Task("two classes"),
     Task("low s", s=1.5),

@@ -30,6 +30,7 @@ def sample_suite(setting: verdicts.Setting) -> Table:
     return verdicts._compare(setting, "sample", texts, lambda draw: (~is_novel, is_novel), 250)
 
 
+@pytest.mark.quality
 def test_they_are_as_right_as_tuned_logistic_regression_at_any_ratio() -> None:
     table = sample_suite(verdicts.Setting(seeds=3))
     ours, peer = (table.take(table["scorer"] == name) for name in table["scorer"].tolist())

@@ -163,6 +163,9 @@ class DocumentSpace:
         self._reduce = TruncatedSVD(n, n_iter=3, random_state=0) if n > 1 else None
         if self._reduce is not None:
             self._reduce.fit(self.tfidf(learned))
+        # Rules of a theme find the same documents again and again.
+        self._made = np.zeros(matrix.shape[0], dtype=bool)
+        self._vectors = np.zeros((matrix.shape[0], n if n > 1 else 0), dtype=np.float32)
 
     def tfidf(self, rows: Integers) -> Matrix:
         """Return the TF-IDF vectors of some documents."""
@@ -172,9 +175,13 @@ class DocumentSpace:
         """Return the reduced vectors of some documents, of length 1 or 0."""
         if self._reduce is None:
             return np.ones((len(rows), 1), dtype=np.float32)
-        found = self._reduce.transform(self.tfidf(rows))
-        found /= np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-6)
-        return np.asarray(np.round(found, DIGITS), dtype=np.float32)
+        new = rows[~self._made[rows]]
+        if len(new):
+            found = self._reduce.transform(self.tfidf(new))
+            found /= np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-6)
+            self._vectors[new] = np.round(found, DIGITS)
+            self._made[new] = True
+        return self._vectors[rows]
 
     def mean(self, rows: Integers, most: int = 1000) -> Vectors:
         """Return the mean vector of documents; of at most about `most` of them.
