@@ -7,7 +7,10 @@ from typing import Any
 
 __all__ = ["scale_svg"]
 
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#666666", "#000000")
+_COLOURS = (
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#666666", "#000000",
+    "#8b4513", "#999933",
+)  # fmt: skip
 _WIDTH, _LEFT, _TOP, _ACROSS, _DOWN = 860, 70, 40, 380, 320
 
 
