@@ -167,7 +167,9 @@ def evidence_of_sets(sets: Any, weights: DocumentWeights) -> NDArray[np.float64]
     own = members @ (weights.weight * novel)
     variance = members @ weights.weight**2 * weights.base * (1 - weights.base)
     found = _signed_root(own, size * weights.base, size, variance, weights, PRIOR)
-    return _agreeing(found, members @ (1 - novel), members @ novel, novel[weights.weight > 0])
+    full = weights.weight > 0
+    sizes = (int((full & ~weights.novel).sum()), int((full & weights.novel).sum()))
+    return _agreeing(found, np.stack((members @ (1 - novel), members @ novel)), sizes)
 
 
 @step("evidence")
@@ -278,7 +280,7 @@ def evidence_from_sums(
     )
     chance = sums.square.sum(axis=0) * weights.base * (1 - weights.base)
     alone = _signed_root(own, size * weights.base, size, chance, weights, PRIOR)
-    alone = np.where(alone * _excess(sums.documents, full) > 0, alone, 0.0)
+    alone = _agreeing(alone, sums.documents, full)
     beyond = _signed_root(
         own, sums.expected.sum(axis=0), size, sums.variance.sum(axis=0), weights, _PRIOR_Z2
     )
@@ -290,7 +292,7 @@ def evidence_from_sums(
     return _not_contradicted(found, everywhere, sizes)
 
 
-def _excess(counts: NDArray[np.int64], sizes: tuple[int, int]) -> NDArray[np.float64]:
+def _excess(counts: NDArray[Any], sizes: tuple[int, int]) -> NDArray[np.float64]:
     """Return the share of the novel documents less that of the known ones."""
     known, novel = counts / np.maximum(np.array(sizes, np.float64)[:, None], 1.0)
     excess: NDArray[np.float64] = novel - known
@@ -430,15 +432,10 @@ def _signed_root(
 
 
 def _agreeing(
-    found: NDArray[np.float64],
-    known: NDArray[np.float64],
-    novel: NDArray[np.float64],
-    is_novel: NDArray[np.float64],
+    found: NDArray[np.float64], counts: NDArray[Any], sizes: tuple[int, int]
 ) -> NDArray[np.float64]:
     """Set to 0 what contradicts the plain shares of documents with words."""
-    n_novel = max(float(is_novel.sum()), 1.0)
-    n_known = max(len(is_novel) - float(is_novel.sum()), 1.0)
-    return np.where(found * (novel / n_novel - known / n_known) > 0, found, 0.0)
+    return np.where(found * _excess(counts, sizes) > 0, found, 0.0)
 
 
 class OtherWords(NamedTuple):

@@ -312,12 +312,16 @@ def with_copies(
     place = {term: number for number, term in enumerate(terms)}
     found = []
     for theme in themes:
-        rows = rows_of_theme(theme, columns, place)
+        by_rule = [
+            matching_rows(columns, [place[word] for word in rule.words]) for rule in theme.rules
+        ]
+        rows = np.unique(np.concatenate(by_rule))
         new = is_novel[rows]
-        rules = []
-        for rule in theme.rules:
-            side = is_novel[matching_rows(columns, [place[word] for word in rule.words])]
-            rules.append(replace(rule, known=int((~side).sum()), novel=int(side.sum())))
+        sides = [is_novel[own] for own in by_rule]
+        rules = [
+            replace(rule, known=int((~side).sum()), novel=int(side.sum()))
+            for rule, side in zip(theme.rules, sides, strict=True)
+        ]
         found.append(
             replace(
                 theme,
