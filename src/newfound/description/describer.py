@@ -32,6 +32,7 @@ from newfound.description.themes import (
     Themes,
     ThemeTuple,
     find_themes,
+    named_as_read,
     unexplained_share,
     with_copies,
 )
@@ -662,7 +663,11 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
             left = unexplained_share(themes, matrix, novel, certain)
             if self.copies_ is not None:
                 themes = with_copies(themes, self.corpus_.matrix, novel, terms)
+            themes = named_as_read(themes, self.corpus_.texts, self._words_in_order)
             return Themes(tuple(themes), left)
+
+    def _words_in_order(self, text: str) -> list[str]:
+        return [token.term for token in self.vectorizer_.tokens(text)]
 
     @cached_property
     def _context(self) -> ContextIndex:

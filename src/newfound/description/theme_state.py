@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.description.theme_names import theme_name
 from newfound.description.theme_rules import ThemeRule
-from newfound.description.themes import Theme, Themes, theme_name
+from newfound.description.themes import Theme, Themes
 from newfound.storage.fields import MAX_DOCUMENTS, Fields
 
 __all__ = ["themes_from_state", "themes_state"]
@@ -57,6 +59,7 @@ def themes_state(
     counted = [theme.counted for theme in themes if theme.counted is not None]
     return {
         **({"counted": np.array(counted, np.int64)} if counted else {}),
+        "names": [theme.name for theme in themes],
         "unexplained": None if math.isnan(found.unexplained) else found.unexplained,
         "sizes": np.array(sizes, np.int32).reshape(len(themes), len(_SIZES)),
         "evidence": np.array([theme.evidence for theme in themes]),
@@ -137,6 +140,12 @@ def themes_from_state(fields: Fields, vocabulary: Words, n_documents: Sequence[i
         fields.require(sound, "counted", "counts up to the number of documents")
         arrays["counted"] = counted.tolist()
     themes = tuple(_theme(number, arrays, sizes, ends, n_documents) for number in range(n))
+    if "names" in fields:
+        names = fields.texts("names")
+        words = [theme.name.split() for theme in themes]
+        same = [sorted(name.split()) for name in names] == [sorted(own) for own in words]
+        fields.require(same, "names", "the strongest words of each theme")
+        themes = tuple(replace(theme, name=name) for theme, name in zip(themes, names, strict=True))
     unexplained = math.nan
     if fields.value("unexplained") is not None:
         unexplained = fields.number("unexplained", least=0, most=1)
@@ -168,7 +177,7 @@ def _theme(
     counted = tuple(arrays["counted"][number]) if "counted" in arrays else None
     found = counted or (len(part["known"]), len(part["novel"]))
     return Theme(
-        name=theme_name(part["words"]),
+        name=" ".join(theme_name(part["words"])),
         words=tuple(part["words"]),
         rules=tuple(part["rules"]),
         novel_documents=part["novel"],

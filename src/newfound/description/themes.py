@@ -14,7 +14,7 @@ order, the memory is a few numbers for each document.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,6 +25,7 @@ from scipy import sparse
 from newfound.description.novelty import document_weights, evidence_of_sets
 from newfound.description.theme_choice import Draft, HeldOut, choose_themes, held_out_figures
 from newfound.description.theme_model import MIN_EVIDENCE, Group
+from newfound.description.theme_names import in_reading_order, theme_name
 from newfound.description.theme_rules import ThemeRule, found_rows, matching_rows
 from newfound.table import AsTable, Table, jsonable
 
@@ -34,16 +35,16 @@ __all__ = [
     "ThemeTuple",
     "Themes",
     "find_themes",
+    "named_as_read",
     "rows_of_theme",
     "text_key",
-    "theme_name",
     "unexplained_share",
     "with_copies",
 ]
 
 N_WORDS = 20
 N_TYPICAL = 3
-NAME_STRENGTH = 0.45  # of a word in a name, relative to the strongest word
+N_READ = 50  # documents, at most about, that tell the order of the words of a name
 
 _SHARES = ("share_novel", "share_known", "held_out_share_novel", "held_out_share_known")
 _COLUMNS = ("name", "evidence", "words", "rules", "documents_novel", "documents_known", *_SHARES)
@@ -60,7 +61,7 @@ class Theme:
     Attributes
     ----------
     name : str
-        Its two to four most telling words.
+        Its two to four most telling words, in the order in which its documents have them.
     words : tuple of (str, float)
         Its words and their weights, the strongest first.
     rules : tuple of ThemeRule
@@ -335,6 +336,31 @@ def with_copies(
     return found
 
 
+def named_as_read(
+    themes: Iterable[Theme],
+    texts: Sequence[str],
+    words_of: Callable[[str], Sequence[str]],
+) -> list[Theme]:
+    """Return themes with the words of their names in the order in which novel documents have them.
+
+    Parameters
+    ----------
+    themes : iterable of Theme
+        The themes.
+    texts : sequence of str
+        All documents, known and novel.
+    words_of : callable
+        Returns the words of a text, in order, as the themes have them.
+    """
+    found = []
+    for theme in themes:
+        rows = theme.novel_documents
+        some = [texts[row] for row in rows[:: max(1, len(rows) // N_READ)].tolist()]
+        order = in_reading_order(theme_name(theme.words), map(words_of, some))
+        found.append(replace(theme, name=" ".join(order)))
+    return found
+
+
 def _distinct(themes: Sequence[Theme]) -> list[Theme]:
     """Leave out a theme whose two strongest words are those of an earlier one."""
     found: dict[frozenset[str], Theme] = {}
@@ -405,7 +431,7 @@ def _theme(
     rules = [_rule(rule, rank, documents, held_out.get(rule, (0, 0))) for rule in draft.rules]
     known_share, novel_share = shares.tolist()
     return Theme(
-        name=theme_name(words),
+        name=" ".join(theme_name(words)),
         words=words,
         rules=tuple(sorted(rules, key=lambda rule: -rule.novel)),
         novel_documents=new,
@@ -429,24 +455,6 @@ def _rule(
     words = tuple(documents.terms[word] for word in order)
     known, novel = (int(count) for count in held_out)
     return ThemeRule(words, int((~side).sum()), int(side.sum()), known, novel)
-
-
-def theme_name(words: Sequence[tuple[str, float]]) -> str:
-    """Return the name of a theme: two to four strong words, at most one of several forms."""
-    chosen: list[str] = []
-    for word, weight in words:
-        strong = weight >= NAME_STRENGTH * words[0][1] or len(chosen) < 2
-        if strong and not any(_akin(word, other) for other in chosen):
-            chosen.append(word)
-        if len(chosen) == 4:
-            break
-    return " ".join(chosen)
-
-
-def _akin(one: str, other: str) -> bool:
-    """Return whether two words are probably forms of one, such as iraq and iraqi."""
-    shared = min(len(one), len(other))
-    return one[: max(4, shared - 1)] == other[: max(4, shared - 1)]
 
 
 def _typical(group: Group, new: Rows, documents: _Documents) -> tuple[int, ...]:

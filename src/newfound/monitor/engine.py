@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from newfound.description.themes import theme_name
+from newfound.description.theme_names import theme_name
 from newfound.detection.groups import characteristic
 from newfound.monitor.laws import n_discoveries, rate_p_value
 from newfound.monitor.records import Alert, Document, Topic, Window
@@ -480,7 +480,7 @@ class Engine:
         times = [document.time for document in rows if document.time is not None]
         topic = Topic(
             max(self.topics, default=0) + 1,
-            theme_name(strong),
+            " ".join(theme_name(strong)),
             [
                 {
                     "word": word,

@@ -84,7 +84,7 @@ class _Judge:
         from sklearn.feature_extraction.text import TfidfTransformer
         from sklearn.linear_model import LogisticRegression
 
-        self.vectorizer = describer.vectorizer_
+        self.describer, self.vectorizer = describer, describer.vectorizer_
         names = list(self.vectorizer.vocabulary_)
         self.n_words = len(names)
         matrix = self.vectorizer.transform(texts).astype(np.float64)
@@ -94,6 +94,7 @@ class _Judge:
         words = describer.words_
         numbers = [words.number(name) for name in names]
         self.methods: dict[str, Callable[[str], list[int]]] = {
+            "newfound: explanation": self._explained,
             "newfound: novelty": self._by(words["novelty"][numbers]),
             "newfound: score of the committee": self._by(
                 np.nan_to_num(words["log_score"][numbers])
@@ -144,6 +145,13 @@ class _Judge:
             return [int(word) for word in words[np.argsort(-weights[words], kind="stable")]]
 
         return explain
+
+    def _explained(self, text: str) -> list[int]:
+        """Rank the words of a text by what they add in its explanation."""
+        added = self.describer.explain(text).contributions
+        place = self.vectorizer.vocabulary_
+        ranked = sorted(added.items(), key=lambda pair: -pair[1])
+        return [int(place[word]) for word, _ in ranked if word in place]
 
     def _random(self, text: str) -> list[int]:
         words = self.words(text)
