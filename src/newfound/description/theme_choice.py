@@ -29,7 +29,7 @@ STRONG = 3.0  # evidence of a word that is a theme of its own
 MIN_FRESH = 0.6  # share of a theme's novel documents that no earlier theme has
 MIN_GROWTH = 1.5  # how many times as frequent a theme is on the novel side, at least
 COHESION = 0.5  # power of the similarity of documents beside the evidence
-MIN_SIMILARITY = 0.5  # cosine, of the documents of the rules of one theme
+MIN_SIMILARITY = 0.45  # cosine, of the documents of the rules of one theme without their words
 MIN_SHARE = 0.0025  # of the novel documents, for a theme
 MIN_OVERLAP = 0.25  # Jaccard, of a theme and its counterpart from half of the documents
 N_PARTS = 2
@@ -191,7 +191,7 @@ def _similar_rules(
     means: list[NDArray[Any]] = []
     for rule in rules:
         rows = matching_rows(columns, rule)
-        own = np.ones(1) if space is None else space.mean(rows)
+        own = np.ones(1) if space is None else space.mean_without(rows, rule)
         near = [_cosine(own, mean) for mean in means]
         best = int(np.argmax(near)) if near else -1
         if near and near[best] >= MIN_SIMILARITY:

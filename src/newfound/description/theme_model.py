@@ -16,7 +16,7 @@ beside the sparse matrix, memory is needed for a few numbers for each document.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -149,15 +149,18 @@ class DocumentSpace:
         The words of all documents.
     learned : ndarray of int
         The documents that the decomposition is learned from.
+    columns : ndarray of int
+        The column of each word in the matrix that rules refer to.
     """
 
-    def __init__(self, matrix: Matrix, learned: Integers) -> None:
+    def __init__(self, matrix: Matrix, learned: Integers, columns: Integers) -> None:
         from sklearn.decomposition import TruncatedSVD  # type: ignore[import-untyped,unused-ignore]
         from sklearn.feature_extraction.text import (  # type: ignore[import-untyped,unused-ignore]
             TfidfTransformer,
         )
 
         self.matrix = matrix
+        self._place = {int(column): place for place, column in enumerate(columns)}
         self._scale = TfidfTransformer().fit(matrix)
         n = min(DIMENSIONS, len(learned) - 1, matrix.shape[1] - 1)
         self._reduce = TruncatedSVD(n, n_iter=3, random_state=0) if n > 1 else None
@@ -191,6 +194,35 @@ class DocumentSpace:
         some = rows[:: max(1, len(rows) // most)]
         return np.asarray(self.vectors(some).mean(axis=0), dtype=np.float32)
 
+    def mean_without(self, rows: Integers, words: Sequence[int], most: int = 1000) -> Vectors:
+        """Return the mean vector of documents from which some words are removed.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            The documents; all of them have the words.
+        words : sequence of int
+            The columns of the words.
+        most : int, default=1,000
+            The number of documents, at most about, that the mean is of.
+        """
+        some = rows[:: max(1, len(rows) // most)]
+        if self._reduce is None:
+            return self.mean(some)
+        tfidf = self.tfidf(some)
+        places = [self._place[word] for word in words if word in self._place]
+        rest = tfidf.multiply(_absent(tfidf.shape[1], places)).tocsr()
+        found = self._reduce.transform(rest)
+        lengths = np.linalg.norm(found, axis=1, keepdims=True)
+        found = np.round(found / np.maximum(lengths, 1e-6), DIGITS)
+        return np.asarray(found.mean(axis=0), dtype=np.float32)
+
+
+def _absent(size: int, places: Sequence[int]) -> Vectors:
+    kept = np.ones(size, dtype=np.float32)
+    kept[list(places)] = 0.0
+    return kept
+
 
 def find_groups(
     matrix: Matrix, novel: Bools, evidence: Floats, most: int = MAX_LEARNED
@@ -222,7 +254,7 @@ def find_groups(
         return [], None
     narrow = sparse.csr_matrix(matrix[:, often], dtype=np.float32)
     learned = _learned_rows(novel, most)
-    space = DocumentSpace(narrow, learned)
+    space = DocumentSpace(narrow, learned, often)
     vectors = space.vectors(learned)
     # Without a novel word nothing is new, so that the other starts are not tried either.
     starts = [_clusters(vectors, n) for n in N_TOPICS]

@@ -22,6 +22,7 @@ MIN_GAIN = 0.015  # relative, that a further rule has to bring
 MIN_EVIDENCE = 1.0  # of an AND alone
 WEIGHT = 1.0  # power of the evidence beside F1
 MIN_MATCHES = 3
+MIN_FURTHER = 5  # novel documents that a further rule has to add
 MIN_PART = 0.03  # of the documents found, that a further rule has to add
 
 Matrix = Any
@@ -115,6 +116,8 @@ def choose_rules(
         scores = 2 * hits / (found + n_wanted)
         # A rule must add documents of the group, not only a few of them.
         scores[hits - counts[0] < max(MIN_MATCHES, MIN_PART * hits.max())] = 0.0
+        if chosen:
+            scores[found_new - counts[2] < MIN_FURTHER] = 0.0
         scores *= np.maximum(deviance_root(found_new, np.maximum(found, 1), share), 0) ** WEIGHT
         best = int(np.argmax(scores * (1 - 1e-6 * lengths)))
         if scores[best] <= score * (1 + MIN_GAIN):

@@ -141,15 +141,28 @@ def themes_from_state(fields: Fields, vocabulary: Words, n_documents: Sequence[i
         arrays["counted"] = counted.tolist()
     themes = tuple(_theme(number, arrays, sizes, ends, n_documents) for number in range(n))
     if "names" in fields:
-        names = fields.texts("names")
-        words = [theme.name.split() for theme in themes]
-        same = [sorted(name.split()) for name in names] == [sorted(own) for own in words]
-        fields.require(same, "names", "the strongest words of each theme")
-        themes = tuple(replace(theme, name=name) for theme, name in zip(themes, names, strict=True))
+        themes = _with_names(themes, fields)
     unexplained = math.nan
     if fields.value("unexplained") is not None:
         unexplained = fields.number("unexplained", least=0, most=1)
     return Themes(themes, unexplained)
+
+
+def _with_names(themes: tuple[Theme, ...], fields: Fields) -> tuple[Theme, ...]:
+    """Return themes with the names of a state, which have to be made of their words."""
+    names = fields.texts("names")
+    sound = len(names) == len(themes) and all(
+        name and set(name.split()) <= _all_words(theme)
+        for name, theme in zip(names, themes, strict=True)
+    )
+    fields.require(sound, "names", "a name for each theme, made of its words")
+    return tuple(replace(theme, name=name) for theme, name in zip(themes, names, strict=True))
+
+
+def _all_words(theme: Theme) -> set[str]:
+    terms = [word for word, _ in theme.words]
+    terms += [word for rule in theme.rules for word in rule.words]
+    return {word for term in terms for word in term.split()}
 
 
 def _rows(fields: Fields, name: str, size: int, n: int, first: int) -> Integers:

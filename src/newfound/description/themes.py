@@ -341,7 +341,10 @@ def named_as_read(
     texts: Sequence[str],
     words_of: Callable[[str], Sequence[str]],
 ) -> list[Theme]:
-    """Return themes with the words of their names in the order in which novel documents have them.
+    """Return themes with names that novel documents would give them.
+
+    A rule of several words that finds most documents of the theme is part of the name. The words
+    have the order in which documents have them.
 
     Parameters
     ----------
@@ -356,9 +359,16 @@ def named_as_read(
     for theme in themes:
         rows = theme.novel_documents
         some = [texts[row] for row in rows[:: max(1, len(rows) // N_READ)].tolist()]
-        order = in_reading_order(theme_name(theme.words), map(words_of, some))
+        order = in_reading_order(_name_words(theme), map(words_of, some))
         found.append(replace(theme, name=" ".join(order)))
     return found
+
+
+def _name_words(theme: Theme) -> tuple[str, ...]:
+    """Return the words of a name, those of a rule that finds most documents first."""
+    rule = theme.rules[0]
+    most = len(rule.words) > 1 and 2 * rule.novel > theme.documents_novel
+    return theme_name(theme.words, rule.words if most else ())
 
 
 def _distinct(themes: Sequence[Theme]) -> list[Theme]:
