@@ -29,9 +29,14 @@ def words_title(describer: NoveltyDescriber, side: str, names: Names | None = No
 
 def themes_of(describer: NoveltyDescriber, names: Names | None = None) -> list[RenderableType]:
     """Return the table of themes, and the share of the novelty that none explains."""
+    from newfound.report.summary import percent
+
     themes = describer.themes_
     if not themes:
         return []
     curves = [] if describer.timeline_ is None else [describer.curve(theme) for theme in themes]
-    rest = Text(f"  No theme explains {describer.unexplained_:.0%} of what is new.\n", "dim")
-    return [themes_table(themes, "Themes", curves, names), rest]
+    table = themes_table(themes, "Themes", curves, names)
+    if not describer.unexplained_ >= 0.005:  # nothing is left, or it cannot be told
+        return [table]
+    rest = f"  No theme explains {percent(describer.unexplained_)} of what is new.\n"
+    return [table, Text(rest, "dim")]

@@ -42,7 +42,7 @@ _CAPITALIZED_NOUNS = frozenset(("de", "lb"))  # languages that write nouns with 
 _MOST_CAPITALS = 0.5  # beyond this share of capitals, a corpus of titles says nothing about names
 _MIN_DOCUMENTS = 3
 _NAME_SHARE = 0.6
-_FORM_SHARE = 0.75
+_FORM_SHARE = 0.8
 _NOUN_SHARE = 0.3  # nouns also begin sentences, where their capitals do not count
 
 # Languages whose words are their own lemmas: they hardly inflect, or there is no dictionary.
@@ -141,7 +141,7 @@ def lemmas_from_texts(
        where there is *an American*. In languages that write all nouns with a capital, a word that
        is often written so has the lemma of the noun instead: German *Spiele* is *spiel*, while
        *spiele* is *spielen*.
-    2. A lemma takes the name of one of its forms if three of four documents with any of its forms
+    2. A lemma takes the name of one of its forms if four of five documents with any of its forms
        have that form: *innings*, where few write *inning*.
 
     Parameters
