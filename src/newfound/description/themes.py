@@ -44,7 +44,7 @@ __all__ = [
 
 N_WORDS = 20
 N_TYPICAL = 3
-N_READ = 50  # documents, at most about, that tell the order of the words of a name
+N_READ = 30  # documents, at most about, that tell the order of the words of a name
 
 _SHARES = ("share_novel", "share_known", "held_out_share_novel", "held_out_share_known")
 _COLUMNS = ("name", "evidence", "words", "rules", "documents_novel", "documents_known", *_SHARES)
