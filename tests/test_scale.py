@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 import newfound
 from newfound.cli import app
-from newfound.scale import Source, count_batch, score, score_batch
+from newfound.scale import Source, count_batch, score, score_batch, sources
 from newfound.scale.counting import counts_schema
 from newfound.scale.engines import add_up
 from newfound.scale.sources import is_dataset
@@ -210,6 +210,23 @@ def test_a_folder_of_parquet_is_read_in_order(dataset, texts):
     assert source.summary() == "92 documents from 2 files; left out: 1 empty"
     patterns = Source(str(dataset / "**" / "*.parquet"))
     assert [row["text"] for batch in patterns for row in batch.to_pylist()] == texts
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "jsonl"])
+def test_a_batch_of_long_texts_has_fewer_of_them(tmp_path, monkeypatch, suffix):
+    texts = [f"{number} " + "word " * (number % 7 * 10) for number in range(90)]
+    path = tmp_path / f"long.{suffix}"
+    if suffix == "parquet":
+        pq.write_table(pa.table({"text": texts}), path, row_group_size=40)
+    else:
+        path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    whole = [row for batch in Source(path) for row in batch.to_pylist()]
+    monkeypatch.setattr(sources, "_CHARACTERS", 320)
+    batches = [batch.to_pylist() for batch in Source(path)]
+    assert [row for batch in batches for row in batch] == whole
+    assert len(batches) > 40
+    for batch in batches:
+        assert len(batch) == 1 or sum(len(row["text"]) for row in batch) <= 320
 
 
 def test_what_is_many_tables(dataset):

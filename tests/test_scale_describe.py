@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+from scipy import sparse
 from typer.testing import CliRunner
 
 import newfound
@@ -36,13 +37,14 @@ from newfound.machine.matcher import ClauseMatcher
 from newfound.report.collect import collect
 from newfound.report.limits import Limits
 from newfound.report.timeline import TimeAxis, axis_of
-from newfound.scale import describe
+from newfound.scale import describe, sampling
 from newfound.scale.checkpoint import Checkpoint
 from newfound.scale.combining import widened_calibration
+from newfound.scale.describing import describe_with
 from newfound.scale.engines import Batches
-from newfound.scale.sampling import draw_sample
+from newfound.scale.sampling import draw_sample, sample_sizes
 from newfound.scale.tally import place_of
-from newfound.scale.themes import ThemeCounts, measured_themes
+from newfound.scale.themes import ThemeCounts, measured_themes, theme_groups, unexplained
 from newfound.scale.training import train_as_tasks
 from newfound.text.lemmas import Capitals
 from newfound.text.vectorizer import TextVectorizer
@@ -241,8 +243,8 @@ def test_typical_documents_are_the_best_of_all_documents(table):
 
 def test_a_theme_that_all_documents_do_not_bear_out_is_left_out(sampled):
     theme = sampled.themes_[0]
-    sets = np.array([[1, 0, 400], [1, 1, 250], [2, 0, 10], [2, 1, 200]])
-    counts = ThemeCounts(np.zeros((2, 2 * len(theme.rules)), np.int64), sets, sets, [])
+    themes = np.array([[0, 0, 400], [0, 1, 250], [1, 0, 10], [1, 1, 200]])
+    counts = ThemeCounts(np.zeros((2, 2 * len(theme.rules)), np.int64), themes, themes, [])
     found = measured_themes([theme, theme], counts, (401, 253), np.ones((2, 2)))
     assert [number for number, _ in found] == [1]
     assert found[0][1].counted == (10, 200) and found[0][1].share_novel == 200 / 253
@@ -326,7 +328,9 @@ def test_one_text_does_not_fill_a_sample():
     texts = [f"text number {i}" for i in range(2000)] + ["the same again"] * 3000
     table = pa.table({"text": texts, "side": [i % 2 for i in range(len(texts))]})
     engine = Batches(table.to_batches(max_chunksize=999))
-    drawn, novel, _, stands_for = draw_sample(engine, (2500, 2500), 500, text="text", side="side")
+    drawn, novel, _, stands_for = draw_sample(
+        engine, (2500, 2500), (500, 500), text="text", side="side"
+    )
     copied = np.array([text == "the same again" for text in drawn])
     assert (stands_for[~copied] == 1).all()
     for side in (novel, ~novel):
@@ -334,6 +338,56 @@ def test_one_text_does_not_fill_a_sample():
     assert 200 < novel.sum() <= 500 and 200 < (~novel).sum() <= 500
     assert drawn.count("the same again") <= 10
     assert [place_of(text) for text in drawn] == sorted(map(place_of, drawn))
+
+
+def test_of_long_documents_fewer_are_drawn():
+    asked = 20_000
+    assert sample_sizes((10**6, 10**6), (50 * 10**6, 10**7), asked) == (asked, asked)
+    assert sample_sizes((10**6, 10**6), (100 * 10**6, 10**11), asked) == (asked // 2, 1000)
+    assert sample_sizes((10**6, 10**6), (10**11, 10**11), 300) == (300, 300)
+    assert sample_sizes((5, 5), (10, 0), asked) == (asked, asked)
+
+
+def test_the_sample_of_long_documents_does_not_depend_on_the_cut(monkeypatch):
+    monkeypatch.setattr(sampling, "_LEAST", 10)
+    draw = np.random.default_rng(0)
+    texts = [" ".join(f"w{n}" for n in draw.choice(400, 200, replace=False)) for _ in range(300)]
+    table = pa.table({"text": texts, "side": ["known", "novel", "novel"] * 100})
+    found = []
+    for size in (300, 41):
+        learned: list[int] = []
+        engine = Batches(table.to_batches(max_chunksize=size))
+        described = describe_with(
+            engine, text="text", side="side", sample=100, sampled=learned.append, **QUICK
+        )
+        assert learned == [50]  # 5,000 words of each side
+        assert described.n_documents_ == {"known": 100, "novel": 200}
+        found.append(described)
+    same(*found)
+    drawn = sorted(texts, key=place_of)
+    assert set(found[0].corpus_.texts[:50]) <= set(drawn[:150])
+
+
+def test_what_themes_explain_is_known_without_the_one_that_is_left_out():
+    draw = np.random.default_rng(1)
+    novel, masks = draw.random(400) < 0.5, draw.integers(0, 8, 400)
+    matrix = sparse.csr_array(
+        draw.random((400, 6)) < np.where(novel & (masks > 0), 0.6, 0.3)[:, None]
+    )
+    documents = np.stack([matrix[rows].sum(axis=0) for rows in (~novel, novel)]).astype(np.int64)
+    cells = [(g, w, int(novel[i])) for i, g in enumerate(theme_groups(np.maximum(masks, 1)))
+             if masks[i] for w in matrix[[i]].indices]  # fmt: skip
+    keys, counts = np.unique(np.array(cells), axis=0, return_counts=True)
+    found = ThemeCounts(np.zeros((2, 0)), np.zeros((0, 3)), np.column_stack((keys, counts)), [])
+    sizes, novelty = (int((~novel).sum()), int(novel.sum())), np.full(6, 3.0)
+    signs = np.where(novel, 1.0, -sizes[1] / sizes[0])
+    total = (matrix.T @ signs).sum()
+    for kept in ([0, 1, 2], [0, 2], [0, 1], [1, 2]):
+        inside = masks & sum(1 << number for number in kept) > 0
+        explained = (matrix.T @ (signs * inside)).sum()
+        left = unexplained(kept, found, documents, documents, novelty, sizes)
+        assert left == pytest.approx(np.clip(1 - explained / total, 0, 1))
+    assert unexplained([], found, documents, documents, novelty, sizes) == 1
 
 
 @pytest.mark.parametrize(
@@ -429,7 +483,7 @@ def test_the_command_describes_folders_of_parquet(table, sampled, tmp_path):
     assert done.exit_code == 0, done.stderr
     assert "401 documents from 2 files" in done.stderr
     assert "described 654 documents" in done.stderr
-    assert "themes are learned from at most 120 of each side, and measured on all" in done.stderr
+    assert "themes are learned from a sample of 240, and measured on all" in done.stderr
     same(newfound.NoveltyDescriber.load(tmp_path / "d.nf"), sampled)
     found = json.loads(done.stdout)
     assert (found["known"]["documents"], found["novel"]["documents"]) == (401, 253)

@@ -190,7 +190,10 @@ def describe(
     sample: Annotated[
         int | None,
         typer.Option(
-            min=2, help="With --stream: documents of each side to learn from; 20,000 by default."
+            min=2,
+            help="With --stream: documents of each side to learn from, at most; 20,000 by default. "
+            "Of documents with more than 50 different words, fewer: as many words, but not less "
+            "than 1,000 documents. Memory grows with it.",
         ),
     ] = None,
     checkpoint: Checkpoint = None,

@@ -98,12 +98,15 @@ def describe_stream(
     checkpoint = _checkpoint(options.checkpoint, sides, parameters, run)
     began = perf_counter()
     with working(quiet=quiet) as progress:
-        current = [""]
+        current, drawn = [""], [0]
         rows = None if progress is None else [source.n_rows() for source in sources]
         total = sum(n or 0 for n in rows) if rows and None not in rows else 0
 
         def step(name: str) -> None:
             current[0] = name
+
+        def sampled(n: int) -> None:
+            drawn[0] = n
 
         def done(batches: int) -> None:
             if progress is not None:
@@ -113,7 +116,7 @@ def describe_stream(
         engine = Batches(sides, parameters.get("n_jobs"), done, checkpoint)
         describer = describe_with(
             engine, text="text", side="side", date=sides.date, sample=sample, step=step,
-            **parameters,
+            sampled=sampled, **parameters,
         )  # fmt: skip
     piles = [
         StreamedPile(path, describer.n_documents_[side], dict(source.found))
@@ -128,7 +131,7 @@ def describe_stream(
             replace(piles[1], found={}),
         ]
     if not quiet:
-        _say_what_was_read(sources, piles, sample, perf_counter() - began)
+        _say_what_was_read(sources, piles, drawn[0], perf_counter() - began)
     return describer, piles
 
 
@@ -149,15 +152,15 @@ def _checkpoint(
 
 
 def _say_what_was_read(
-    sources: Sequence[Source], piles: Sequence[StreamedPile], sample: int, seconds: float
+    sources: Sequence[Source], piles: Sequence[StreamedPile], drawn: int, seconds: float
 ) -> None:
     for source in sources:
         if source.n_documents:
             say(source.summary())
         for problem in source.problems:
             say(f"left out: {problem}")
-    learned = "all of them"
-    if max(map(len, piles)) > sample:
-        learned = f"at most {sample:,} of each side, and measured on all of them"
-    say(f"described {sum(map(len, piles)):,} documents in {seconds:,.0f} s; rules and themes are "
-        f"learned from {learned}.")  # fmt: skip
+    total, learned = sum(map(len, piles)), "all of them"
+    if drawn < total:
+        learned = f"a sample of {drawn:,}, and measured on all of them"
+    say(f"described {total:,} documents in {seconds:,.0f} s; rules and themes are learned from "
+        f"{learned}.")  # fmt: skip

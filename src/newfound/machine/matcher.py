@@ -39,15 +39,20 @@ class ClauseMatcher:
     """
 
     def __init__(self, clauses: Clauses) -> None:
-        n, per_class = clauses.n_features, len(clauses) // 2
+        per_class = len(clauses) // 2
+        negated, feature = np.divmod(clauses.literals, max(clauses.n_features, 1))
+        # An automaton takes memory for every word, and clauses have few of the words.
+        used, feature = np.unique(feature, return_inverse=True)
+        n = max(len(used), 1)
         self.clauses = clauses
+        self._place = np.full(clauses.n_features, -1, np.int32)
+        self._place[used] = np.arange(len(used), dtype=np.int32)
         self._core = _core.Machine(
             2, n, seed=0, n_clauses=per_class, T=1, s=1.0, boost_true_positive=False,
             max_literals=0,
         )  # fmt: skip
         states = np.zeros((2, per_class, 2, n), np.uint8)
         rows = np.repeat(np.arange(len(clauses)), clauses.lengths)
-        negated, feature = np.divmod(clauses.literals, max(n, 1))
         states.reshape(len(clauses), 2, n)[rows, negated, feature] = _INCLUDED
         self._core.set_states(states)
 
@@ -65,7 +70,9 @@ class ClauseMatcher:
         -------
         (2, n_clauses) ndarray of int64
         """
-        documents = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
-        matches, own = self._core.support(*documents, novel.astype(np.int32), 1)
+        places = self._place[matrix.indices]
+        used = places >= 0
+        indptr = np.concatenate(([0], np.cumsum(used)))[matrix.indptr].astype(np.int64)
+        matches, own = self._core.support(indptr, places[used], novel.astype(np.int32), 1)
         of_novel = np.where(self.clauses.class_index == 1, own, matches - own)
         return np.stack((matches - of_novel, of_novel))

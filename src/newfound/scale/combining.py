@@ -107,9 +107,9 @@ def _timeline(
     ]
     by_theme, theme_days = np.zeros((len(themes), 2, n), np.int64), []
     for row, number in zip(by_theme, themes, strict=True):
-        inside = dated.sets[dated.sets[:, 0] >> number & 1 == 1]
+        inside = dated.themes[dated.themes[:, 0] == number]
         np.add.at(row, (inside[:, 2], inside[:, 1]), inside[:, 3])
-        own = dated.set_days[dated.set_days[:, 0] >> number & 1 == 1]
+        own = dated.theme_days[dated.theme_days[:, 0] == number]
         theme_days.append((own[:, 1].min(initial=NO_DAY), own[:, 2].max(initial=-NO_DAY)))
     word_days = np.tile(np.array([NO_DAY, -NO_DAY]), (width, 1))
     known = dated.word_days[places[dated.word_days[:, 0]] >= 0]
@@ -193,9 +193,9 @@ def _not_copied(
     matrix = plan.vectorizer.transform(corpus.texts)
     masks = plan.themes.masks(plan.themes.matches(matrix), len(corpus))
     columns = sparse.csc_matrix(describer.copies_.first)
-    sets, side, documents = found.themes.sets.T
+    of_theme, side, documents = found.themes.themes.T
     for number, theme in enumerate(themes):
-        inside = sets >> number & 1 == 1
+        inside = of_theme == number
         first = corpus.novel[rows_of_theme(theme, columns, describer.vectorizer_.vocabulary_)]
         for novel in (0, 1):
             rows = (masks >> number & 1 == 1) & (corpus.novel == novel)

@@ -31,7 +31,7 @@ from newfound.scale.arrow import pyarrow
 from newfound.scale.combining import combined
 from newfound.scale.counting import count_batch, count_days, counts_schema
 from newfound.scale.engines import Batches, Engine, Redacted
-from newfound.scale.sampling import draw_sample
+from newfound.scale.sampling import draw_sample, sample_sizes
 from newfound.scale.statistics import KEYS, Plan, Statistics, statistics_batch, statistics_schema
 from newfound.scale.themes import ThemeSearch
 from newfound.sides import SIDES
@@ -70,7 +70,8 @@ def describe(
     date : str, optional
         The column with the dates, for `NoveltyDescriber.curve`; a missing one is null.
     sample : int, default=20000
-        The most documents of each side that rules, phrases and themes are learned from.
+        The most documents of each side that rules, phrases and themes are learned from; fewer of
+        documents that have more than 50 different words on average.
     n_jobs : int or None, default=None
         Number of processes; None is 1, -1 one for each core. The result does not depend on it.
     **parameters
@@ -111,6 +112,7 @@ def describe_with(
     date: str | None = None,
     sample: int = SAMPLE,
     step: Callable[[str], None] | None = None,
+    sampled: Callable[[int], None] | None = None,
     **parameters: Any,
 ) -> NoveltyDescriber:
     """Describe the documents of an engine; see `describe`.
@@ -123,6 +125,8 @@ def describe_with(
         As in `describe`.
     step : callable, optional
         Called with the name of each step before it begins.
+    sampled : callable, optional
+        Called with the number of documents that were drawn.
     **parameters
         Those of `NoveltyDescriber`.
 
@@ -144,19 +148,26 @@ def describe_with(
     if date is not None:
         count = partial(count_days, text=text, side=side, date=date)
     counts = engine.sums(count, counts_schema(), _NAMED)
-    words, sizes = _word_counts(counts)
+    words, sizes, n_words = _word_counts(counts)
+    most = sample_sizes(sizes, n_words, sample)
     begin("Drawing a sample")
-    drawn = draw_sample(engine, sizes, sample, text=text, side=side, date=date)
+    drawn = draw_sample(engine, sizes, most, text=text, side=side, date=date)
     texts, labels = drawn.texts, drawn.novel.astype(int).tolist()
+    if sampled is not None:
+        sampled(len(texts))
     begin("Learning from the sample")
-    if max(sizes) <= sample:
+    if all(size <= asked for size, asked in zip(sizes, most, strict=True)):
         return describer.fit_with(engine.train, texts, labels, dates=drawn.dates)
     vectorizer = TextVectorizer(**{name: chosen[name] for name in VECTORIZER})
     vectorizer.fit_counts(words["word"], sum(sizes), Capitals.of(words["capital"], words["noun"]))
-    tokenized = TokenizedTexts.of(texts).with_lemmas(vectorizer.lemmas_)
+    words.clear()
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "(?s).*have no words left")
+        tokenized = TokenizedTexts.of(texts).with_lemmas(vectorizer.lemmas_)
         describer.fit_with(engine.train, tokenized, labels)
+    # Nothing is trained any more; the workers of the last pass need the memory.
+    del tokenized
+    describer.machines_ = ()
     corpus = replace(_corpus(describer), texts=texts)
     with one_blas_thread():
         plan = _plan(describer, vectorizer, corpus, text, side)
@@ -171,23 +182,28 @@ def describe_with(
 _NAMED = ("kind", "word")
 
 
-def _word_counts(table: Any) -> tuple[dict[str, dict[str, int]], tuple[int, int]]:
-    """Return the number of documents of each word by kind, and that of each side."""
+def _word_counts(
+    table: Any,
+) -> tuple[dict[str, dict[str, int]], tuple[int, int], tuple[int, int]]:
+    """Return the documents of each word by kind, and the documents and words of each side."""
     kinds, names, known, novel = (table.column(name).to_pylist() for name in table.column_names)
     found: dict[str, dict[str, int]] = {"word": {}, "capital": {}, "noun": {}, "day": {}}
-    sizes = (0, 0)
+    sizes, n_words = (0, 0), [0, 0]
     for kind, name, old, new in zip(kinds, names, known, novel, strict=True):
         if kind == "documents":
             sizes = (old, new)
         else:
             found[kind][name] = old + new
+        if kind == "word":
+            n_words[0] += old
+            n_words[1] += new
     for name, size in zip(("known", "novel"), sizes, strict=True):
         if size < 2:
             raise NothingToLearnError(
                 f"{name} has {size} document{'s' if size != 1 else ''} with text; pass at least 2 "
                 "for each side."
             )
-    return found, sizes
+    return found, sizes, (n_words[0], n_words[1])
 
 
 def _day_counts(counts: Any) -> DayCounts | None:

@@ -2,6 +2,8 @@
 
 Each text has a place, a hash of its words. The documents of a side with the smallest places are the
 sample, in the order of their places. Copies of a text have the same place and are drawn together.
+How many are drawn depends on the length of the documents, so that the memory for learning from them
+does not.
 """
 
 from __future__ import annotations
@@ -22,10 +24,12 @@ from newfound.scale.engines import Engine
 from newfound.scale.tally import place_of
 from newfound.sides import SIDES
 
-__all__ = ["Sample", "draw_batch", "draw_sample"]
+__all__ = ["Sample", "draw_batch", "draw_sample", "sample_sizes"]
 
 _PLACES = 1 << 64
 _MOST_COPIES = 100  # one hundredth of a sample may be copies of one text
+_WORDS = 50  # different words of a document; of longer ones, fewer are drawn
+_LEAST = 1_000  # documents that are drawn however long they are
 
 
 class Sample(NamedTuple):
@@ -48,6 +52,34 @@ class Sample(NamedTuple):
     novel: NDArray[np.bool_]
     dates: list[str | None] | None
     stands_for: NDArray[np.float64]
+
+
+def sample_sizes(sizes: tuple[int, int], words: tuple[int, int], sample: int) -> tuple[int, int]:
+    """Return the most documents to draw of each side, given what was asked for.
+
+    Where the documents of a side have more than 50 different words on average, so many are drawn
+    that they can be expected to have as many words as ``sample`` documents of 50 words, but not
+    fewer than 1,000.
+
+    Parameters
+    ----------
+    sizes : (int, int)
+        The number of known and of novel documents.
+    words : (int, int)
+        The number of their words, each counted once in a document.
+    sample : int
+        The most documents of a side.
+
+    Examples
+    --------
+    >>> sample_sizes((50_000, 2_000_000), (500_000, 200_000_000), 20_000)
+    (20000, 10000)
+    """
+    first, second = (
+        min(sample, max(_LEAST, _WORDS * sample * size // max(n_words, 1)))
+        for size, n_words in zip(sizes, words, strict=True)
+    )
+    return first, second
 
 
 def draw_batch(
@@ -89,7 +121,7 @@ def draw_batch(
 def draw_sample(
     engine: Engine,
     sizes: tuple[int, int],
-    most: int,
+    most: tuple[int, int],
     *,
     text: str,
     side: str,
@@ -103,8 +135,8 @@ def draw_sample(
         Runs the pass.
     sizes : (int, int)
         The number of known and of novel documents.
-    most : int
-        The most documents of each side.
+    most : (int, int)
+        The most documents of each side; see `sample_sizes`.
     text, side, date : str
         The columns; those with dates if there are any.
 
@@ -113,15 +145,17 @@ def draw_sample(
     Sample
     """
     # Somewhat more than asked for, since places are random.
-    wanted = most + 6 * isqrt(most) + 10
-    first, second = (_PLACES * min(wanted, size) // max(size, 1) for size in sizes)
+    first, second = (
+        _PLACES * min(asked + 6 * isqrt(asked) + 10, size) // max(size, 1)
+        for asked, size in zip(most, sizes, strict=True)
+    )
     below = (first, second)
     work = partial(draw_batch, text=text, side=side, below=below, date=date)
     found = engine.sums(work, counts_schema(), ["kind", "word"]).to_pylist()
     rows: list[tuple[int, str, bool, str]] = []
     documents: Counter[tuple[str, bool]] = Counter()
-    for is_novel, (name, size) in enumerate(zip(SIDES, sizes, strict=True)):
-        copies = size if size <= most else max(1, most // _MOST_COPIES)
+    for is_novel, (name, size, asked) in enumerate(zip(SIDES, sizes, most, strict=True)):
+        copies = size if size <= asked else max(1, asked // _MOST_COPIES)
         drawn = sorted(
             (place, row["word"], bool(is_novel), row["kind"])
             for row in found
@@ -131,7 +165,7 @@ def draw_sample(
         for row in found:
             documents[row["word"], bool(is_novel)] += row[name]
         same = groupby(drawn, key=itemgetter(1))
-        rows += [row for _, group in same for row in islice(group, copies)][:most]
+        rows += [row for _, group in same for row in islice(group, copies)][:asked]
     rows.sort()
     texts = [(text, novel) for _, text, novel, _ in rows]
     own = Counter(texts)

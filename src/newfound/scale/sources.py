@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import glob
 import os
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Any
 
 from newfound.scale.arrow import check_text_column, pyarrow, rows_with_text
@@ -31,6 +32,7 @@ from newfound.text.readers import (
 __all__ = ["BATCH", "Sides", "Source", "is_dataset"]
 
 BATCH = 10_000  # documents
+_CHARACTERS = 4_000_000  # of a batch; of long documents it has fewer
 _AT_ONCE = 1_000  # records of a file that is no Parquet file
 _REPORTED = 10  # problems that are kept as sentences
 
@@ -81,7 +83,8 @@ class Source:
     format, encoding : str, optional
         As in `read_documents`.
     batch_size : int, default=10000
-        Number of documents of a batch.
+        Number of documents of a batch; fewer where they have more than 4,000,000 characters, so
+        that memory does not grow with the length of documents.
     skip_bad : bool, default=False
         Leave out files and row groups that cannot be read, instead of raising a `DocumentError`.
 
@@ -179,11 +182,19 @@ class Source:
         for chunk in self._chunks():
             for column, values in zip(waiting, chunk, strict=True):
                 column += values
-            while len(waiting[0]) >= self.batch_size:
-                yield self._batch(pa, [column[: self.batch_size] for column in waiting], schema)
-                waiting = [column[self.batch_size :] for column in waiting]
+            while size := self._full(waiting[1]):
+                yield self._batch(pa, [column[:size] for column in waiting], schema)
+                waiting = [column[size:] for column in waiting]
         if waiting[0]:
             yield self._batch(pa, waiting, schema)
+
+    def _full(self, texts: list[str]) -> int:
+        """Return how many texts the next batch has; 0 if it is not full."""
+        few = texts[: self.batch_size]
+        if sum(map(len, few)) > _CHARACTERS:
+            ends = list(accumulate(map(len, few)))
+            return max(1, bisect_right(ends, _CHARACTERS))
+        return len(few) if len(few) == self.batch_size else 0
 
     def _batch(self, pa: Any, columns: list[list[Any]], schema: Any) -> Any:
         self.n_documents += len(columns[0])
@@ -232,7 +243,11 @@ class Source:
 
     def _batches_of_group(self, table: Any, number: int, columns: Columns) -> Iterator[Any]:
         wanted = [column for column in columns if column is not None]
-        size = min(self.batch_size, BATCH)
+        group = table.metadata.row_group(number)
+        chunks = (group.column(i) for i in range(group.num_columns))
+        length = sum(c.total_uncompressed_size for c in chunks if c.path_in_schema in wanted)
+        few = _CHARACTERS * group.num_rows // max(length, 1)
+        size = min(self.batch_size, BATCH, max(few, 1))
         batches: Iterator[Any] = table.iter_batches(size, row_groups=[number], columns=wanted)
         return batches
 

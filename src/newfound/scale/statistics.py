@@ -21,7 +21,7 @@ from newfound.machine.clauses import Clauses
 from newfound.machine.matcher import ClauseMatcher
 from newfound.scale.arrow import pyarrow, rows_with_text, texts_of
 from newfound.scale.counting import dates_of, sides_of
-from newfound.scale.themes import ThemeCounts, ThemeSearch
+from newfound.scale.themes import ThemeCounts, ThemeSearch, members_of, theme_groups
 from newfound.text.vectorizer import TextVectorizer
 
 __all__ = [
@@ -34,9 +34,9 @@ __all__ = [
 ]
 
 _UNIT = float(1 << 20)
-_WORD, _LENGTH, _RULE, _AND, _SET, _SET_WORD, _WORD_BIN, _SET_BIN, _TYPICAL = range(9)
+_WORD, _LENGTH, _RULE, _AND, _THEME, _THEME_WORD, _WORD_BIN, _THEME_BIN, _TYPICAL = range(9)
 _VALUES = ("documents", "weight", "square", "expected", "variance")
-_DAYS = ("first", "last")  # the days of words and of sets of themes
+_DAYS = ("first", "last")  # the days of words and of themes
 KEYS = ("kind", "key", "novel", "text")  # only a row of a typical document has a text
 
 
@@ -141,14 +141,16 @@ def statistics_batch(batch: Any, plan: Plan) -> Any:
 def _themes(
     matrix: Any, masks: NDArray[np.int64], matches: Any, novel: NDArray[np.bool_]
 ) -> list[list[NDArray[Any]]]:
-    """Return the documents of ANDs and of sets of themes, and the words of these documents."""
+    """Return the documents of ANDs and of themes, and the words of these documents."""
+    members, themes = members_of(masks)
     inside = np.flatnonzero(masks)
-    part = matrix[inside]
-    rows = np.repeat(inside, np.diff(part.indptr))
+    part, groups = matrix[inside], theme_groups(masks[inside])
+    sizes = np.diff(part.indptr)
+    keys = np.repeat(groups, sizes) * matrix.shape[1] + part.indices
     return [
         _counted(_AND, matches[1].astype(np.int64), novel[matches[0]]),
-        _counted(_SET, masks[inside], novel[inside]),
-        _counted(_SET_WORD, masks[rows] * matrix.shape[1] + part.indices, novel[rows]),
+        _counted(_THEME, themes, novel[members]),
+        _counted(_THEME_WORD, keys, novel[np.repeat(inside, sizes)]),
     ]
 
 
@@ -159,16 +161,17 @@ def _by_bin(
     counts: DayCounts,
     days: NDArray[np.datetime64],
 ) -> list[list[NDArray[Any]]]:
-    """Return the documents of words and of sets of themes in each bin of time."""
+    """Return the documents of words and of themes in each bin of time."""
     dated = np.flatnonzero(~np.isnat(days))
     bins = np.zeros(len(days), np.int64)
     bins[dated] = counts.places(days[dated])
     part = matrix[dated]
     rows = np.repeat(dated, np.diff(part.indptr))
-    themed, n = dated[masks[dated] > 0], len(counts.bins.starts)
+    members, themes = members_of(masks[dated])
+    themed, n = dated[members], len(counts.bins.starts)
     return [
         _counted(_WORD_BIN, bins[rows] * matrix.shape[1] + part.indices, novel[rows]),
-        _counted(_SET_BIN, masks[themed] * n + bins[themed], novel[themed]),
+        _counted(_THEME_BIN, themes * n + bins[themed], novel[themed]),
     ]
 
 
@@ -179,23 +182,20 @@ def _first_and_last(
     novel: NDArray[np.bool_],
     days: NDArray[np.datetime64],
 ) -> list[NDArray[np.int64]]:
-    """Return the first and the last day of the words and sets of themes of the rows of a batch."""
+    """Return the first and the last day of the words and themes of the rows of a batch."""
     kind, key, side = columns[:3]
     numbers = days.astype(np.int64)
     found = [np.full(len(kind), NO_DAY), np.full(len(kind), -NO_DAY)]
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    for which, keys, of in ((_WORD, matrix.indices, rows), (_SET, masks, np.arange(len(masks)))):
+    members, themes = members_of(masks)
+    for which, keys, of in ((_WORD, matrix.indices, rows), (_THEME, themes, members)):
         of, keys = of[~np.isnat(days[of])], keys[~np.isnat(days[of])]
         # The rows of a kind are sorted by side and key, or by key and side.
         chosen = np.flatnonzero(kind == which)
         codes = 2 * key[chosen] + side[chosen]
         order = np.argsort(codes)
         wanted = 2 * keys.astype(np.int64) + novel[of]
-        places = np.searchsorted(codes[order], wanted)
-        if which == _SET:  # documents of no theme have no row
-            inside = keys > 0
-            of, places = of[inside], places[inside]
-        target = chosen[order[places]]
+        target = chosen[order[np.searchsorted(codes[order], wanted)]]
         np.minimum.at(found[0], target, numbers[of])
         np.maximum.at(found[1], target, numbers[of])
     return found
@@ -259,7 +259,7 @@ class Statistics:
     themes : ThemeCounts
         The same for themes and phrases.
     dated : DatedCounts or None
-        The documents of words and of sets of themes in each bin of time; None without dates.
+        The documents of words and of themes in each bin of time; None without dates.
     """
 
     words: WordSums
@@ -289,8 +289,8 @@ class Statistics:
             sums(_RULE, sum(map(len, plan.machines))),
             ThemeCounts(
                 sums(_AND, len(plan.themes.ands)),
-                _sets(columns, _SET),
-                _sets(columns, _SET_WORD, width),
+                _keyed(columns, _THEME),
+                _keyed(columns, _THEME_WORD, width),
                 _shown(table),
             ),
             None if plan.days is None else _dated(columns, width, len(plan.days.bins.starts)),
@@ -304,31 +304,31 @@ class DatedCounts(NamedTuple):
     ----------
     words : (n, 4) ndarray of int64
         Bins, words, 0 or 1 for the side, and the number of documents.
-    sets : (n, 4) ndarray of int64
-        The same with sets of themes, bins, the side and the number of documents.
+    themes : (n, 4) ndarray of int64
+        The same with themes, bins, the side and the number of documents.
     word_days : (n, 3) ndarray of int64
         Words, and their first and last day on a side.
-    set_days : (n, 3) ndarray of int64
-        The same for sets of themes.
+    theme_days : (n, 3) ndarray of int64
+        The same for themes.
     """
 
     words: NDArray[np.int64]
-    sets: NDArray[np.int64]
+    themes: NDArray[np.int64]
     word_days: NDArray[np.int64]
-    set_days: NDArray[np.int64]
+    theme_days: NDArray[np.int64]
 
 
 def _dated(columns: Mapping[str, NDArray[Any]], width: int, n_bins: int) -> DatedCounts:
     days = []
-    for kind in (_WORD, _SET):
+    for kind in (_WORD, _THEME):
         chosen = columns["kind"] == kind
         days.append(np.stack([columns[name][chosen] for name in ("key", *_DAYS)], axis=1))
     return DatedCounts(
-        _sets(columns, _WORD_BIN, width), _sets(columns, _SET_BIN, n_bins), days[0], days[1]
+        _keyed(columns, _WORD_BIN, width), _keyed(columns, _THEME_BIN, n_bins), days[0], days[1]
     )
 
 
-def _sets(
+def _keyed(
     columns: Mapping[str, NDArray[Any]], kind: int, width: int | None = None
 ) -> NDArray[np.int64]:
     """Return the keys of a kind, in two parts if they have a width, the side and the documents."""

@@ -2,8 +2,9 @@
 
 Themes and phrases are found in a sample. Their rules are ANDs of words, so that a batch of any
 documents tells which of them they find. A document is in a set of themes, written as a number with
-a bit for each theme. The documents and words of each such set are counted; what any choice of
-themes explains follows from these counts.
+a bit for each theme. The documents of each theme are counted, and the words of the documents that
+are in one theme only, and in several. What themes explain follows from these counts, which are no
+more for long documents, that are in many themes, than for short ones.
 """
 
 from __future__ import annotations
@@ -22,7 +23,15 @@ from newfound.description.themes import N_TYPICAL, Theme, text_key
 from newfound.scale.tally import place_of
 from newfound.table import Table
 
-__all__ = ["ThemeCounts", "ThemeSearch", "counted_phrases", "measured_themes", "unexplained"]
+__all__ = [
+    "ThemeCounts",
+    "ThemeSearch",
+    "counted_phrases",
+    "measured_themes",
+    "members_of",
+    "theme_groups",
+    "unexplained",
+]
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -150,6 +159,32 @@ class ThemeSearch:
         return found
 
 
+def members_of(masks: Integers) -> tuple[Integers, Integers]:
+    """Return the rows of documents and the themes that they are in, given their sets of themes.
+
+    Examples
+    --------
+    >>> members_of(np.array([0b101, 0, 0b10]))
+    (array([0, 0, 2]), array([0, 2, 1]))
+    """
+    n = int(masks.max(initial=0)).bit_length()
+    rows, themes = np.nonzero(masks[:, None] >> np.arange(n) & 1)
+    return rows.astype(np.int64), themes.astype(np.int64)
+
+
+def theme_groups(masks: Integers) -> Integers:
+    """Return 1 + the theme of documents that are in one theme, and 0 for those in several.
+
+    Examples
+    --------
+    >>> theme_groups(np.array([0b101, 0b1, 0b100]))
+    array([0, 1, 3])
+    """
+    single = masks & (masks - 1) == 0
+    found: Integers = np.where(single, np.log2(masks).astype(np.int64) + 1, 0)
+    return found
+
+
 def _first_distinct(scored: Iterable[tuple[float, str]]) -> list[tuple[float, str]]:
     """Return the texts with the greatest scores that differ in more than spaces and capitals."""
     # Copies are many: their places need be computed once only.
@@ -170,16 +205,16 @@ class ThemeCounts(NamedTuple):
     ----------
     ands : (2, n_ands) ndarray of int64
         The number of known and of novel documents that match each AND.
-    sets : (n, 3) ndarray of int64
-        Sets of themes, 0 or 1 for the side, and the number of documents.
+    themes : (n, 3) ndarray of int64
+        Themes, 0 or 1 for the side, and the number of documents.
     words : (n, 4) ndarray of int64
-        Sets of themes, words, 0 or 1 for the side, and the number of documents.
+        What `theme_groups` returns, words, 0 or 1 for the side, and the number of documents.
     typical : list of (int, str)
         Numbers of themes, and texts that may be typical.
     """
 
     ands: Integers
-    sets: Integers
+    themes: Integers
     words: Integers
     typical: list[tuple[int, str]]
 
@@ -211,7 +246,7 @@ def measured_themes(
     """
     measured, first = [], 0
     for number, theme in enumerate(themes):
-        inside = found.sets[found.sets[:, 0] >> number & 1 == 1]
+        inside = found.themes[found.themes[:, 0] == number]
         known, novel = (int(inside[inside[:, 1] == side, 2].sum()) for side in (0, 1))
         rules = [
             replace(rule, known=int(old), novel=int(new))
@@ -243,6 +278,8 @@ def unexplained(
 ) -> float:
     """Return the share of the novelty that no theme explains, as `unexplained_share` does.
 
+    A document that is in several themes counts as explained if any theme is kept.
+
     Parameters
     ----------
     kept : iterable of int
@@ -259,8 +296,10 @@ def unexplained(
     words = novelty >= MIN_EVIDENCE
     if not words.any():
         return float("nan")
-    bits = sum(1 << number for number in kept)
-    _, word, side, number = found.words[found.words[:, 0] & bits > 0].T
+    groups = [number + 1 for number in kept]
+    _, word, side, number = found.words[
+        np.isin(found.words[:, 0], [0, *groups] if groups else [])
+    ].T
     inside = np.zeros(documents.shape)
     np.add.at(inside, (side, word), number)
     inside *= counted / np.maximum(documents, 1)
