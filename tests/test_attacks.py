@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import copy
+import csv
 import gzip
 import json
 import os
 import random
+import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -21,7 +24,7 @@ from typer.testing import CliRunner
 
 from detector_files import answers, small_detector
 from model_files import assemble, take_apart
-from newfound import NoveltyDescriber, NoveltyDetector, TsetlinMachineClassifier
+from newfound import NoveltyDetector, TsetlinMachineClassifier, load
 from newfound.cli import app
 from newfound.cli.console import print_json
 from newfound.detection.calibration import MIN_ALPHA, check_alpha
@@ -235,25 +238,83 @@ def test_too_little_memory_is_one_sentence(tmp_path: Path, kilobytes: int) -> No
     assert sorted(os.listdir(tmp_path)) == sorted(files)
 
 
+FAST = ("--machines", "2", "--n-clauses", "100")
+DETECT = ("detect", "--incoming", "novel.txt", "--jobs", "2", "--quiet")
+WRITERS = {
+    "describe": (*DESCRIBE, *FAST, "--save", "model", "--report", "page.html", "-o", "rows.json"),
+    "describe-stream": (
+        *DESCRIBE, *FAST, "--stream", "--sample", "40", "--checkpoint", "kept", "--save", "model",
+        "--report", "page.html", "-o", "rows.csv",
+    ),
+    "detect": (
+        *DETECT, "--known", "known.txt", "--save", "model", "--report", "page.html",
+        "-o", "rows.json",
+    ),
+    "detect-stream": (
+        *DETECT, "--known", "known.txt", "--save", "model", "--stream", "--checkpoint", "kept",
+        "-o", "rows.parquet",
+    ),
+    "monitor": (
+        "monitor", "--model", "first", "--incoming", "novel.txt", "--every", "10", "--state",
+        "state", "--once", "--report", "page.html", "--quiet",
+    ),
+}  # fmt: skip
+
+
+def check_whole(folder: Path) -> set[str]:
+    """Read all that a command wrote; return the names of the files that are there."""
+    there = {path.name for path in folder.iterdir()}
+    if "model" in there:
+        load(folder / "model")
+    if "page.html" in there:
+        assert (folder / "page.html").read_text().rstrip().endswith("</html>")
+    if "rows.json" in there:
+        assert json.loads((folder / "rows.json").read_text())
+    if "rows.csv" in there:
+        rows = list(csv.DictReader((folder / "rows.csv").read_text().splitlines()))
+        assert rows and all(None not in row.values() for row in rows)
+    if "rows.parquet" in there:
+        parquet = pytest.importorskip("pyarrow.parquet")
+        assert parquet.read_table(folder / "rows.parquet").num_rows == 60
+    return there
+
+
+@pytest.mark.parametrize("writer", WRITERS)
 @pytest.mark.parametrize("seed", [pytest.param(seed, marks=LONG) for seed in range(4)])
-def test_a_command_that_is_killed_leaves_every_file_whole(tmp_path: Path, seed: int) -> None:
+def test_a_command_that_is_killed_leaves_every_file_whole(
+    tmp_path: Path, seed: int, writer: str
+) -> None:
+    if "stream" in writer:
+        pytest.importorskip("pyarrow", reason="the extra 'scale' is not installed")
     write_piles(tmp_path)
-    outputs = ("--save", "model", "--report", "page.html", "--output", "words.json")
-    fast = ("--machines", "2", "--n-clauses", "100")
-    command = [sys.executable, "-m", "newfound", *DESCRIBE, *fast, *outputs, "--force"]
+    if writer == "monitor":
+        texts = (tmp_path / "known.txt").read_text().splitlines()
+        NoveltyDetector(random_state=1).fit(texts).save(tmp_path / "first")
+    command = [sys.executable, "-m", "newfound", *WRITERS[writer], "--force"]
     began = time.monotonic()
     subprocess.run(command, cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
     seconds, draw = time.monotonic() - began, random.Random(seed)
+    whole = check_whole(tmp_path)
+    killed = code = 0
     for _ in range(50):
-        process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL)
+        if code == 0:  # otherwise what the last run left is taken up
+            shutil.rmtree(tmp_path / "kept", ignore_errors=True)
+            (tmp_path / "state").unlink(missing_ok=True)
+        began = time.monotonic()
+        process = subprocess.Popen(
+            command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
         try:
-            process.wait(draw.uniform(0.5 * seconds, 1.1 * seconds))
+            process.wait(draw.uniform(0.3 * seconds, 1.1 * seconds))
         except subprocess.TimeoutExpired:
             process.kill()
-        process.wait()
-        NoveltyDescriber.load(tmp_path / "model").words_.to_records()
-        assert json.loads((tmp_path / "words.json").read_text())
-        assert (tmp_path / "page.html").read_text().rstrip().endswith("</html>")
+            killed += 1
+        told, code = process.communicate()[1].decode(), process.returncode
+        if code == 0:
+            seconds = min(seconds, time.monotonic() - began)
+        assert code in (0, -signal.SIGKILL), told
+        assert check_whole(tmp_path) >= whole - {"kept", "state"}
+    assert killed >= 20
 
 
 # one file by two names

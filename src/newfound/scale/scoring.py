@@ -10,7 +10,7 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -115,44 +115,68 @@ def score_batch(
     if detector.redact:
         batch = redact_batch(batch, text)
     texts = texts_of(batch, text)
-    rows = np.array(rows_with_text(texts), np.int64)
-    found = _columns(detector, [texts[i] or "" for i in rows.tolist()], reasons=reasons)
-    values: dict[str, NDArray[Any]] = {}
+    rows = rows_with_text(texts)
+    kept = texts if len(rows) == len(texts) else [texts[i] for i in rows]
+    missing = np.ones(len(texts), bool)
+    missing[rows] = False
+    found = (_reasons if reasons else _scores)(detector, cast("list[str]", kept))
+    made = []
     for field in list(schema)[len(batch.schema) :]:
-        column = np.empty(len(texts), dtype=object)
-        column[rows] = found[field.name]
-        values[field.name] = column
-    empty = np.setdiff1d(np.arange(len(texts)), rows)
-    values["novel"][empty] = False
-    if reasons:
-        values["why"][empty] = NO_TEXT
-        for i in empty.tolist():
-            values["reasons"][i] = ()
-    if schema.field("nearest").type == pa.string():
-        values["nearest"][rows] = [str(name) for name in values["nearest"][rows]]
-    made = [pa.array(values[name].tolist(), schema.field(name).type) for name in values]
+        if field.name == "nearest":
+            names = pa.array(_class_names(detector, field.type), field.type)
+            made.append(names.take(_column(found["nearest"], missing)))
+        elif field.name == "novel":
+            novel = np.zeros(len(texts), bool)
+            novel[~missing] = found["novel"]
+            made.append(pa.array(novel))
+        else:
+            given = {"why": NO_TEXT, "reasons": ()}.get(field.name)
+            made.append(_column(found[field.name], missing, given, field.type))
     return pa.RecordBatch.from_arrays([*batch.columns, *made], schema=schema)
 
 
-def _columns(
-    detector: NoveltyDetector, texts: list[str], *, reasons: bool
-) -> dict[str, NDArray[Any]]:
-    """Return the columns that are added, for texts that are not blank."""
-    if not reasons:
-        scores, calibration = detector.score_texts(texts), detector.calibration_
-        p_values = calibration.p_values(scores.novelty, scores.nearest, scores.has_words)
-        return {
-            "novel": calibration.is_novel(p_values),
-            "novelty": scores.novelty,
-            "p_value": p_values,
-            "nearest": detector.classes_[scores.nearest].astype(object),
-        }
+def _column(
+    values: NDArray[Any], missing: NDArray[np.bool_], given: Any = None, kind: Any = None
+) -> Any:
+    """Return values as an Arrow array with others in between: null, or one that is given."""
+    column = np.zeros(len(missing), values.dtype)
+    column[~missing] = values
+    if values.dtype != object:  # Arrow reads an array faster than a list
+        return pyarrow().array(column, mask=missing if missing.any() else None)
+    filled = column.tolist()
+    for place in np.flatnonzero(missing).tolist():
+        filled[place] = given
+    return pyarrow().array(filled, kind)
+
+
+def _class_names(detector: NoveltyDetector, kind: Any) -> list[Any]:
+    """Return the known classes, as texts if the column has texts."""
+    names: list[Any] = detector.classes_.tolist()
+    return list(map(str, names)) if kind == pyarrow().string() else names
+
+
+def _scores(detector: NoveltyDetector, texts: list[str]) -> dict[str, NDArray[Any]]:
+    """Return the columns that are added, for texts that are not blank; classes by their number."""
+    scores, calibration = detector.score_texts(texts), detector.calibration_
+    p_values = calibration.p_values(scores.novelty, scores.nearest, scores.has_words)
+    return {
+        "novel": calibration.is_novel(p_values),
+        "novelty": scores.novelty,
+        "p_value": p_values,
+        "nearest": scores.nearest,
+    }
+
+
+def _reasons(detector: NoveltyDetector, texts: list[str]) -> dict[str, NDArray[Any]]:
+    """Return the columns of `_scores`, and why."""
     documents = Documents(tuple(texts), tuple(map(str, range(len(texts)))))
     with warnings.catch_warnings():
         # It is about many texts together, and depends on the batch.
         warnings.filterwarnings("ignore", ".*are in no known document")
         found = detector.detect(documents, describe=False, group=False)
-    return {name: found[name] for name in found.columns}
+    numbers = {name: number for number, name in enumerate(detector.classes_.tolist())}
+    nearest = np.array([numbers[name] for name in found["nearest"].tolist()], np.int64)
+    return {**{name: found[name] for name in found.columns}, "nearest": nearest}
 
 
 def score(
