@@ -6,7 +6,8 @@ Documents are made from NEWFOUND_DATA/abcnews and NEWFOUND_DATA/clinc150: the he
 messages, again and again; in every repetition but the first, a tenth of the words are replaced by
 words drawn from all of them. Every figure is of a process of its own, with those that it starts;
 memory is the peak of their proportional shares (PSS), read four times a second. Processor seconds
-depend less on the load of the machine than seconds of the clock. scattertext writes its page of
+depend less on the load of the machine than seconds of the clock. Libraries that hold all documents
+in memory are not run with 2,000,000 of 200 words. scattertext writes its page of
 words, all documents in it, with its own whitespace tokens; it is measured with the Python of
 --scattertext-python, in which you have installed it: pip install scattertext six pyarrow.
 """
@@ -37,6 +38,7 @@ ROOT = Path(__file__).resolve().parents[1]
 CHANGED = 0.1  # of the words, in every repetition but the first
 LONG = 29  # headlines that make a document of about 200 words
 LONG_NAME = "documents of 200 words"
+LONG_IN_MEMORY = 100_000  # documents of 200 words that other libraries hold in memory
 PER_FILE = 250_000
 PLOTS = (("processor", "processor", "processor seconds"), ("memory", "peak_gb", "peak memory, GB"))
 COMMAND = [sys.executable, "-c", "from newfound.cli import main; main()"]
@@ -80,6 +82,12 @@ n = 0
 for batch in pq.ParquetDataset(sys.argv[2]).read(columns=["text"]).to_batches(10_000):
     n += int((judge.predict_proba(batch["text"].to_pylist()).max(axis=1) < 0.1).sum())
 print(n)
+"""
+SCORE_IN_MEMORY = """
+import sys, pyarrow.parquet as pq
+from newfound import NoveltyDetector
+texts = pq.ParquetDataset(sys.argv[2]).read(columns=["text"])["text"].to_pylist()
+print(int((NoveltyDetector.load(sys.argv[1]).p_values(texts) <= 0.05).sum()))
 """
 SPARK_DESCRIBE = """
 import json, sys, os
@@ -211,6 +219,8 @@ def figures(arguments: argparse.Namespace, cache: Path, data: Path) -> Iterator[
         score = ["detect", "--model", detector, "--incoming", folder, "--no-reasons"]
         score += ["--no-description", "-q", "--force", "-o", cache / "rows.parquet"]
         yield measured("detect, scores only", n, [*COMMAND, *map(str, score)])
+        beside = [sys.executable, "-c", SCORE_IN_MEMORY, str(detector), str(folder)]
+        yield measured("NoveltyDetector.p_values, all messages in memory", n, beside)
         clinc = str(data / "clinc150" / "clinc150.jsonl.gz")
         yield measured("scikit-learn: TF-IDF, logistic regression, class probabilities", n,
                        [sys.executable, "-c", SKLEARN_SCORE, clinc, str(folder)])  # fmt: skip
@@ -222,6 +232,8 @@ def figures(arguments: argparse.Namespace, cache: Path, data: Path) -> Iterator[
     for n in arguments.long:
         known, novel = piles(cache, data, n, long=True)
         yield _described("describe documents of 200 words", n, known, novel)
+        if n > LONG_IN_MEMORY:
+            continue
         beside = [sys.executable, "-c", SKLEARN_DESCRIBE, str(known), str(novel)]
         yield measured(f"scikit-learn, {LONG_NAME}", n, beside)
     for n in arguments.scattertext if arguments.scattertext_python else ():
@@ -247,21 +259,22 @@ def page(about: dict[str, Any], found: list[dict[str, Any]]) -> str:
     """Return the figures as Markdown."""
     lines = [
         "# Documents that do not fit in memory",
-        f"`{about['command']}`, {about['date']}, {about['cores']} cores, a machine that others use "
-        "too: the load before each run is given.",
+        f"`python benchmarks/scale.py`, {about['cores']} cores, a machine that others use too: the "
+        f"date of each run and the load before it are given. The last run was "
+        f"`{about['command']}`; the rows of earlier ones are kept.",
         "",
         (__doc__ or "").split("\n\n")[-1].replace("\n", " ").strip(),
         "",
         "| | documents | seconds | documents a second | processor µs a document | peak memory, GB "
-        "| load before |",
-        "|---|--:|--:|--:|--:|--:|--:|",
+        "| load before | date |",
+        "|---|--:|--:|--:|--:|--:|--:|---|",
     ]
     for row in sorted(found, key=lambda row: ("describe" in row["name"], row["documents"])):
         n, seconds = row["documents"], row["seconds"]
         processor = f"{1e6 * row['processor'] / n:,.1f}" if "processor" in row else "–"
         lines.append(
             f"| {row['name']} | {n:,} | {seconds:,.1f} | {n / seconds:,.0f} | {processor} | "
-            f"{row['peak_gb']:.2f} | {row['load_before']:.1f} |"
+            f"{row['peak_gb']:.2f} | {row['load_before']:.1f} | {row['date']} |"
         )
     shuffled = [row for row in found if "shuffled_mb_a_million" in row]
     for row in shuffled:
@@ -277,7 +290,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--messages", type=int, nargs="*", default=[100_000, 2_000_000])
     parser.add_argument("--headlines", type=int, nargs="*", default=[100_000, 2_000_000])
-    parser.add_argument("--long", type=int, nargs="*", default=[20_000, 100_000])
+    parser.add_argument("--long", type=int, nargs="*", default=[20_000, 100_000, 2_000_000])
     parser.add_argument("--spark", type=int, nargs="*", default=[100_000])
     parser.add_argument("--scattertext", type=int, nargs="*", default=[10_000, 20_000])
     parser.add_argument("--scattertext-python", metavar="PATH")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import weakref
 from collections import Counter
@@ -336,12 +337,15 @@ def test_the_command_streams_and_writes_the_rows_of_the_other_path(dataset, mode
 
 
 def test_a_stream_is_described_by_a_sample(model, texts, tmp_path):
-    (tmp_path / "all.txt").write_text("\n".join(texts), "utf-8")
+    more = [f"{word} the zeppelin hangar" for word in ["rent", "paint", "heat", "open", "lock"] * 8]
+    (tmp_path / "all.txt").write_text("\n".join([*texts, *more]), "utf-8")
     done = run("detect", "--model", model, "--incoming", tmp_path / "all.txt", "--stream",
                "--sample", 30, "--no-reasons", "--jobs", 1)  # fmt: skip
     assert done.exit_code == 0, done.stderr
-    assert "Groups and words of 30 of them, at random:" in done.stdout
-    assert "92 incoming documents are called novel at alpha = 0.05" in done.stdout
+    told = " ".join(done.stdout.split())
+    assert "Groups and words are those of 30 of the novel documents, drawn at random" in told
+    assert re.search(r"Group 1, \d+% of the sample \(\d+\): ", told)
+    assert "102 of 132 incoming documents are called novel at alpha = 0.05" in told
 
 
 def test_a_stream_is_written_to_csv_as_all_rows_are(detector, texts, tmp_path):

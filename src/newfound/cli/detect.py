@@ -169,7 +169,11 @@ def detect(
     ] = False,
     sample: Annotated[
         int,
-        typer.Option(min=5, help="With --stream: novel documents to group and describe, at most."),
+        typer.Option(
+            min=5,
+            help="With --stream: novel documents to group and describe, at most, drawn at random. "
+            "Sizes of groups are in this sample.",
+        ),
     ] = 5_000,
     no_reasons: Annotated[
         bool, typer.Option("--no-reasons", help="With --stream: scores only, many times faster.")

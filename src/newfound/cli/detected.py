@@ -52,12 +52,19 @@ def show_found(found: Found, top: int) -> None:
             visible(row.get("why", "")),
         )
     shown: list[Any] = [lines, table] if found.n_novel else [lines]
-    if found.stream and found.stream["sampled"] < found.n_novel:
-        shown.append(Text(f"Groups and words of {found.stream['sampled']:,} of them, at random:"))
     n_grouped = found.stream["sampled"] if found.stream else found.n_novel
+    if n_grouped < found.n_novel:
+        shown.append(
+            Text(
+                f"Groups and words are those of {n_grouped:,} of the novel documents, drawn at "
+                "random; sizes of groups are in this sample:"
+            )
+        )
     for number, (group, _) in enumerate(found.groups, 1):
         words = ", ".join(group.words["word"][:10].tolist())
         what = f"Group {number}, {counted(group.size, 'document')}: "
+        if n_grouped < found.n_novel:
+            what = f"Group {number}, {group.size / n_grouped:.0%} of the sample ({group.size:,}): "
         if group.size == n_grouped:
             what = "They do not divide into groups; their most characteristic words: "
         shown.append(Text(what + visible(words)))
