@@ -9,11 +9,16 @@ import pytest
 from scipy import sparse
 
 from newfound import describe, load_sample
-from newfound.description.theme_choice import choose_themes
+from newfound.description.theme_choice import _similar_rules, choose_themes
+from newfound.description.theme_model import DocumentSpace
+from newfound.description.theme_names import in_reading_order, theme_name
+from newfound.description.theme_state import themes_from_state, themes_state
 from newfound.description.themes import Theme, find_themes, unexplained_share
 from newfound.lab.evaluation.themes import Piles, Topics, agreement, piles_of
 from newfound.lab.evaluation.topic_models import MODELS, Clustering, grown_clusters
 from newfound.rules import Rule
+from newfound.storage.errors import Refusal
+from newfound.storage.fields import Fields
 from newfound.text.vectorizer import TextVectorizer
 
 TOPICS = {
@@ -283,3 +288,50 @@ def test_topic_models_find_topics_that_grew(name: str) -> None:
     piles = Piles(matrix, novel, labels, ("flight", "food"), terms, [])
     figures = agreement([rows[one] for one in grown_clusters(found)], piles)
     assert figures["mean F1"] > 0.5
+
+
+def test_a_name_has_the_order_of_the_texts() -> None:
+    texts = [["rugby", "world", "cup", "opener"], ["win", "world", "cup"], ["cup", "draw"]]
+    assert in_reading_order(["cup", "rugby", "world"], texts) == ("rugby", "world", "cup")
+    assert in_reading_order(["sars", "quarantine"], [["quarantine", "sars"], *[["sars"]] * 10]) == (
+        "sars",
+        "quarantine",
+    ), "one text of eleven does not decide"
+
+
+def test_the_rule_that_finds_most_documents_is_in_the_name() -> None:
+    words = [("year", 9.0), ("three", 8.0), ("jail", 7.5)]
+    assert theme_name(words) == ("year", "three", "jail")
+    assert theme_name(words, ["new", "year"])[:2] == ("new", "year")
+
+
+def test_rules_of_one_theme_have_more_in_common_than_a_word() -> None:
+    # "australian" is in both, and the rest of the documents differs.
+    tennis = ["australian open tennis court final serve"] * 3 + ["tennis court serve final"] * 2
+    beef = ["australian beef trade export cattle market"] * 3 + ["beef cattle market trade"] * 2
+    other = [f"council road plan {a} {b}" for a in "abcdefgh" for b in "mnopqrst"]
+    texts = [*other, *(tennis + beef) * 6]
+    vectorizer = TextVectorizer(stop_words=None)
+    matrix = vectorizer.fit_transform(texts).tocsr()
+    place = vectorizer.vocabulary_
+    space = DocumentSpace(
+        sparse.csr_matrix(matrix, dtype=np.float32), np.arange(len(texts)), np.arange(len(place))
+    )
+    rules = [(place["australian"], place["open"]), (place["australian"], place["beef"])]
+    assert len(_similar_rules(rules, matrix.tocsc(), space)) == 2
+    akin = [(place["australian"], place["beef"]), (place["cattle"],)]
+    assert len(_similar_rules(akin, matrix.tocsc(), space)) == 1
+
+
+def test_names_are_kept_in_a_state() -> None:
+    banking, travel = load_sample()
+    described = describe(banking, travel, **QUICK)
+    place = described.vectorizer_.vocabulary_
+    state = themes_state(described._themes, place, described.n_documents_)
+    loaded = themes_from_state(Fields(state), list(place), described.n_documents_)
+    assert [theme.name for theme in loaded.themes] == [t.name for t in described.themes_]
+    for names in (["another name"] * len(loaded.themes), state["names"][1:]):
+        with pytest.raises(Refusal, match="names"):
+            themes_from_state(
+                Fields({**state, "names": names}), list(place), described.n_documents_
+            )
