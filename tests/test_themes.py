@@ -326,12 +326,10 @@ def test_rules_of_one_theme_have_more_in_common_than_a_word() -> None:
 def test_names_are_kept_in_a_state() -> None:
     banking, travel = load_sample()
     described = describe(banking, travel, **QUICK)
-    place = described.vectorizer_.vocabulary_
-    state = themes_state(described._themes, place, described.n_documents_)
-    loaded = themes_from_state(Fields(state), list(place), described.n_documents_)
+    place, sizes = described.vectorizer_.vocabulary_, tuple(described.n_documents_.values())
+    state = themes_state(described._themes, place, sizes)
+    loaded = themes_from_state(Fields(state), list(place), sizes)
     assert [theme.name for theme in loaded.themes] == [t.name for t in described.themes_]
     for names in (["another name"] * len(loaded.themes), state["names"][1:]):
         with pytest.raises(Refusal, match="names"):
-            themes_from_state(
-                Fields({**state, "names": names}), list(place), described.n_documents_
-            )
+            themes_from_state(Fields({**state, "names": names}), list(place), sizes)
