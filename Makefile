@@ -34,7 +34,7 @@ test: $(BIN)/python  ## install, check the code, run all tests but the long ones
 
 test-ci: $(BIN)/python  ## all tests but those of law, quality and exhaustive: the browser, hostile files, the core by itself
 	$(INSTALL_TEST)
-	$(MAKE) lint stubtest core-test
+	$(MAKE) --jobs 2 --output-sync lint stubtest core-test
 	$(PYTEST) -m "not law and not quality and not exhaustive" --durations=30 $(TESTS)
 
 law: $(BIN)/ruff  ## the core against its reference, by many fits: when the core has changed
