@@ -102,7 +102,7 @@ void TextScorer::find_nearest(std::span<const std::int32_t> terms, double norm, 
   for (const std::int32_t term : terms) {
     const std::int64_t found = combination(term, number);
     if (found < 0) continue;
-    const auto value = static_cast<float>(t.rarity[term] / norm);
+    const auto value = static_cast<float>(t.likeness[term] / norm);
     for (std::int64_t i = t.document_begin[found]; i < t.document_begin[found + 1]; ++i) {
       const std::int32_t place = t.places[i];
       if (similar[place] == 0.0F) space.touched_.push_back(place);
@@ -129,12 +129,15 @@ TextScore TextScorer::score(const TextView& text, const UnseenWords& unseen, boo
   const ClassTables& t = tables_;
   const auto n_unseen = static_cast<double>(text.unseen_words);
   const double unseen_square = t.unseen_rarity * t.unseen_rarity;
-  double squares = 0.0, known = 0.0;
-  for (const std::int32_t term : text.terms) squares += t.rarity[term] * t.rarity[term];
+  double squares = 0.0, likeness = 0.0, known = 0.0;
+  for (const std::int32_t term : text.terms) {
+    squares += t.rarity[term] * t.rarity[term];
+    likeness += t.likeness[term] * t.likeness[term];
+  }
   if (unseen.squares)
     for (const std::int32_t place : text.unseen) known += unseen.squares[place];
   const double norm = root(unseen.squares ? squares + known * unseen_square : squares);
-  const double full_norm = root(squares + n_unseen * unseen_square);
+  const double full_norm = root(likeness + n_unseen * (t.unseen_likeness * t.unseen_likeness));
 
   TextScore out{};
   out.nearest = -1;
@@ -168,8 +171,8 @@ TextScore TextScorer::score(const TextView& text, const UnseenWords& unseen, boo
     if (t.is_pair[term]) {
       elsewhere += counts[term] == 0.0F;
     } else {
-      total += rarity;
-      surprises += rarity * surprise(term, out.nearest);
+      total += t.evidence[term];
+      surprises += t.evidence[term] * surprise(term, out.nearest);
     }
   }
   if (unseen.weights) {
@@ -179,8 +182,8 @@ TextScore TextScorer::score(const TextView& text, const UnseenWords& unseen, boo
           t.unseen_rarity * static_cast<double>(unseen.weights[at(place) * t.n_classes + nearest]);
     margin += adds;
   }
-  total += n_unseen * t.unseen_rarity;
-  surprises += n_unseen * (t.unseen_rarity * t.unseen_surprise);
+  total += n_unseen * t.unseen_evidence;
+  surprises += n_unseen * (t.unseen_evidence * t.unseen_surprise);
   find_nearest(text.terms, 1.0, out.nearest, space);
   double similar = 0.0;
   for (const Workspace::Near& one : space.nearest_) similar += static_cast<double>(one.similarity);
@@ -203,18 +206,19 @@ TermShares TextScorer::shares(const TextView& text, const UnseenWords& unseen, s
   const auto n_unseen = static_cast<double>(text.unseen_words);
   const double unseen_square = t.unseen_rarity * t.unseen_rarity;
   const float* counts = t.counts + nearest * t.n_terms;
-  double squares = 0.0, known = 0.0, total = 0.0;
+  double squares = 0.0, likeness = 0.0, known = 0.0, total = 0.0;
   std::int64_t n_pairs = text.unseen_pairs;
   for (const std::int32_t term : text.terms) {
     squares += t.rarity[term] * t.rarity[term];
+    likeness += t.likeness[term] * t.likeness[term];
     n_pairs += t.is_pair[term];
-    if (!t.is_pair[term]) total += t.rarity[term];
+    if (!t.is_pair[term]) total += t.evidence[term];
   }
-  total += n_unseen * t.unseen_rarity;
+  total += n_unseen * t.unseen_evidence;
   if (unseen.squares)
     for (const std::int32_t place : text.unseen) known += unseen.squares[place];
   const double norm = root(unseen.squares ? squares + known * unseen_square : squares);
-  const double full_norm = root(squares + n_unseen * unseen_square);
+  const double full_norm = root(likeness + n_unseen * (t.unseen_likeness * t.unseen_likeness));
 
   TermShares out;
   out.by_unseen_pair = 1.0 / static_cast<double>(std::max<std::int64_t>(n_pairs, 1));
@@ -228,7 +232,7 @@ TermShares TextScorer::shares(const TextView& text, const UnseenWords& unseen, s
     if (t.is_pair[term])
       adds[3] = counts[term] == 0.0F ? out.by_unseen_pair * t.elsewhere : 0.0;
     else if (total > 0)
-      adds[1] = rarity * surprise(term, number) / total;
+      adds[1] = t.evidence[term] * surprise(term, number) / total;
   }
   for (std::size_t i = 0; i < text.unseen.size(); ++i) {
     double* adds = out.by_unseen.data() + 4 * i;
@@ -236,7 +240,7 @@ TermShares TextScorer::shares(const TextView& text, const UnseenWords& unseen, s
       adds[0] = -t.unseen_rarity *
                 static_cast<double>(unseen.weights[at(text.unseen[i]) * t.n_classes + nearest]) /
                 norm;
-    adds[1] = t.unseen_rarity * t.unseen_surprise / total;
+    adds[1] = t.unseen_evidence * t.unseen_surprise / total;
   }
   find_nearest(text.terms, full_norm, number, space);
   const auto n_top = static_cast<double>(
@@ -255,7 +259,7 @@ TermShares TextScorer::shares(const TextView& text, const UnseenWords& unseen, s
       if (begin != end && *begin == one.place)
         sum += static_cast<double>(t.values[begin - t.places]);
     }
-    out.by_term[4 * i + 2] = -(t.rarity[text.terms[i]] / full_norm) * sum / n_top;
+    out.by_term[4 * i + 2] = -(t.likeness[text.terms[i]] / full_norm) * sum / n_top;
   }
   return out;
 }

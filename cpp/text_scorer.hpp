@@ -28,6 +28,11 @@ struct ClassTables {
   const float* intercepts;    // by class
   const std::int64_t* sizes;  // by class: documents
   double unseen_rarity, unseen_surprise;
+  // How much a term weighs in the surprise and, squared, in the similarity to known documents; the
+  // same for a word never seen.
+  const double* evidence;
+  const double* likeness;
+  double unseen_evidence, unseen_likeness;
   double prior;  // pseudo-documents that shrink the rate of a word in a class to its overall one
   double elsewhere;  // how new a pair is that only other classes have
   // Known documents. For each term the classes that have it, ascending, and for each of those the

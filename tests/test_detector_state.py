@@ -95,6 +95,7 @@ def test_altered_arrays_are_refused(state, name, change):
         ("vectorizer.n_documents", 0),
         ("vectorizer.forms", []),
         ("vectorizer.vocabulary", ["a", "a"]),
+        ("words_tell_classes", 1),
         ("rules", 1),
         ("rules", "none"),
     ],
@@ -112,6 +113,18 @@ def test_a_file_says_who_names_the_class(state):
         expected = detector.scorer_.naming(by_rules=by_rules).score_texts(novel)
         assert np.array_equal(made.novelty(novel), expected.novelty)
         assert set(expected.by_rules) <= {by_rules, False}
+
+
+def test_a_file_says_whether_words_count_by_what_they_tell_of_classes(state):
+    detector, kept, novel = state
+    assert kept["words_tell_classes"] is False  # the messages are short
+    older = {name: value for name, value in kept.items() if name != "words_tell_classes"}
+    assert np.array_equal(NoveltyDetector.from_state(older).novelty(novel), detector.novelty(novel))
+    told = NoveltyDetector.from_state({**kept, "words_tell_classes": True})
+    assert told.to_state()["words_tell_classes"] is True
+    assert not np.array_equal(told.novelty(novel), detector.novelty(novel))
+    told.partial_fit(["what is the exchange rate"] * 3, ["exchange_rate"] * 3)
+    assert told.scorer_.statistics.informed
 
 
 def test_threads_are_not_for_a_file_to_say(state):

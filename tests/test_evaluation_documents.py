@@ -118,6 +118,12 @@ def test_every_suite_runs_on_a_small_corpus(name, small_corpora):
         assert table["scorer"].tolist() == ["newfound", *DOCUMENT_BASELINES]
 
 
+@pytest.mark.parametrize("name", ["clinc150", "20newsgroups"])
+def test_baselines_can_be_left_out(name, small_corpora):
+    table = SUITES[name](Setting(baselines=False))
+    assert table["scorer"].tolist() == ["newfound"]
+
+
 def test_unseen_intents_are_open_and_published_figures_are_beside_ours(small_corpora):
     rows = list(documents.unseen_intents(Setting()))
     ours = [row for row in rows if row["scorer"].startswith("newfound")]

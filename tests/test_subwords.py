@@ -254,6 +254,8 @@ def test_a_kept_file_stays_readable(tmp_path):
     assert answers(newfound.load(tmp_path / "again")) == found
     loaded.partial_fit(["what is the exchange rate"] * 3, ["exchange_rate"] * 3)
     assert loaded.nearest(["exchange rate"])[0] == "exchange_rate"
+    # Its scales are those of words that count by rarity alone, before and after.
+    assert not loaded.scorer_.statistics.informed
 
 
 def test_a_file_from_before_rules_had_weights_is_refused_in_a_sentence():

@@ -20,7 +20,9 @@ from newfound.detection.scoring import Scorer
 ODD = ["", "?!", "zyxw", "pay. pay, my\n\nbill - zyxw vuts", "l'été naïve 6-4", "my my my card"]
 
 
-@pytest.fixture(scope="module", params=["labels", "no labels", "rare classes"])
+@pytest.fixture(
+    scope="module", params=["labels", "no labels", "rare classes", "words tell classes"]
+)
 def scorer(request: pytest.FixtureRequest) -> Scorer:
     known, _ = newfound.load_sample()
     if request.param == "no labels":
@@ -29,7 +31,11 @@ def scorer(request: pytest.FixtureRequest) -> Scorer:
     if request.param == "rare classes":
         labels[:4] = "one", "one", "two", "two"
     detector = newfound.NoveltyDetector(random_state=1, epochs=3)
-    return detector.fit(known.texts[::8], labels).scorer_
+    detector.fit(known.texts[::8], labels)
+    if request.param == "words tell classes":
+        state = {**detector.to_state(), "words_tell_classes": True}
+        return newfound.NoveltyDetector.from_state(state).scorer_
+    return detector.scorer_
 
 
 @pytest.fixture(scope="module")
@@ -62,19 +68,19 @@ def reference(scorer: Scorer, text: str, nearest: int) -> list[float]:
     margin = decisions(scorer, columns, unseen)[nearest]
     surprises = [
         (
-            known.rarity[j],
+            known.evidence[j],
             math.log(known.rate[j] * (size + PRIOR) / (counts[j] + PRIOR * known.rate[j])),
         )
         for j in words
-    ] + [(known.unseen_rarity, known.unseen_surprise)] * len(unseen)
-    total = sum(rarity for rarity, _ in surprises)
-    surprise = sum(rarity * by for rarity, by in surprises) / (total or 1.0)
+    ] + [(known.unseen_evidence, known.unseen_surprise)] * len(unseen)
+    total = sum(evidence for evidence, _ in surprises)
+    surprise = sum(evidence * by for evidence, by in surprises) / (total or 1.0)
 
-    squares = known.rarity[columns] ** 2
-    norm = math.sqrt(squares.sum() + len(unseen) * known.unseen_rarity**2 or 1.0)
-    own = known.matrix[known.codes == nearest].toarray() * known.rarity
+    likeness = known.likeness[columns]
+    norm = math.sqrt((likeness**2).sum() + len(unseen) * known.unseen_likeness**2 or 1.0)
+    own = known.matrix[known.codes == nearest].toarray() * known.likeness
     lengths = np.sqrt((own**2).sum(axis=1))
-    similar = own[:, columns] @ known.rarity[columns] / np.where(lengths > 0, lengths, 1.0) / norm
+    similar = own[:, columns] @ likeness / np.where(lengths > 0, lengths, 1.0) / norm
     near = np.sort(similar)[::-1][:NEAREST]
 
     new = int(bag.unseen_pairs[0]) + ELSEWHERE * sum(counts[j] == 0 for j in pairs)
@@ -156,6 +162,10 @@ def arrays(**changed: Any) -> dict[str, Any]:
         "sizes": np.ones(2, np.int64),
         "unseen_rarity": 2.0,
         "unseen_surprise": 1.0,
+        "evidence": np.ones(2),
+        "likeness": np.ones(2),
+        "unseen_evidence": 2.0,
+        "unseen_likeness": 2.0,
         "prior": 0.5,
         "elsewhere": 0.5,
         "class_begin": np.array([0, 1, 2]),
@@ -194,6 +204,8 @@ def test_the_core_tells_two_classes_apart() -> None:
     ("changed", "message"),
     [
         ({"rate": np.ones(3)}, "do not fit"),
+        ({"evidence": np.ones(3)}, "do not fit"),
+        ({"likeness": np.ones(1)}, "do not fit"),
         ({"weights": np.ones((2, 3), np.float32)}, "do not fit"),
         ({"sizes": np.zeros(0, np.int64)}, "do not fit"),
         ({"classes": np.array([0, 2], np.int32)}, "out of range"),

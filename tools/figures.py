@@ -29,6 +29,7 @@ COMMANDS = {
     "verdicts": "newfound evaluate verdicts --seeds 5 --seed 60",
     "documents": "newfound evaluate documents clinc150 clinc150-unlabelled 20newsgroups bbcsport"
     " false-alarms deletion speed",
+    "documents_each": "newfound evaluate documents 20newsgroups-each --no-baselines",
     "detection_speed": "newfound evaluate documents speed",
     "groups": "newfound evaluate documents groups",
     "unseen_intents": "newfound evaluate documents unseen-intents",

@@ -137,7 +137,9 @@ struct PyClasses {
   Array2<float> counts, weights;
   Array1<float> intercepts;
   Array1<std::int64_t> sizes;
-  double unseen_rarity, unseen_surprise, prior, elsewhere;
+  double unseen_rarity, unseen_surprise;
+  Array1<double> evidence, likeness;
+  double unseen_evidence, unseen_likeness, prior, elsewhere;
   Array1<std::int64_t> class_begin;
   Array1<std::int32_t> classes;
   Array1<std::int64_t> document_begin;
@@ -157,6 +159,10 @@ struct PyClasses {
             sizes.data(),
             unseen_rarity,
             unseen_surprise,
+            evidence.data(),
+            likeness.data(),
+            unseen_evidence,
+            unseen_likeness,
             prior,
             elsewhere,
             class_begin.data(),
@@ -171,7 +177,8 @@ struct PyClasses {
     const std::size_t n = rarity.shape(0), k = sizes.shape(0), m = classes.shape(0);
     check(k > 0 && is_pair.shape(0) == n && rate.shape(0) == n && counts.shape(0) == k &&
               counts.shape(1) == n && weights.shape(0) == n && weights.shape(1) == k &&
-              intercepts.shape(0) == k && values.shape(0) == places.shape(0),
+              intercepts.shape(0) == k && evidence.shape(0) == n && likeness.shape(0) == n &&
+              values.shape(0) == places.shape(0),
           "the arrays of the classes do not fit");
     check_bounds(class_begin, n, m);
     check_bounds(document_begin, m, places.shape(0));
@@ -380,22 +387,28 @@ inline void bind_text_scorer(nb::module_& m) {
           "__init__",
           [](PyTextScorer* self, Array1<double> rarity, Array1<bool> is_pair, Array1<double> rate,
              Array2<float> counts, Array2<float> weights, Array1<float> intercepts,
-             Array1<std::int64_t> sizes, double unseen_rarity, double unseen_surprise, double prior,
-             double elsewhere, Array1<std::int64_t> class_begin, Array1<std::int32_t> classes,
+             Array1<std::int64_t> sizes, double unseen_rarity, double unseen_surprise,
+             Array1<double> evidence, Array1<double> likeness, double unseen_evidence,
+             double unseen_likeness, double prior, double elsewhere,
+             Array1<std::int64_t> class_begin, Array1<std::int32_t> classes,
              Array1<std::int64_t> document_begin, Array1<std::int32_t> places, Array1<float> values,
              std::uint32_t n_nearest, const PyRules* rules, std::optional<Array1<double>> alone) {
             new (self) PyTextScorer(
-                PyClasses{rarity, is_pair, rate, counts, weights, intercepts, sizes, unseen_rarity,
-                          unseen_surprise, prior, elsewhere, class_begin, classes, document_begin,
-                          places, values, n_nearest},
+                PyClasses{rarity,          is_pair,        rate,      counts,
+                          weights,         intercepts,     sizes,     unseen_rarity,
+                          unseen_surprise, evidence,       likeness,  unseen_evidence,
+                          unseen_likeness, prior,          elsewhere, class_begin,
+                          classes,         document_begin, places,    values,
+                          n_nearest},
                 rules ? std::optional<PyRules>(*rules) : std::nullopt, std::move(alone));
           },
           nb::arg("rarity"), nb::arg("is_pair"), nb::arg("rate"), nb::arg("counts"),
           nb::arg("weights"), nb::arg("intercepts"), nb::arg("sizes"), nb::arg("unseen_rarity"),
-          nb::arg("unseen_surprise"), nb::arg("prior"), nb::arg("elsewhere"),
-          nb::arg("class_begin"), nb::arg("classes"), nb::arg("document_begin"), nb::arg("places"),
-          nb::arg("values"), nb::arg("n_nearest"), nb::arg("rules").none() = nb::none(),
-          nb::arg("alone").none() = nb::none())
+          nb::arg("unseen_surprise"), nb::arg("evidence"), nb::arg("likeness"),
+          nb::arg("unseen_evidence"), nb::arg("unseen_likeness"), nb::arg("prior"),
+          nb::arg("elsewhere"), nb::arg("class_begin"), nb::arg("classes"),
+          nb::arg("document_begin"), nb::arg("places"), nb::arg("values"), nb::arg("n_nearest"),
+          nb::arg("rules").none() = nb::none(), nb::arg("alone").none() = nb::none())
       .def("parts", &PyTextScorer::parts, nb::arg("indptr"), nb::arg("terms"),
            nb::arg("unseen_indptr"), nb::arg("unseen"), nb::arg("unseen_pairs"), nb::arg("n_pairs"),
            nb::arg("weights").none(), nb::arg("squares").none(), nb::arg("by_rules"))

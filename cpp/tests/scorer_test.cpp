@@ -49,6 +49,8 @@ std::vector<std::int32_t> some(std::uint32_t n, double each) {
 // Known classes, the last of them without documents, and rules.
 struct Known {
   std::vector<double> rarity = numbers<double>(kTerms, 1, 8), rate = numbers<double>(kTerms, 0, 1);
+  std::vector<double> evidence = numbers<double>(kTerms, 0.1, 9);
+  std::vector<double> likeness = numbers<double>(kTerms, 0.1, 3);
   std::vector<float> counts = numbers<float>(kClasses * kTerms, 0, 9);
   std::vector<float> weights = numbers<float>(kTerms * kClasses, -1, 1);
   std::vector<float> intercepts = numbers<float>(kClasses, -1, 0), values;
@@ -101,6 +103,10 @@ struct Known {
             sizes.data(),
             9.0,
             3.0,
+            evidence.data(),
+            likeness.data(),
+            4.0,
+            2.0,
             0.5,
             0.5,
             class_begin.data(),

@@ -105,6 +105,13 @@ def documents(
     splits: Annotated[
         int, typer.Option(min=1, max=1000, help="Number of splits to count false alarms on.")
     ] = 50,
+    baselines: Annotated[
+        bool,
+        typer.Option(
+            "--baselines/--no-baselines",
+            help="Measure the baselines, too; they take most of the time.",
+        ),
+    ] = True,
     output: Measurements = None,
     force: Force = False,
     jobs: Jobs = 1,
@@ -122,7 +129,9 @@ def documents(
         from newfound.lab.evaluation.suites import run_suites
 
         paths = _output_paths(output, force=force)
-        setting = Setting(data=data, n_jobs=jobs, say=_messages(quiet), splits=splits)
+        setting = Setting(
+            data=data, n_jobs=jobs, say=_messages(quiet), splits=splits, baselines=baselines
+        )
         found = run_suites(SUITES, setting, suites or DOCUMENT_SUITES)
         results = _about("All methods are trained on known documents only.")
         _publish("The quality of detection", results, found, SUITES, paths, force=force, json=json)

@@ -5,11 +5,16 @@ Each part is a sum over the words and word pairs of a text, compared with its ne
 *margin*: minus the decision value of a linear classifier for the class. A word counts with its
 character n-grams, so that a word never seen counts as far as it is like known words.
 *surprise*: log of how many times rarer the words are in the class than in all known documents. A
-word never seen counts as the rarest. Words are weighted by inverse document frequency, so that
-function words count little.
-*neighbours*: minus the mean cosine similarity to the five nearest documents of the class.
+word never seen counts as the rarest. Words are weighted by their evidence.
+*neighbours*: minus the mean cosine similarity to the five nearest documents of the class. The
+product of a word in two documents is its evidence.
 *pairs*: the share of word pairs that no known document has; a pair that only other classes have
 counts half.
+
+The evidence of a word is its rarity (the logarithm of its inverse document frequency, plus 1) times
+what it tells of the class: the divergence of the classes of the documents that have it from those
+of all documents. So function words, and words that all classes share, count little. Without labels
+and for short documents the evidence is the rarity, and its square in the similarity.
 
 A higher value means more novel, for all four. The fifth part, the votes of the rules, is said in
 `newfound.detection.scoring`. Here is what they are computed from; the core computes them.
@@ -26,6 +31,7 @@ from scipy import sparse
 
 from newfound.detection.linear import train_linear
 from newfound.detection.neighbours import Neighbours
+from newfound.detection.scales import LONG
 from newfound.detection.subwords import Subwords, WordRows
 
 __all__ = ["ELSEWHERE", "PRIOR", "ClassStatistics"]
@@ -33,6 +39,7 @@ __all__ = ["ELSEWHERE", "PRIOR", "ClassStatistics"]
 _PAIR_WEIGHT = 0.5  # a pair weighs half as much as a word of the same document frequency
 ELSEWHERE = 0.5  # how new a pair is that only other classes have; a pair never seen counts 1
 PRIOR = 0.5  # pseudo-documents that shrink a word's rate in a class towards its overall rate
+_LEAST = 0.01  # nats that any term tells of the class, so that some weight is left to all
 
 
 class ClassStatistics:
@@ -54,6 +61,9 @@ class ClassStatistics:
         The n-grams of the classifier that has these weights; None if it uses words and pairs only.
     seed : int
         Seed of the linear classifier.
+    informed : bool or None, default=None
+        Whether terms count by what they tell of the class; otherwise the evidence of a term is its
+        rarity. None is True if documents are long.
     """
 
     def __init__(
@@ -66,6 +76,7 @@ class ClassStatistics:
         weights: NDArray[np.float32] | None = None,
         subwords: Subwords | None = None,
         seed: int = 0,
+        informed: bool | None = None,
     ) -> None:
         n = matrix.shape[0]
         self.matrix, self.codes, self.n_classes = matrix, codes, n_classes
@@ -81,12 +92,21 @@ class ClassStatistics:
         self.rarity = np.where(is_pair, _PAIR_WEIGHT, 1.0) * rarity
         self.unseen_rarity = float(np.log(n + 1) + 1)
         self.unseen_surprise = float(np.log(n + 1))
-        documents = self._unit_documents()
-        self.neighbours = Neighbours.of(documents, codes, n_classes)
+        self.informed = self._is_long() if informed is None else informed
+        self.evidence = self.likeness = self.rarity
+        self.unseen_evidence = self.unseen_likeness = self.unseen_rarity
+        if self.informed and np.count_nonzero(self.class_sizes) > 1:
+            told = _information(counts, self.class_sizes, self.frequencies)
+            # A word never seen tells as much as a word does on average.
+            unseen = float(told[~is_pair].mean()) if not is_pair.all() else 1.0
+            self.evidence, self.unseen_evidence = self.rarity * told, self.unseen_rarity * unseen
+            self.likeness = np.sqrt(self.evidence)
+            self.unseen_likeness = float(np.sqrt(self.unseen_evidence))
+        self.neighbours = Neighbours.of(self._unit_documents(self.likeness), codes, n_classes)
         if weights is None:
             single = np.flatnonzero(~is_pair)
             weights, subwords = train_linear(
-                documents,
+                self._unit_documents(self.rarity),
                 codes,
                 n_classes,
                 words=[terms[j] for j in single.tolist()],
@@ -101,11 +121,17 @@ class ClassStatistics:
             )
         self.weights_by_term = np.ascontiguousarray(self.weights[:, :-1].T)
 
-    def _unit_documents(self) -> Any:
-        """Return the known documents weighted by inverse document frequency, with unit norm."""
+    def _is_long(self) -> bool:
+        """Return whether the median document is long."""
+        rows = np.repeat(np.arange(self.n_documents), np.diff(self.matrix.indptr))
+        words = np.bincount(rows[~self.is_pair[self.matrix.indices]], minlength=self.n_documents)
+        return bool(np.median(words) >= LONG)
+
+    def _unit_documents(self, by_term: NDArray[np.float64]) -> Any:
+        """Return the known documents with so much weight for each term, with unit norm."""
         matrix = self.matrix
         rows = np.repeat(np.arange(self.n_documents), np.diff(matrix.indptr))
-        values = self.rarity[matrix.indices]
+        values = by_term[matrix.indices]
         norms = _root(np.bincount(rows, values**2, self.n_documents))
         data = (values / norms[rows]).astype(np.float32)
         return sparse.csr_matrix((data, matrix.indices, matrix.indptr), shape=matrix.shape)
@@ -113,6 +139,40 @@ class ClassStatistics:
     def unseen(self, words: Sequence[str]) -> WordRows | None:
         """Return words never seen in the linear classifier; None if it does not use n-grams."""
         return None if self.subwords is None else self.subwords.rows(words)
+
+
+def _information(
+    counts: Any, sizes: NDArray[np.int64], frequencies: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return what each term tells of the class of a document that has it, in nats.
+
+    This is the Kullback-Leibler divergence of the classes of the documents with the term, shrunk
+    by `PRIOR` pseudo-documents, from the classes of all documents.
+
+    Parameters
+    ----------
+    counts : (n_classes, n_terms) sparse matrix
+        The number of documents of each class that have each term.
+    sizes : (n_classes,) array of int
+        The number of documents of each class.
+    frequencies : (n_terms,) array
+        The number of documents that have each term.
+
+    Examples
+    --------
+    >>> counts = sparse.csr_matrix(np.array([[4, 0, 2], [4, 4, 2]]))
+    >>> _information(counts, np.array([4, 4]), np.array([8.0, 4.0, 4.0])).round(2).tolist()
+    [0.01, 0.48, 0.01]
+    """
+    entries = counts.tocoo()
+    n_terms, share = counts.shape[1], (sizes / sizes.sum())[entries.row]
+    # How many times as frequent a class is with the term; where it has no such document, `none`.
+    times = (entries.data / share + PRIOR) / (frequencies[entries.col] + PRIOR)
+    none = PRIOR / (frequencies + PRIOR)
+    others = 1 - np.bincount(entries.col, share, n_terms)
+    told = np.bincount(entries.col, share * times * np.log(times), n_terms)
+    found: NDArray[np.float64] = np.maximum(told + others * none * np.log(none), _LEAST)
+    return found
 
 
 def _root(squares: NDArray[Any]) -> NDArray[np.float64]:

@@ -234,6 +234,8 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
             n_held_back(len(texts), alpha, self.held_back)
         else:
             check_given(len(given), alpha)
+        # Groups are made of words, so that what a word tells of its group is no evidence.
+        informed = False if labels is None else None
         if labels is not None:
             warn_single_document_classes(labels)
         else:
@@ -247,7 +249,13 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
             texts, codes = [texts[i] for i in train.tolist()], codes[train]
         self.held_back_texts_ = given
         self.scorer_ = learn_scorer(
-            texts, codes, self.classes_, self.get_params(deep=False), self.seed_, callback
+            texts,
+            codes,
+            self.classes_,
+            self.get_params(deep=False),
+            self.seed_,
+            callback,
+            informed=informed,
         )
         self._calibrate()
 

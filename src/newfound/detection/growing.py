@@ -80,6 +80,7 @@ def grow(
         len(classes),
         list(vectorizer.vocabulary_),
         seed=seed,
+        informed=scorer.statistics.informed,
     )
     usable = usable_terms(statistics)
     rules = learn_rules(classifier, statistics.matrix, statistics.codes, len(classes), usable)

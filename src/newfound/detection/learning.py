@@ -28,6 +28,8 @@ def learn_scorer(
     parameters: Mapping[str, Any],
     seed: int,
     callback: Callable[[EpochInfo], bool | None] | None = None,
+    *,
+    informed: bool | None = None,
 ) -> Scorer:
     """Learn a scorer from known documents.
 
@@ -49,6 +51,8 @@ def learn_scorer(
         The seed.
     callback : callable, optional
         Called with an `EpochInfo` after each epoch of the two machines.
+    informed : bool or None, default=None
+        Whether terms count by what they tell of the class; None is True if documents are long.
 
     Returns
     -------
@@ -58,7 +62,11 @@ def learn_scorer(
     others = np.setdiff1d(np.arange(len(texts)), sample)
 
     def learn(
-        rows: NDArray[np.int64], scales: Scales | None = None, *, by_rules: bool = True
+        rows: NDArray[np.int64],
+        scales: Scales | None = None,
+        *,
+        by_rules: bool = True,
+        informed: bool | None = informed,
     ) -> Scorer:
         some = [texts[i] for i in rows.tolist()]
         return Scorer.learn(
@@ -72,12 +80,15 @@ def learn_scorer(
             by_rules=by_rules,
             correct_typos=parameters["correct_typos"],
             find_groups=scales is not None,
+            informed=informed,
             callback=callback,
         )
 
-    # The first scorer is forgotten before the second one needs its memory.
-    by_rules, scales = measure(learn(others), [texts[i] for i in sample.tolist()], codes[sample])
-    return learn(np.arange(len(texts)), scales, by_rules=by_rules)
+    first = learn(others)
+    by_rules, scales = measure(first, [texts[i] for i in sample.tolist()], codes[sample])
+    informed = first.statistics.informed
+    del first  # before the second scorer needs its memory
+    return learn(np.arange(len(texts)), scales, by_rules=by_rules, informed=informed)
 
 
 def measure(scorer: Scorer, texts: list[str], codes: NDArray[np.int64]) -> tuple[bool, Scales]:

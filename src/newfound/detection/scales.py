@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PARTS", "WEIGHTS", "WEIGHTS_OF_LONG", "WEIGHTS_OF_ONE_CLASS", "Scales"]
+__all__ = ["LONG", "PARTS", "WEIGHTS", "WEIGHTS_OF_LONG", "WEIGHTS_OF_ONE_CLASS", "Scales"]
 
 PARTS = ("margin", "surprise", "neighbours", "pairs", "rules")
 
@@ -16,13 +16,13 @@ PARTS = ("margin", "surprise", "neighbours", "pairs", "rules")
 # they were chosen.
 WEIGHTS = {"margin": 1.5, "surprise": 1.0, "neighbours": 1.0, "pairs": 1.0, "rules": 1.5}
 
-# Long documents of a new kind are often near a known class; their words and neighbours tell more.
-WEIGHTS_OF_LONG = {**WEIGHTS, "margin": 1.0, "neighbours": 3.0, "rules": 1.0}
+# Long documents of a new kind are often near a known class; their neighbours and pairs tell more.
+WEIGHTS_OF_LONG = {"margin": 0.25, "surprise": 0.5, "neighbours": 3.0, "pairs": 1.5, "rules": 0.5}
 
 # Without classes there is no margin and no rule, and surprise says only which words are unseen.
 WEIGHTS_OF_ONE_CLASS = {**WEIGHTS, "surprise": 0.5, "neighbours": 2.0}
 
-_LONG = 20  # different words, in the median
+LONG = 20  # different words, in the median
 _MIN_FOR_LENGTH = 200  # documents; with fewer, those of all lengths have the same centre
 
 
@@ -102,7 +102,7 @@ class Scales:
         """
         if n_classes == 1:
             return cls.of(parts, n_words, WEIGHTS_OF_ONE_CLASS)
-        if np.median(n_words) >= _LONG:
+        if np.median(n_words) >= LONG:
             return cls.of(parts, n_words, WEIGHTS_OF_LONG, constant=PARTS)
         # Similarities are those of texts of length 1. A known class has documents of many lengths,
         # and a text shorter than they are is new.

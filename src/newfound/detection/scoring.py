@@ -167,6 +167,7 @@ class Scorer:
         by_rules: bool = True,
         correct_typos: bool = True,
         find_groups: bool = False,
+        informed: bool | None = None,
         callback: Callable[[EpochInfo], bool | None] | None = None,
     ) -> Scorer:
         """Learn words, statistics and rules from known documents.
@@ -193,6 +194,8 @@ class Scorer:
             Whether typing errors are corrected in the texts to score.
         find_groups : bool, default=False
             Whether to find groups of the documents if there is one class.
+        informed : bool or None, default=None
+            Whether terms count by what they tell of the class; None is True if documents are long.
         callback : callable, optional
             Called with an `EpochInfo` after each epoch of the machine.
 
@@ -203,7 +206,9 @@ class Scorer:
         matrix = vectorizer.fit_transform(texts)
         check_memory(vectorizer, len(classes), classifier.n_clauses)
         terms = list(vectorizer.vocabulary_)
-        statistics = ClassStatistics(matrix, codes, len(classes), terms, seed=seed)
+        statistics = ClassStatistics(
+            matrix, codes, len(classes), terms, seed=seed, informed=informed
+        )
         usable, groups = usable_terms(statistics), None
         rules = learn_rules(classifier, matrix, codes, len(classes), usable, callback)
         if find_groups and len(classes) == 1:
@@ -293,6 +298,10 @@ class Scorer:
             sizes=known.class_sizes,
             unseen_rarity=known.unseen_rarity,
             unseen_surprise=known.unseen_surprise,
+            evidence=known.evidence,
+            likeness=known.likeness,
+            unseen_evidence=known.unseen_evidence,
+            unseen_likeness=known.unseen_likeness,
             prior=PRIOR,
             elsewhere=ELSEWHERE,
             class_begin=near.class_begin,

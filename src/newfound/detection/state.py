@@ -81,6 +81,7 @@ def detector_state(parts: DetectorParts) -> dict[str, Any]:
             "codes": statistics.codes,
         },
         "weights": statistics.weights,
+        "words_tell_classes": statistics.informed,
         "scales": {
             "centre": scorer.scales.centre,
             "scale": scorer.scales.scale,
@@ -201,8 +202,17 @@ def _statistics(fields: Fields, vectorizer: TextVectorizer, n_classes: int) -> C
         bool(matrix.has_canonical_format), "indices", "ascending terms in each document"
     )
     subwords = _subwords(fields.fields("subwords"), n_classes) if "subwords" in fields else None
-    terms = list(vectorizer.vocabulary_)
-    return ClassStatistics(matrix, codes, n_classes, terms, weights=weights, subwords=subwords)
+    # Files of older versions do not have it: their scores are of words that count by rarity alone.
+    informed = fields.boolean("words_tell_classes") if "words_tell_classes" in fields else False
+    return ClassStatistics(
+        matrix,
+        codes,
+        n_classes,
+        list(vectorizer.vocabulary_),
+        weights=weights,
+        subwords=subwords,
+        informed=informed,
+    )
 
 
 def _scales(fields: Fields) -> Scales:
