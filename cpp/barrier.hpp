@@ -10,6 +10,21 @@
 
 namespace newfound {
 
+// Returns the value once it is another one.
+inline std::uint32_t wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
+  constexpr int kSpins = 2000;
+  std::uint32_t now = value.load(std::memory_order_acquire);
+  for (int spin = 0; spin < kSpins && now == old; ++spin) {
+    pause_spinning();
+    now = value.load(std::memory_order_acquire);
+  }
+  while (now == old) {
+    value.wait(old);
+    now = value.load(std::memory_order_acquire);
+  }
+  return now;
+}
+
 class Barrier {
  public:
   // What wait() throws once a thread has called abandon().
@@ -17,25 +32,20 @@ class Barrier {
 
   explicit Barrier(std::uint32_t n) : n_(n) {}
 
+  // How many threads meet from now on. For one of them, after all have arrived.
+  void set_size(std::uint32_t n) { n_ = n; }
+
   void wait() {
-    if (n_ == 1) return;
+    const std::uint32_t n = n_;  // before the last thread arrives, which may change it
+    if (n == 1) return;
     const std::uint32_t round = check(round_.load(std::memory_order_relaxed));
-    if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == n_) {
+    if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == n) {
       arrived_.store(0, std::memory_order_relaxed);
       round_.store(round + kNextRound, std::memory_order_release);
       round_.notify_all();
       return;
     }
-    std::uint32_t now = round;
-    for (int spin = 0; spin < kSpins && now == round; ++spin) {
-      pause_spinning();
-      now = round_.load(std::memory_order_acquire);
-    }
-    while (now == round) {
-      round_.wait(round);
-      now = round_.load(std::memory_order_acquire);
-    }
-    check(now);
+    check(wait_while(round_, round));
   }
 
   // Called by a thread that will not arrive again. No round can be complete after that, so nobody
@@ -46,14 +56,13 @@ class Barrier {
   }
 
  private:
-  static constexpr int kSpins = 2000;
   static constexpr std::uint32_t kAbandoned = 1, kNextRound = 2;
   static std::uint32_t check(std::uint32_t round) {
     if (round & kAbandoned) throw Abandoned{};
     return round;
   }
 
-  const std::uint32_t n_;
+  std::uint32_t n_;
   alignas(64) std::atomic<std::uint32_t> arrived_{0};
   alignas(64) std::atomic<std::uint32_t> round_{0};
 };

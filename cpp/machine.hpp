@@ -45,6 +45,8 @@ struct Execution {
   // Threads wait for each other at every document. With fewer clauses of a class than this for each
   // of them, the waiting outweighs the work as soon as another program uses a core.
   std::uint32_t clauses_per_thread = 256;
+  // Another number of threads after every few documents, up to all of them.
+  bool change_teams = false;
 };
 
 // The clauses as sorted lists of literals: a feature, or n_features + feature if negated.

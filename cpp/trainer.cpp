@@ -13,6 +13,7 @@
 #include "clause_store.hpp"
 #include "compiler.hpp"
 #include "random.hpp"
+#include "team_size.hpp"
 #include "worker.hpp"
 
 namespace newfound {
@@ -39,33 +40,32 @@ class Training {
         hooks_(hooks),
         store_(machine, documents),
         barrier_(n_threads),
+        orders_(n_threads),
         partial_(n_threads),
         failed_(n_threads),
-        order_(static_cast<std::size_t>(documents.size())) {
-    for (std::uint32_t t = 0; t < n_threads; ++t)
+        order_(static_cast<std::size_t>(documents.size())),
+        team_(n_threads, machine.execution().change_teams) {
+    for (std::uint32_t t = 0; t < n_threads; ++t) {
       workers_.push_back(std::make_unique<Worker>(store_, machine, documents, t, n_threads));
+      for (auto& votes : partial_[t].votes) votes.resize(focused() ? n_classes() : 2);
+    }
   }
 
   FitResult run(std::int64_t epochs) {
-    epochs_ = epochs;
     std::vector<std::thread> threads;
     threads.reserve(workers_.size());
     try {
       for (std::uint32_t t = 1; t < workers_.size(); ++t)
-        threads.emplace_back([this, t] {
-          gate_.wait(kClosed);
-          if (gate_ == kOpen) work_or_fail(t);
-        });
-      open_gate(kOpen);
+        threads.emplace_back([this, t] { follow(t); });
     } catch (const std::system_error&) {
-      cancel(threads);
+      dismiss(threads);
       throw NoThreads{};
     } catch (...) {
-      cancel(threads);
+      dismiss(threads);
       throw;
     }
-    work_or_fail(0);
-    for (std::thread& thread : threads) thread.join();
+    try_or_fail(0, [&] { lead(epochs); });
+    dismiss(threads);
     for (const std::exception_ptr& error : failed_)
       if (error) {
         machine_.set_incomplete();
@@ -81,17 +81,52 @@ class Training {
     std::vector<std::int64_t> votes[2];
   };
 
-  static constexpr int kClosed = 0, kOpen = 1, kCancelled = 2;
+  // What the first thread asks another one to do, together with the team.
+  struct alignas(64) Order {
+    std::atomic<std::uint32_t> number{0};
+    void (Training::*task)(std::uint32_t) = nullptr;
+  };
 
-  void open_gate(int how) {
-    gate_ = how;
-    gate_.notify_all();
+  // Ends the threads: at once those that wait for an order, the others after theirs.
+  void dismiss(std::vector<std::thread>& threads) {
+    dismissed_ = true;
+    for (Order& order : orders_) {
+      order.number.fetch_add(1, std::memory_order_release);
+      order.number.notify_one();
+    }
+    for (std::thread& thread : threads) thread.join();
   }
 
-  // No thread may begin before all exist: they wait for each other.
-  void cancel(std::vector<std::thread>& threads) {
-    open_gate(kCancelled);
-    for (std::thread& thread : threads) thread.join();
+  // The thread t, other than the first one.
+  void follow(std::uint32_t t) {
+    try_or_fail(t, [&] {
+      Order& order = orders_[t];
+      for (std::uint32_t number = 0;;) {
+        number = wait_while(order.number, number);
+        if (dismissed_) return;
+        (this->*order.task)(t);
+        barrier_.wait();
+      }
+    });
+  }
+
+  // The first thread: a team of `size` threads does the task.
+  void together(std::uint32_t size, void (Training::*task)(std::uint32_t)) {
+    size_ = size;
+    barrier_.set_size(size);
+    for (std::uint32_t t = 1; t < size; ++t) {
+      orders_[t].task = task;
+      orders_[t].number.fetch_add(1, std::memory_order_release);
+      orders_[t].number.notify_one();
+    }
+    (this->*task)(0);
+    barrier_.wait();
+  }
+
+  // Calls act(worker) for the shares of a thread: in a small team each thread has several.
+  template <class Act>
+  void for_each_worker(std::uint32_t t, const Act& act) {
+    for (std::uint32_t w = t; w < workers_.size(); w += size_) act(w);
   }
 
   std::uint32_t n_classes() const { return machine_.parameters().n_classes; }
@@ -157,10 +192,11 @@ class Training {
     return rest > kFinishSeconds;
   }
 
-  // One thread's work. If it fails, those that wait for it end, too.
-  void work_or_fail(std::uint32_t t) {
+  // If a thread fails, those that wait for it end, too.
+  template <class Work>
+  void try_or_fail(std::uint32_t t, const Work& work) {
     try {
-      work(t);
+      work();
     } catch (const Barrier::Abandoned&) {  // another thread failed
     } catch (...) {
       failed_[t] = std::current_exception();
@@ -168,29 +204,42 @@ class Training {
     }
   }
 
-  void work(std::uint32_t t) {
-    Worker& worker = *workers_[t];
-    for (auto& votes : partial_[t].votes) votes.resize(focused() ? n_classes() : 2);
-    worker.begin();
-    barrier_.wait();
-    if (t == 0) machine_.set_filled();
-    for (std::int64_t epoch = 0; epoch < epochs_ && !stop_; ++epoch) {
-      if (t == 0) begin_epoch();
-      barrier_.wait();
-      const bool complete = run_epoch(worker, t);
-      barrier_.wait();
-      if (t == 0) end_epoch(epoch, complete);
-      barrier_.wait();
-      if (check_all_) {
-        const bool all = check_every_class(worker, t);
-        if (t == 0 && all) {
-          result_.reason = StopReason::converged;
-          stop_ = true;
-        }
-        barrier_.wait();
+  void lead(std::int64_t epochs) {
+    const auto all = static_cast<std::uint32_t>(workers_.size());
+    together(all, &Training::begin);
+    machine_.set_filled();
+    for (std::int64_t epoch = 0; epoch < epochs && !stop_; ++epoch) {
+      begin_epoch();
+      end_epoch(epoch, run_epoch());
+      if (!check_all_) continue;
+      together(team_.size(), &Training::check_every_class);
+      if (all_at_target_) {
+        result_.reason = StopReason::converged;
+        stop_ = true;
       }
     }
-    worker.finish();
+    together(all, &Training::finish);
+  }
+
+  void begin(std::uint32_t t) {
+    for_each_worker(t, [&](std::uint32_t w) { workers_[w]->begin(); });
+  }
+  void finish(std::uint32_t t) {
+    for_each_worker(t, [&](std::uint32_t w) { workers_[w]->finish(); });
+  }
+
+  // Returns whether the epoch is complete.
+  bool run_epoch() {
+    const bool alone = workers_.size() == 1;
+    for (next_ = 0, was_cut_ = false; next_ < order_.size() && !was_cut_;) {
+      first_ = next_;
+      next_ = alone ? order_.size() : std::min(order_.size(), first_ + team_.documents());
+      const Clock::time_point start = Clock::now();
+      const double running = thread_seconds();
+      together(team_.size(), &Training::learn);
+      team_.add(next_ - first_, seconds_since(start), thread_seconds() - running);
+    }
+    return !was_cut_;
   }
 
   // The slot of the epoch's i-th document in the window of cached answers; opens a window with the
@@ -208,42 +257,49 @@ class Training {
     return static_cast<std::uint32_t>(i % size);
   }
 
-  bool run_epoch(Worker& worker, std::uint32_t t) {
+  // Learns the documents first_ ... next_ - 1 of the epoch.
+  void learn(std::uint32_t t) {
     std::vector<double> running(n_classes());
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-      const std::uint32_t document = order_[i];
+    for (std::size_t i = first_; i < next_; ++i) {
+      const std::uint32_t document = order_[i], at = slot(t, i);
       const int parity = i & 1;
       const auto target = static_cast<std::uint32_t>(labels_[document]);
       std::uint32_t other = other_class(target, document);
-      worker.open(document, slot(t, i));
-      std::int64_t* own_votes = partial_[t].votes[parity].data();
-      if (focused()) {
-        worker.vote_all(own_votes);
-      } else {
-        own_votes[0] = worker.vote(target);
-        own_votes[1] = worker.vote(other);
-      }
+      for_each_worker(t, [&](std::uint32_t w) {
+        Worker& worker = *workers_[w];
+        std::int64_t* votes = partial_[w].votes[parity].data();
+        worker.open(document, at);
+        if (focused()) {
+          worker.vote_all(votes);
+        } else {
+          votes[0] = worker.vote(target);
+          votes[1] = worker.vote(other);
+        }
+      });
       if (t == 0) cut_[parity] = poll(i);
       barrier_.wait();
       if (cut_[parity]) {
-        worker.close();
-        return false;
+        for_each_worker(t, [&](std::uint32_t w) { workers_[w]->close(); });
+        if (t == 0) was_cut_ = true;
+        return;
       }
-      if (focused()) {
-        other = focused_class(target, document, parity, running);
-        worker.keep_class(target);
-        worker.keep_class(other);
-      }
+      if (focused()) other = focused_class(target, document, parity, running);
       const std::int64_t votes[2] = {sum(parity, focused() ? target : 0),
                                      sum(parity, focused() ? other : 1)};
       const std::uint64_t key = mix64(epoch_key_, (1ULL << 40) + i);
-      worker.feedback(target, true, votes[0], key);
-      worker.feedback(other, false, votes[1], mix64(key));
-      worker.close();
+      for_each_worker(t, [&](std::uint32_t w) {
+        Worker& worker = *workers_[w];
+        if (focused()) {
+          worker.keep_class(target);
+          worker.keep_class(other);
+        }
+        worker.feedback(target, true, votes[0], key);
+        worker.feedback(other, false, votes[1], mix64(key));
+        worker.close();
+      });
       if (t == 0)
         counts_.documents_at_target += votes[0] >= this->target() && votes[1] <= -this->target();
     }
-    return true;
   }
 
   void end_epoch(std::int64_t epoch, bool complete) {
@@ -272,8 +328,8 @@ class Training {
     counts_ = {};
   }
 
-  // Returns whether no document can give feedback, whichever other class is drawn for it.
-  bool check_every_class(Worker& worker, std::uint32_t t) {
+  // Finds out whether no document can give feedback, whichever other class is drawn for it.
+  void check_every_class(std::uint32_t t) {
     int parity = 0;
     bool all = true;
     const auto at_target = [&](std::uint32_t document, std::uint32_t cls, std::uint32_t which) {
@@ -281,25 +337,30 @@ class Training {
       return static_cast<std::int32_t>(cls) == labels_[document] ? votes >= target()
                                                                  : votes <= -target();
     };
+    const auto open = [&](std::uint32_t document) {
+      const std::uint32_t at = store_.cache().one_window() ? document : kNone;
+      for_each_worker(t, [&](std::uint32_t w) { workers_[w]->open(document, at); });
+    };
     for (std::uint32_t document = 0; all && document < documents_.size(); ++document) {
-      worker.open(document, store_.cache().one_window() ? document : kNone);
+      open(document);
       if (focused()) {
-        worker.vote_all(partial_[t].votes[parity].data());
+        for_each_worker(
+            t, [&](std::uint32_t w) { workers_[w]->vote_all(partial_[w].votes[parity].data()); });
         barrier_.wait();
         for (std::uint32_t cls = 0; all && cls < n_classes(); ++cls)
           all = at_target(document, cls, cls);
         parity ^= 1;
       } else {
         for (std::uint32_t cls = 0; all && cls < n_classes(); ++cls, parity ^= 1) {
-          partial_[t].votes[parity][0] = worker.vote(cls);
+          for_each_worker(
+              t, [&](std::uint32_t w) { partial_[w].votes[parity][0] = workers_[w]->vote(cls); });
           barrier_.wait();
           all = at_target(document, cls, 0);
         }
       }
-      worker.close();
+      for_each_worker(t, [&](std::uint32_t w) { workers_[w]->close(); });
     }
-    barrier_.wait();
-    return all;
+    if (t == 0) all_at_target_ = all;
   }
 
   Machine& machine_;
@@ -308,16 +369,20 @@ class Training {
   const Hooks& hooks_;
   ClauseStore store_;
   Barrier barrier_;
-  std::atomic<int> gate_{kClosed};
+  std::atomic<bool> dismissed_{false};
+  std::vector<Order> orders_;
   std::vector<Partial> partial_;
   std::vector<std::exception_ptr> failed_;  // of each thread
   std::vector<std::uint32_t> order_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::int64_t epochs_ = 0;
+  TeamSize team_;
+  std::uint32_t size_ = 0;  // of the team at work
+  std::size_t first_ = 0, next_ = 0;
   std::uint64_t epoch_key_ = 0;
   Clock::time_point started_, polled_ = Clock::now();
   bool cut_[2] = {false, false};
-  bool interrupted_ = false, stop_ = false, check_all_ = false;
+  bool interrupted_ = false, stop_ = false, was_cut_ = false;
+  bool check_all_ = false, all_at_target_ = false;
   EpochCounts counts_;
   FitResult result_;
 };

@@ -14,6 +14,7 @@
 #include "kernels.hpp"
 #include "machine.hpp"
 #include "random.hpp"
+#include "team_size.hpp"
 #include "trainer.hpp"
 
 namespace {
@@ -194,6 +195,36 @@ void check_selection() {
   ++passed;
 }
 
+// Learns documents for `seconds` in a team that has `rate[size]` documents a second, and whose
+// first thread has a core all the time if it is alone, else for `running` of it. Returns how many
+// of them.
+double learn(TeamSize& team, const std::vector<double>& rate, double running, double seconds) {
+  double learned = 0;
+  for (double passed = 0; passed < seconds;) {
+    const double took = static_cast<double>(team.documents()) / rate[team.size()];
+    team.add(team.documents(), took, team.size() > 1 ? running * took : took);
+    learned += static_cast<double>(team.documents());
+    passed += took;
+  }
+  return learned;
+}
+
+void check_team_size() {
+  TeamSize two(2, false);
+  learn(two, {0, 3000, 5000}, 0.97, 2);
+  require(two.size() == 2, "a quiet machine: all threads");
+  const double learned = learn(two, {0, 3000, 2000}, 0.6, 20);
+  require(learned > 0.95 * 20 * 3000, "a busy core: as fast as one thread");
+  learn(two, {0, 3000, 5000}, 0.97, 3);
+  require(two.size() == 2, "a core that is free again: all threads");
+  learn(two, {0, 3000, 4000}, 0.6, 3);
+  require(two.size() == 2, "all threads where they wait, but are faster");
+  TeamSize eight(8, false);
+  require(learn(eight, {0, 900, 1800, 2000, 3600, 0, 0, 0, 1500}, 0.5, 20) > 0.9 * 20 * 3600,
+          "half of the threads where that is fastest");
+  ++passed;
+}
+
 // More Ib events than a line's counter of trials holds.
 void check_long_fit(const Corpus& corpus, std::uint64_t hash) {
   Parameters p{2, corpus.n_features, 4, 1000000, 8.0, false, 0, 7};
@@ -288,6 +319,10 @@ void check_failures(const Corpus& corpus) {
 int main() {
   const Corpus two = make_corpus(60, 300, 2), three = make_corpus(45, 130, 3);
   check_fits({2, 300, 60, 10, 25.0, false, 0, 1}, two, 8, "two classes", 0xF17F5DD8DBD39063ULL);
+  Execution changing = threaded();
+  changing.change_teams = true;
+  check_fits({2, 300, 60, 10, 25.0, false, 0, 1}, two, 8, "teams of changing size",
+             0xF17F5DD8DBD39063ULL, changing);
   check_fits({2, 300, 20, 10, 1.5, false, 0, 2}, two, 8, "small s", 0x370DC185D658D0D8ULL);
   check_fits({2, 300, 20, 15, 4.0, true, 0, 3}, two, 8, "boosted", 0xCDE8BC00D53EAFD7ULL);
   check_fits({2, 300, 20, 15, 4.0, false, 8, 4}, two, 8, "budget", 0x2C21867ABCAFB961ULL);
@@ -299,6 +334,7 @@ int main() {
   options.weighted = true;
   const Corpus five = make_corpus(60, 130, 5);
   check_fits(options, five, 8, "focused and weighted", 0x3634217D03B089D0ULL);
+  check_fits(options, five, 8, "focused, teams of changing size", 0x3634217D03B089D0ULL, changing);
   options.negations = false;
   check_fits(options, five, 8, "plain words only", 0x0EA5EC56412882A6ULL);
   check_long_fit(make_corpus(12, 70, 2), 0xF40402F05BFAB748ULL);
@@ -310,7 +346,11 @@ int main() {
   execution.cached_documents = 64;
   check_fits({2, 300, 60, 10, 25.0, false, 0, 9}, many, 4, "a rolling window cached",
              0x4D493813A57DE0A1ULL, execution);
+  execution.change_teams = true;
+  check_fits({2, 300, 60, 10, 25.0, false, 0, 9}, many, 4, "windows and teams of changing size",
+             0x4D493813A57DE0A1ULL, execution);
   check_selection();
+  check_team_size();
   check_ends(two);
   check_failures(two);
   std::printf("%d passed, 0 failed\n", passed);
