@@ -44,7 +44,8 @@ __all__ = [
 
 N_WORDS = 20
 N_TYPICAL = 3
-N_READ = 30  # documents, at most about, that tell the order of the words of a name
+N_READ = 100  # documents, at most about, that tell the order of the words of a name
+N_LETTERS = 1000  # of the beginning of each of them
 
 _SHARES = ("share_novel", "share_known", "held_out_share_novel", "held_out_share_known")
 _COLUMNS = ("name", "evidence", "words", "rules", "documents_novel", "documents_known", *_SHARES)
@@ -358,7 +359,7 @@ def named_as_read(
     found = []
     for theme in themes:
         rows = theme.novel_documents
-        some = [texts[row] for row in rows[:: max(1, len(rows) // N_READ)].tolist()]
+        some = [texts[row][:N_LETTERS] for row in rows[:: max(1, len(rows) // N_READ)].tolist()]
         order = in_reading_order(_name_words(theme), map(words_of, some))
         found.append(replace(theme, name=" ".join(order)))
     return found
