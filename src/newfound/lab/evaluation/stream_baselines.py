@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, stats
 
-__all__ = ["BASELINES", "Watched"]
+__all__ = ["BASELINES", "OF_RIVER", "Watched"]
 
 _LEVEL = 0.004  # of a test in each window: one false alarm in 50,000 documents of windows of 200
 _TOPICS = 20
@@ -151,3 +151,5 @@ BASELINES: dict[str, Callable[[Watched], list[int]]] = {
     "k-means of each window, topics chosen by labels": k_means,
     "NMF of each window, topics chosen by labels": nmf,
 }
+# Those that need the package river.
+OF_RIVER = ("Page-Hinkley on the novelty", "ADWIN on the novelty")
