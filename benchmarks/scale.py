@@ -9,7 +9,10 @@ memory is the peak of their proportional shares (PSS), read four times a second.
 depend less on the load of the machine than seconds of the clock. Libraries that hold all documents
 in memory are not run with 2,000,000 of 200 words. scattertext writes its page of
 words, all documents in it, with its own whitespace tokens; it is measured with the Python of
---scattertext-python, in which you have installed it: pip install scattertext six pyarrow.
+--scattertext-python, in which you have installed it: pip install scattertext six pyarrow. BERTopic
+(--bertopic-python; pip install bertopic pyarrow) finds topics and their words on each side; it gets
+vectors of 100 dimensions, TF-IDF reduced by a singular value decomposition, whose making counts, in
+place of those of a language model, which would take longer.
 """
 
 from __future__ import annotations
@@ -68,6 +71,19 @@ page = st.produce_scattertext_explorer(
     minimum_term_frequency=5, metadata=frame["side"],
 )
 print(len(page))
+"""
+BERTOPIC = """
+import sys, pyarrow.parquet as pq
+from bertopic import BERTopic
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+known, novel = (pq.read_table(path)["text"].to_pylist() for path in sys.argv[1:3])
+texts, sides = known + novel, ["known"] * len(known) + ["novel"] * len(novel)
+weighted = TfidfVectorizer(stop_words="english", min_df=2).fit_transform(texts)
+vectors = TruncatedSVD(100, random_state=0).fit_transform(weighted)
+model = BERTopic(vectorizer_model=CountVectorizer(stop_words="english"))
+model.fit_transform(texts, vectors)
+print(len(model.topics_per_class(texts, classes=sides)))
 """
 SKLEARN_SCORE = """
 import sys, json, gzip, pyarrow.parquet as pq
@@ -241,6 +257,11 @@ def figures(arguments: argparse.Namespace, cache: Path, data: Path) -> Iterator[
             known, novel = piles(cache, data, n, long=long)
             beside = [arguments.scattertext_python, "-c", SCATTERTEXT, str(known), str(novel)]
             yield measured(f"scattertext, {LONG_NAME if long else 'headlines'}", n, beside)
+    for n in arguments.bertopic if arguments.bertopic_python else ():
+        for long in (False, True):
+            known, novel = piles(cache, data, n, long=long)
+            beside = [arguments.bertopic_python, "-c", BERTOPIC, str(known), str(novel)]
+            yield measured(f"BERTopic, {LONG_NAME if long else 'headlines'}", n, beside)
     for n in arguments.spark:
         known, novel = piles(cache, data, n)
         command = [sys.executable, "-c", SPARK_DESCRIBE, str(known), str(novel)]
@@ -294,6 +315,8 @@ def main() -> int:
     parser.add_argument("--spark", type=int, nargs="*", default=[100_000])
     parser.add_argument("--scattertext", type=int, nargs="*", default=[10_000, 20_000])
     parser.add_argument("--scattertext-python", metavar="PATH")
+    parser.add_argument("--bertopic", type=int, nargs="*", default=[10_000, 100_000])
+    parser.add_argument("--bertopic-python", metavar="PATH")
     parser.add_argument("--output", type=Path, default=ROOT / "benchmarks" / "results")
     arguments = parser.parse_args()
     if not os.environ.get("NEWFOUND_DATA"):

@@ -33,6 +33,7 @@ __all__ = ["BATCH", "Sides", "Source", "is_dataset"]
 
 BATCH = 10_000  # documents
 _CHARACTERS = 4_000_000  # of a batch; of long documents it has fewer
+_READ_AHEAD = 1 << 20  # bytes of a column of a Parquet file
 _AT_ONCE = 1_000  # records of a file that is no Parquet file
 _REPORTED = 10  # problems that are kept as sentences
 
@@ -226,7 +227,10 @@ class Source:
         unread = _Unread()
         with self._skipping("files", unread):
             with _told(file, f"{file} is not a complete Parquet file"):
-                table = pyarrow("parquet").ParquetFile(file)
+                # Without both, the compressed texts of a whole row group are held.
+                table = pyarrow("parquet").ParquetFile(
+                    file, pre_buffer=False, buffer_size=_READ_AHEAD
+                )
             with table:
                 unread.rows = table.metadata.num_rows
                 columns = self._columns(table.schema_arrow, file)
