@@ -203,13 +203,15 @@ def scale_page() -> Iterator[str]:
     for name, title in (
         ("detect, scores only", "score messages, without reasons; 150 classes"),
         ("describe headlines", "describe headlines, three passes"),
+        ("describe documents of 200 words", "describe documents of 200 words, three passes"),
     ):
         few, many = found[name, 100_000], found[name, 2_000_000]
         each = (many["processor"] - few["processor"]) / 1.9e6
         fixed = few["processor"] - 1e5 * each
         cells = f"{fixed:.0f} | {1e6 * each:.1f} | {round(1 / each, -2):,.0f}"
         yield f"| {title} | {cells} | {many['peak_gb']:.2f} GB |"
-        yield f"{many['seconds']:.0f} s"
+        yield f"{many['seconds']:,.0f} s"
+        yield f"{few['peak_gb']:.2f}"
     spark = found["describe headlines on Spark, local[2]", 100_000]
     yield f"{spark['shuffled_mb_a_million']:.0f} MB for each million documents"
 
