@@ -105,13 +105,12 @@ def documents(
     splits: Annotated[
         int, typer.Option(min=1, max=1000, help="Number of splits to count false alarms on.")
     ] = 50,
-    baselines: Annotated[
+    no_baselines: Annotated[
         bool,
         typer.Option(
-            "--baselines/--no-baselines",
-            help="Measure the baselines, too; they take most of the time.",
+            "--no-baselines", help="Leave out the baselines, which take most of the time."
         ),
-    ] = True,
+    ] = False,
     output: Measurements = None,
     force: Force = False,
     jobs: Jobs = 1,
@@ -130,7 +129,7 @@ def documents(
 
         paths = _output_paths(output, force=force)
         setting = Setting(
-            data=data, n_jobs=jobs, say=_messages(quiet), splits=splits, baselines=baselines
+            data=data, n_jobs=jobs, say=_messages(quiet), splits=splits, baselines=not no_baselines
         )
         found = run_suites(SUITES, setting, suites or DOCUMENT_SUITES)
         results = _about("All methods are trained on known documents only.")
