@@ -6,7 +6,7 @@
 namespace newfound {
 namespace {
 
-constexpr std::size_t kAnswerBytes = std::size_t{24} << 20;
+constexpr std::size_t kAnswerBytes = std::size_t{24} << 20;  // of two of the three sets
 constexpr std::size_t kPostingBytes = std::size_t{8} << 20;
 
 }  // namespace
@@ -20,7 +20,7 @@ AnswerCache::AnswerCache(const Machine& machine, const Documents& documents)
   n_words_ =
       static_cast<std::uint32_t>(std::min(words, kAnswerBytes / 16 / n / kSetWords * kSetWords));
   window_size_ = std::min(static_cast<std::int64_t>(wanted), std::int64_t{64} * n_words_);
-  answers_.assign(n * 2 * n_words_, 0);
+  answers_.assign(n * kSets * n_words_, 0);
   n_posted_ = static_cast<std::uint32_t>(std::min<std::size_t>(
       machine.parameters().n_features, kPostingBytes / 8 / std::max(1U, n_words_)));
   if (!one_window()) return;
@@ -45,8 +45,8 @@ void AnswerCache::add_match(std::uint32_t c, std::uint32_t slot) {
   matching_of(c)[slot >> 6] |= 1ULL << (slot & 63);
 }
 
-void AnswerCache::add_refuted(std::uint32_t c, std::uint32_t slot) {
-  known_of(c)[slot >> 6] |= 1ULL << (slot & 63);
+void AnswerCache::add_refuted_briefly(std::uint32_t c, std::uint32_t slot) {
+  brief_of(c)[slot >> 6] |= 1ULL << (slot & 63);
 }
 
 void AnswerCache::add_refuted_by(std::uint32_t c, std::uint32_t word, bool negated) {
@@ -63,10 +63,13 @@ void AnswerCache::add_matches(std::uint32_t c, const std::vector<std::uint32_t>&
   kernels_.unite(matching_of(c), refuted.data(), ~0ULL, n_words_);
 }
 
-void AnswerCache::clear(std::uint32_t c) { std::fill_n(known_of(c), 2 * n_words_, 0); }
+void AnswerCache::clear(std::uint32_t c) { std::fill_n(known_of(c), kSets * n_words_, 0); }
 
 void AnswerCache::keep_matches_only(std::uint32_t c) {
   std::copy_n(matching_of(c), n_words_, known_of(c));
+  clear_brief(c);
 }
+
+void AnswerCache::clear_brief(std::uint32_t c) { std::fill_n(brief_of(c), n_words_, 0); }
 
 }  // namespace newfound

@@ -1,9 +1,10 @@
 // Cached answers: for which documents it is known whether a clause matches them.
 //
-// For each clause there are two sets of documents, as bits: those with a known answer, and those
-// among them that match. Answers are kept for the documents of a window, each at its slot: all
-// documents if they are few, else those that come next in the epoch. Postings (for each frequent
-// word, the set of documents of the window that contain it) answer for all documents at once.
+// For each clause there are three sets of documents, as bits: those that are known to match or to
+// be refuted, those among them that match, and those that are refuted for a short time only.
+// Answers are kept for the documents of a window, each at its slot: all documents if they are few,
+// else those that come next in the epoch. Postings (for each frequent word, the set of documents of
+// the window that contain it) answer for all documents at once.
 //
 // When answers expire is decided in ClauseStore.
 #pragma once
@@ -33,15 +34,15 @@ class AnswerCache {
   // 1 if the clause matches the document at a slot, 0 if it does not, -1 if that is not known.
   int answer(std::uint32_t c, std::uint32_t slot) const {
     const std::uint64_t* known = known_of(c) + (slot >> 6);
-    if (!(*known >> (slot & 63) & 1)) return -1;
-    return static_cast<int>(known[n_words_] >> (slot & 63) & 1);
+    if (*known >> (slot & 63) & 1) return static_cast<int>(known[n_words_] >> (slot & 63) & 1);
+    return known[2 * n_words_] >> (slot & 63) & 1 ? 0 : -1;
   }
   void prefetch_answer(std::uint32_t c, std::uint32_t slot) const {
     if (has_slot(slot)) prefetch(known_of(c) + (slot >> 6));
   }
 
   void add_match(std::uint32_t c, std::uint32_t slot);
-  void add_refuted(std::uint32_t c, std::uint32_t slot);
+  void add_refuted_briefly(std::uint32_t c, std::uint32_t slot);
   // The following need postings of the word.
   bool has_postings(std::uint32_t word) const { return word < n_posted_; }
   // All documents that a literal is false for are refuted.
@@ -52,15 +53,20 @@ class AnswerCache {
 
   void clear(std::uint32_t c);
   void keep_matches_only(std::uint32_t c);
+  // Forgets what add_refuted_briefly() added.
+  void clear_brief(std::uint32_t c);
 
  private:
+  static constexpr std::size_t kSets = 3;
+
   const std::uint64_t* known_of(std::uint32_t c) const {
-    return answers_.data() + static_cast<std::size_t>(c) * 2 * n_words_;
+    return answers_.data() + static_cast<std::size_t>(c) * kSets * n_words_;
   }
   std::uint64_t* known_of(std::uint32_t c) {
-    return answers_.data() + static_cast<std::size_t>(c) * 2 * n_words_;
+    return answers_.data() + static_cast<std::size_t>(c) * kSets * n_words_;
   }
   std::uint64_t* matching_of(std::uint32_t c) { return known_of(c) + n_words_; }
+  std::uint64_t* brief_of(std::uint32_t c) { return known_of(c) + std::size_t{2} * n_words_; }
   const std::uint64_t* posting(std::uint32_t word) const {
     return postings_.data() + static_cast<std::size_t>(word) * n_words_;
   }

@@ -152,7 +152,7 @@ void ClauseStore::feedback(std::uint32_t c, const OpenDocument& document, bool t
   compact_list(c, type_ia);
   state.valid_until = 0;
   state.refuting = 0;
-  state.others_cached = false;
+  state.others_cached = state.brief_cached = false;
   state.n_matches = 0;
   cache_.clear(c);
 }
@@ -256,9 +256,9 @@ void ClauseStore::cache_match(std::uint32_t c, std::uint32_t slot) {
 // A refutation by a literal that stays in the row, and may go down with the next Ib event.
 void ClauseStore::cache_refuted(std::uint32_t c, std::uint32_t slot) {
   if (!cache_.has_slot(slot)) return;
-  cache_.add_refuted(c, slot);
+  cache_.add_refuted_briefly(c, slot);
   states_[c].valid_until = std::min(states_[c].valid_until, rows_.ib(c) + 1);
-  states_[c].others_cached = true;
+  states_[c].brief_cached = true;
 }
 
 void ClauseStore::cache_refutations_of(std::uint32_t c, std::uint32_t index) {
@@ -285,6 +285,8 @@ void ClauseStore::refresh_answers(std::uint32_t c) {
   const bool same_window = state.window == cache_.window();
   if (same_window && refuting == state.refuting && !state.others_cached) {
     state.valid_until = until;
+    if (state.brief_cached) cache_.clear_brief(c);
+    state.brief_cached = false;
     return;
   }
   if (same_window) {
@@ -294,7 +296,7 @@ void ClauseStore::refresh_answers(std::uint32_t c) {
     state.n_matches = 0;
   }
   state.window = cache_.window();
-  state.others_cached = false;
+  state.others_cached = state.brief_cached = false;
   state.refuting = 0;
   state.valid_until = kNone;
   for (; refuting; refuting &= refuting - 1) cache_refutations_of(c, lowest_bit(refuting));

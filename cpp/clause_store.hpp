@@ -126,7 +126,8 @@ class ClauseStore {
     std::uint32_t window = 0;       // of the cached answers
     Watch watch;
     std::uint16_t n_listed = 0;
-    bool others_cached = false;  // also refutations by literals that are not in the list (any more)
+    bool others_cached = false;  // also refutations by literals that are not in the list any more
+    bool brief_cached = false;   // also refutations by literals that may go down with the next Ib
     std::uint8_t n_matches = 0;  // documents found to match since the last event
     std::uint8_t uncleared = 0;  // events since the dead lanes were set to 0
   };
