@@ -10,6 +10,7 @@
 // certainly includes nothing.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -67,6 +68,13 @@ class ClauseRows {
   // Records what the line includes after literals were taken out of it.
   void update_included(std::uint32_t c, std::uint32_t line);
 
+  void prefetch_negated(std::uint32_t c) const {
+    constexpr std::uint32_t kBlocks = 32;  // those of the most frequent words
+    prefetch(included_blocks(c, true));
+    for (std::uint32_t b = 0; b < std::min(kBlocks, machine_.n_blocks()); b += 8)
+      prefetch(negated_words(c) + b);
+    prefetch(&seen_[seen_at(c, 1)]);
+  }
   void prefetch_row(std::uint32_t c, bool type_ia) const;
 
  private:

@@ -29,6 +29,7 @@ ClauseStore::ClauseStore(Machine& machine, const Documents& documents)
       kernels_(*machine.execution().kernels),
       rows_(machine),
       cache_(machine, documents),
+      all_cached_(cache_.has_postings(machine.parameters().n_features - 1)),
       states_(machine.total_clauses()),
       lists_(machine.total_clauses()),
       votes_(machine.total_clauses()),
@@ -153,6 +154,7 @@ void ClauseStore::feedback(std::uint32_t c, const OpenDocument& document, bool t
   state.valid_until = 0;
   state.refuting = 0;
   state.others_cached = state.brief_cached = false;
+  state.refuting_known = state.all_included = false;
   state.n_matches = 0;
   cache_.clear(c);
 }
@@ -205,6 +207,7 @@ void ClauseStore::move_to_list(std::uint32_t c, std::uint32_t line, std::uint64_
     list.literal[index] = line * kLine + lowest_bit(lanes);
     list.due[index] = draw_due(rows_, c, rows_.ib(c));
     list.state[index] = rows_.take_out(c, list.literal[index]);
+    state.list_due = std::min(state.list_due, list.due[index]);
     cache_refutations_of(c, index);
   }
   rows_.update_included(c, line);
@@ -237,10 +240,13 @@ void ClauseStore::compact_list(std::uint32_t c, bool negated) {
 }
 
 bool ClauseStore::make_room(std::uint32_t c) {
+  if (states_[c].all_included && rows_.ib(c) < states_[c].list_due)
+    return states_[c].n_listed < kListCapacity;
   for (std::uint32_t i = states_[c].n_listed; i-- > 0;) {
     settle_listed(c, i);
     if (lists_[c].state[i] < kInclude) move_to_row(c, i);
   }
+  states_[c].all_included = true;
   return states_[c].n_listed < kListCapacity;
 }
 
@@ -266,6 +272,7 @@ void ClauseStore::cache_refutations_of(std::uint32_t c, std::uint32_t index) {
   const std::uint32_t word = word_of(list.literal[index]);
   if (!cache_.has_postings(word)) return;
   states_[c].valid_until = std::min(states_[c].valid_until, list.due[index]);
+  states_[c].refuting_due = std::min(states_[c].refuting_due, list.due[index]);
   states_[c].refuting |= 1ULL << index;
   cache_.add_refuted_by(c, word, is_negated(list.literal[index]));
 }
@@ -274,19 +281,27 @@ void ClauseStore::cache_refutations_of(std::uint32_t c, std::uint32_t index) {
 void ClauseStore::refresh_answers(std::uint32_t c) {
   ClauseState& state = states_[c];
   const LiteralList& list = lists_[c];
+  const bool same_window = state.window == cache_.window();
+  if (same_window && state.refuting_known && !state.others_cached && rows_.ib(c) < state.list_due) {
+    state.valid_until = state.refuting_due;
+    forget_brief(c);
+    return;
+  }
   std::uint64_t refuting = 0;
-  std::uint32_t until = kNone;
+  std::uint32_t until = kNone, due = kNone;
   for (std::uint32_t i = 0; i < state.n_listed; ++i) {
     settle_listed(c, i);
+    due = std::min(due, list.due[i]);
     if (list.state[i] < kInclude || !cache_.has_postings(word_of(list.literal[i]))) continue;
     refuting |= 1ULL << i;
     until = std::min(until, list.due[i]);
   }
-  const bool same_window = state.window == cache_.window();
+  set_list_due(c, due);
+  state.refuting_due = until;
+  state.refuting_known = true;
   if (same_window && refuting == state.refuting && !state.others_cached) {
     state.valid_until = until;
-    if (state.brief_cached) cache_.clear_brief(c);
-    state.brief_cached = false;
+    forget_brief(c);
     return;
   }
   if (same_window) {

@@ -12,6 +12,7 @@
 //   without looking at the clause (WatchIndex).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <vector>
@@ -64,6 +65,9 @@ class ClauseStore {
   }
   bool refuted_by_list(std::uint32_t c, const OpenDocument& document) {
     const LiteralList& list = lists_[c];
+    // Where answers are cached, no listed literal refutes that has not been found to do so.
+    if (all_cached_ && cache_.has_slot(document.slot()) && rows_.ib(c) < states_[c].list_due)
+      return false;
     for (std::uint32_t i = 0, n = states_[c].n_listed; i < n; ++i) {
       if (document.truth(list.literal[i])) continue;
       settle_listed(c, i);
@@ -116,6 +120,12 @@ class ClauseStore {
     prefetch(&states_[c]);
     cache_.prefetch_answer(c, slot);
   }
+  // Fetches what a comparison with the clause begins with.
+  void prefetch_comparison(std::uint32_t c) const {
+    prefetch(lists_[c].literal);
+    prefetch(lists_[c].state);
+    rows_.prefetch_negated(c);
+  }
   // Fetches what an event on the clause begins with.
   void prefetch_event(std::uint32_t c, bool type_ia) const;
 
@@ -124,17 +134,32 @@ class ClauseStore {
     std::uint64_t refuting = 0;     // listed literals whose refutations are cached, by their index
     std::uint32_t valid_until = 0;  // cached refutations hold while ib is below this
     std::uint32_t window = 0;       // of the cached answers
+    std::uint32_t list_due = 0;     // no listed literal goes down before this Ib event
+    std::uint32_t refuting_due = kNone;  // nor one whose refutations are cached before this one
     Watch watch;
     std::uint16_t n_listed = 0;
-    bool others_cached = false;  // also refutations by literals that are not in the list any more
-    bool brief_cached = false;   // also refutations by literals that may go down with the next Ib
-    std::uint8_t n_matches = 0;  // documents found to match since the last event
-    std::uint8_t uncleared = 0;  // events since the dead lanes were set to 0
+    bool others_cached = false;   // also refutations by literals that are not in the list any more
+    bool refuting_known = false;  // whether `refuting` has all that are included and have postings
+    bool all_included = false;    // all listed literals were included when last looked at
+    bool brief_cached = false;    // also refutations by literals that may go down with the next Ib
+    std::uint8_t n_matches = 0;   // documents found to match since the last event
+    std::uint8_t uncleared = 0;   // events since the dead lanes were set to 0
   };
 
   void feedback(std::uint32_t c, const OpenDocument& document, bool type_ia);
+  // After all listed literals were settled; some may have gone down.
+  void set_list_due(std::uint32_t c, std::uint32_t due) {
+    ClauseState& state = states_[c];
+    if (rows_.ib(c) >= state.list_due) state.refuting_known = state.all_included = false;
+    state.list_due = due;
+  }
   void settle_list(std::uint32_t c) {
-    for (std::uint32_t i = 0, n = states_[c].n_listed; i < n; ++i) settle_listed(c, i);
+    std::uint32_t due = kNone;
+    for (std::uint32_t i = 0, n = states_[c].n_listed; i < n; ++i) {
+      settle_listed(c, i);
+      due = std::min(due, lists_[c].due[i]);
+    }
+    set_list_due(c, due);
   }
   static void apply_due(ClauseRows& rows, LiteralList& list, std::uint32_t c, std::uint32_t index);
   static std::uint32_t draw_due(ClauseRows& rows, std::uint32_t c, std::uint32_t from);
@@ -152,12 +177,17 @@ class ClauseStore {
   void cache_refuted(std::uint32_t c, std::uint32_t slot);
   void cache_refutations_of(std::uint32_t c, std::uint32_t index);
   void refresh_answers(std::uint32_t c);
+  void forget_brief(std::uint32_t c) {
+    if (states_[c].brief_cached) cache_.clear_brief(c);
+    states_[c].brief_cached = false;
+  }
   void cache_all_matches(std::uint32_t c);
 
   Machine& machine_;
   const Kernels& kernels_;
   ClauseRows rows_;
   AnswerCache cache_;
+  const bool all_cached_;  // whether all words have postings
   std::vector<ClauseState> states_;
   std::vector<LiteralList> lists_;
   std::vector<std::int32_t> votes_;

@@ -17,10 +17,6 @@ static inline bool is_negated(std::uint32_t literal) { return literal & 64; }
 static inline std::uint32_t word_of(std::uint32_t literal) {
   return (literal >> 7) * 64 + (literal & 63);
 }
-static inline std::uint32_t plain_literal(std::uint32_t word) {
-  return (word >> 6) * 128 + (word & 63);
-}
-static inline std::uint32_t negated_literal(std::uint32_t word) { return plain_literal(word) + 64; }
 
 // Some words of one block: bit i is the block's i-th word.
 struct WordBlock {

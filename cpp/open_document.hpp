@@ -13,9 +13,6 @@ namespace newfound {
 class OpenDocument {
  public:
   OpenDocument(const Machine& machine, const Documents& documents) : documents_(documents) {
-    truth_.resize(static_cast<std::size_t>(machine.n_lines()) * kLine);
-    for (std::size_t l = 0; l < truth_.size(); ++l)
-      truth_[l] = is_negated(static_cast<std::uint32_t>(l));
     for (std::uint32_t b = 0; b < machine.n_blocks(); ++b) absent_.push_back(machine.valid(b));
   }
 
@@ -23,13 +20,15 @@ class OpenDocument {
   void open(std::uint32_t document, std::uint32_t slot) {
     document_ = document;
     slot_ = slot;
-    toggle_words(true);
+    toggle_words();
   }
-  void close() { toggle_words(false); }
+  void close() { toggle_words(); }
 
   std::uint32_t slot() const { return slot_; }
   // 1 if the literal is true, else 0.
-  std::uint8_t truth(std::uint32_t literal) const { return truth_[literal]; }
+  std::uint8_t truth(std::uint32_t literal) const {
+    return (absent_[literal >> 7] >> (literal & 63) & 1) == is_negated(literal);
+  }
   // For each block, the words that the document lacks.
   const std::uint64_t* absent() const { return absent_.data(); }
 
@@ -41,16 +40,11 @@ class OpenDocument {
   const std::uint64_t* occupied() const { return documents_.occupied(document_); }
 
  private:
-  void toggle_words(bool present) {
-    for (const std::uint32_t* w = words_begin(); w != words_end(); ++w) {
-      truth_[plain_literal(*w)] = present;
-      truth_[negated_literal(*w)] = !present;
-      absent_[*w >> 6] ^= 1ULL << (*w & 63);
-    }
+  void toggle_words() {
+    for (const WordBlock* b = blocks_begin(); b != blocks_end(); ++b) absent_[b->index] ^= b->words;
   }
 
   const Documents& documents_;
-  std::vector<std::uint8_t> truth_;
   std::vector<std::uint64_t> absent_;
   std::uint32_t document_ = 0, slot_ = 0;
 };

@@ -30,15 +30,16 @@ class WatchIndex {
   // An Ib event reached the count at which the watched literal goes down.
   void watched_is_due(std::uint32_t c);
 
-  // Calls ask(clause) for each clause of a class, or of all if they are together, that the document
-  // may match. ask() may change what its clause watches.
+  // The clauses of a class, or of all if they are together, that watch nothing: any document may
+  // match them.
+  const std::vector<std::uint32_t>& unwatched(std::uint32_t cls) const {
+    return groups_[cls].unwatched;
+  }
+  // Calls ask(clause) for each of the others that the document may match. ask() may change what its
+  // clause watches.
   template <class Ask>
-  void for_each_candidate(std::uint32_t cls, const OpenDocument& document, const Ask& ask) {
-    Group& index = groups_[cls];
-    for (std::size_t i = index.unwatched.size(); i-- > 0;) {
-      if (i >= 4) store_.prefetch_clause(index.unwatched[i - 4], document.slot());
-      ask(index.unwatched[i]);
-    }
+  void for_each_watching(std::uint32_t cls, const OpenDocument& document, const Ask& ask) {
+    const Group& index = groups_[cls];
     for (const std::uint32_t* w = document.words_begin(); w != document.words_end(); ++w)
       for (std::uint32_t c = index.first[*w], next; c != kNone; c = next) {
         next = store_.watch(c).next;

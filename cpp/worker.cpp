@@ -35,11 +35,33 @@ void Worker::finish() {
   for_each_clause([&](std::uint32_t c) { store_.finish(c); });
 }
 
+template <class Act>
+void Worker::for_each_match(std::uint32_t cls, const Act& act) {
+  constexpr std::size_t kAhead = 4;
+  const std::uint32_t slot = document_.slot();
+  // Cached answers first, then all comparisons, so that their memory can be fetched ahead.
+  const std::vector<std::uint32_t>& unwatched = watches_.unwatched(cls);
+  unanswered_.clear();
+  for (std::size_t i = 0; i < unwatched.size(); ++i) {
+    if (i + kAhead < unwatched.size()) store_.prefetch_clause(unwatched[i + kAhead], slot);
+    const int answer = store_.cached_answer(unwatched[i], slot);
+    if (answer > 0) act(unwatched[i]);
+    if (answer < 0) unanswered_.push_back(unwatched[i]);
+  }
+  for (std::size_t i = 0; i < unanswered_.size(); ++i) {
+    if (i + kAhead < unanswered_.size()) store_.prefetch_comparison(unanswered_[i + kAhead]);
+    if (compare(unanswered_[i])) act(unanswered_[i]);
+  }
+  watches_.for_each_watching(cls, document_, [&](std::uint32_t c) {
+    const int answer = store_.cached_answer(c, slot);
+    if (answer > 0 || (answer < 0 && compare(c))) act(c);
+  });
+}
+
 std::int64_t Worker::vote(std::uint32_t cls) {
   OwnClass& own = own_[cls];
   std::int64_t votes = 0;
-  watches_.for_each_candidate(cls, document_, [&](std::uint32_t c) {
-    if (!matches(c)) return;
+  for_each_match(cls, [&](std::uint32_t c) {
     set_matched(c, own);
     votes += store_.votes(c);
   });
@@ -50,8 +72,7 @@ std::int64_t Worker::vote(std::uint32_t cls) {
 void Worker::vote_all(std::int64_t* votes) {
   std::fill_n(votes, own_.size(), 0);
   all_matched_.clear();
-  watches_.for_each_candidate(0, document_, [&](std::uint32_t c) {
-    if (!matches(c)) return;
+  for_each_match(0, [&](std::uint32_t c) {
     all_matched_.push_back(c);
     votes[c / n_clauses_] += store_.votes(c);
   });

@@ -53,10 +53,9 @@ class Worker {
     own.matched.push_back(c);
     store_.set_matched(c, true);
   }
-  bool matches(std::uint32_t c) {
-    const int answer = store_.cached_answer(c, document_.slot());
-    return answer >= 0 ? answer : compare(c);
-  }
+  // Calls act(clause) for each clause of a class, or of all if they are together, that matches.
+  template <class Act>
+  void for_each_match(std::uint32_t cls, const Act& act);
   bool compare(std::uint32_t c);
   void type_ia(std::uint32_t c);
   void type_ii(std::uint32_t c);
@@ -68,7 +67,7 @@ class Worker {
   std::vector<OwnClass> own_;
   std::vector<std::uint32_t> all_matched_;   // the clauses of all classes that vote_all() found
   std::vector<std::uint32_t> open_classes_;  // those with matched clauses
-  std::vector<std::uint32_t> chosen_, due_;
+  std::vector<std::uint32_t> unanswered_, chosen_, due_;
   EpochCounts counts_;
 };
 
