@@ -1,4 +1,4 @@
-"""The two corpora of the comparison: BBC Sport (if present) and a generated one.
+"""The corpora of the comparison: real ones (if present), each as two classes, and a generated one.
 
 Each is saved as ``.npz``: a Boolean bag of words in CSR form, labels, and an 80/20 split stratified
 by label. All workers read that file.
@@ -18,6 +18,10 @@ from numpy.typing import NDArray
 KNOWN = ("cricket", "football")
 NOVEL = ("rugby",)
 BBCSPORT = Path("bbcsport") / "bbcsport.jsonl.gz"
+CLINC150 = Path("clinc150") / "clinc150.jsonl.gz"
+ABCNEWS = Path("abcnews") / "abcnews.jsonl.gz"
+DOMAINS = ("banking", "credit_cards")
+HEADLINES = 2_000  # of each side
 WORD = re.compile(r"[a-z0-9]+")
 FUNCTION_WORDS = frozenset(
     WORD.findall("""
@@ -83,20 +87,47 @@ def _pack(name: str, rows: list[NDArray[np.int32]], labels: list[int], n_words: 
     return Corpus(name, n_words, indptr, np.concatenate(rows), np.asarray(labels, dtype=np.int64))
 
 
-def bbcsport(data: Path) -> Corpus:
-    """Known = cricket and football, novel = rugby: 536 documents, every word kept."""
-    documents: list[set[str]] = []
-    labels: list[int] = []
-    with gzip.open(data / BBCSPORT, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            record = json.loads(line)
-            if record["label"] in KNOWN + NOVEL:
-                documents.append(set(WORD.findall(record["text"].lower())) - FUNCTION_WORDS)
-                labels.append(int(record["label"] in NOVEL))
+def _records(path: Path) -> list[dict[str, str]]:
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def _bags(name: str, texts: list[str], labels: list[int]) -> Corpus:
+    """Return the texts in a random order, with every word but function words."""
+    documents = [set(WORD.findall(text.lower())) - FUNCTION_WORDS for text in texts]
     vocabulary = {word: i for i, word in enumerate(sorted(set().union(*documents)))}
     rows = [np.sort(np.array([vocabulary[w] for w in d], dtype=np.int32)) for d in documents]
-    order = np.random.default_rng(0).permutation(len(rows))  # the file is sorted by label
-    return _pack("bbcsport", [rows[i] for i in order], [labels[i] for i in order], len(vocabulary))
+    order = np.random.default_rng(0).permutation(len(rows))  # files are sorted by label or date
+    return _pack(name, [rows[i] for i in order], [labels[i] for i in order], len(vocabulary))
+
+
+def bbcsport(data: Path) -> Corpus:
+    """Known = cricket and football, novel = rugby: 536 documents, every word kept."""
+    used = [r for r in _records(data / BBCSPORT) if r["label"] in KNOWN + NOVEL]
+    return _bags("bbcsport", [r["text"] for r in used], [int(r["label"] in NOVEL) for r in used])
+
+
+def clinc150(data: Path) -> Corpus:
+    """Return two of the ten domains, banking against credit cards: 3,000 requests for training."""
+    used = [
+        r for r in _records(data / CLINC150) if r["domain"] in DOMAINS and r["split"] == "train"
+    ]
+    return _bags("clinc150", [r["text"] for r in used], [DOMAINS.index(r["domain"]) for r in used])
+
+
+def abcnews(data: Path) -> Corpus:
+    """Return the first 2,000 headlines by date against the last 2,000."""
+    texts = [r["text"] for r in sorted(_records(data / ABCNEWS), key=lambda r: r["date"])]
+    labels = [0] * HEADLINES + [1] * HEADLINES
+    return _bags("abcnews", texts[:HEADLINES] + texts[-HEADLINES:], labels)
+
+
+# By name: where the file lies in the folder of data, and what reads it.
+REAL = {
+    "bbcsport": (BBCSPORT, bbcsport),
+    "clinc150": (CLINC150, clinc150),
+    "abcnews": (ABCNEWS, abcnews),
+}
 
 
 def zipf(n_documents: int = 536, n_words: int = 10_000, *, seed: int = 1) -> Corpus:

@@ -33,10 +33,18 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     add = parser.add_argument
-    add("--data", type=Path, help="folder with bbcsport/bbcsport.jsonl.gz (or NEWFOUND_DATA)")
+    add("--data", type=Path, help="folder with the corpora (or NEWFOUND_DATA)")
     peers = [name for name in CONTENDERS if name != OURS]
     add("--only", nargs="+", choices=peers, metavar="NAME", help=f"peers: {', '.join(peers)}")
-    add("--corpora", nargs="+", choices=("bbcsport", "zipf"), default=["bbcsport", "zipf"])
+    names = (*corpora.REAL, "zipf")
+    add(
+        "--corpora",
+        nargs="+",
+        choices=names,
+        default=["bbcsport", "zipf"],
+        metavar="NAME",
+        help=", ".join(names),
+    )
     add("--clauses", nargs="+", type=int, help="for each class (200 2000 10000)")
     add("--threads", nargs="+", type=int, default=[1, 2])
     add("--no-growth", action="store_true", help="leave out the growth of ours")
@@ -84,12 +92,14 @@ def _load() -> float:
 def _corpora(chosen: argparse.Namespace, folder: Path, notes: list[str]) -> dict[str, Any]:
     """Make the corpora, save them for the workers and return their sizes."""
     made = []
-    if "bbcsport" in chosen.corpora:
-        if chosen.data is not None and (chosen.data / corpora.BBCSPORT).exists():
-            made.append(corpora.bbcsport(chosen.data))
+    for name, (path, read) in corpora.REAL.items():
+        if name not in chosen.corpora:
+            continue
+        if chosen.data is not None and (chosen.data / path).exists():
+            made.append(read(chosen.data))
         else:
-            where = f"--data or NEWFOUND_DATA must name a folder with {corpora.BBCSPORT}"
-            notes.append(f"BBC Sport skipped: {where}.")
+            where = f"--data or NEWFOUND_DATA must name a folder with {path}"
+            notes.append(f"{name} skipped: {where}.")
     if "zipf" in chosen.corpora:
         made.append(corpora.zipf(200, 2_000) if chosen.quick else corpora.zipf())
     facts = {}
