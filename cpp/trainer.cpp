@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <system_error>
@@ -186,10 +187,11 @@ class Training {
     polled_ = Clock::now();
     if (!interrupted_) interrupted_ = hooks_.interrupted && hooks_.interrupted();
     if (!interrupted_) return false;
-    const double spent = seconds_since(started_);
-    const double rest =
-        spent * static_cast<double>(order_.size() - done) / static_cast<double>(done + 1);
-    return rest > kFinishSeconds;
+    // A thread that waits for a core makes the first documents of an epoch seem slow.
+    const auto all = static_cast<double>(order_.size());
+    const double pace =
+        std::min(seconds_since(started_) / static_cast<double>(done + 1), last_epoch_ / all);
+    return pace * static_cast<double>(order_.size() - done) > kFinishSeconds;
   }
 
   // If a thread fails, those that wait for it end, too.
@@ -303,6 +305,7 @@ class Training {
   }
 
   void end_epoch(std::int64_t epoch, bool complete) {
+    last_epoch_ = seconds_since(started_);
     for (const auto& worker : workers_) {
       const EpochCounts counts = worker->take_counts();
       counts_.type_ia += counts.type_ia;
@@ -380,6 +383,7 @@ class Training {
   std::size_t first_ = 0, next_ = 0;
   std::uint64_t epoch_key_ = 0;
   Clock::time_point started_, polled_ = Clock::now();
+  double last_epoch_ = std::numeric_limits<double>::infinity();  // seconds
   bool cut_[2] = {false, false};
   bool interrupted_ = false, stop_ = false, was_cut_ = false;
   bool check_all_ = false, all_at_target_ = false;

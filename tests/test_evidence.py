@@ -376,3 +376,26 @@ class TestOddDocuments:
     def test_words_of_no_document(self) -> None:
         evidence = self.check([[1, 0], [1, 0], [0, 0]], [False, True, True])
         assert (evidence.novelty[1], evidence.q[1]) == (0, 1)
+
+
+def test_lengths_alone_make_no_word_sure() -> None:
+    """Documents of one side are six of the other's joined: nothing is new but the length."""
+    rng = np.random.default_rng(3)
+    shares = rng.beta(0.3, 6.0, size=400)
+    known = rng.random((900, 400)) < shares
+    novel = rng.random((160, 400)) < 1 - (1 - shares) ** 6
+    evidence = word_evidence(
+        sparse.csr_array(np.vstack((known, novel)).astype(float)), np.arange(1060) >= 900
+    )
+    assert (np.abs(evidence.novelty) >= 2).mean() < 0.05
+
+
+def test_novelty_is_little_surer_than_the_test_of_its_q_value() -> None:
+    rng = np.random.default_rng(4)
+    lengths = np.where(np.arange(600) < 300, 60, 12)
+    matrix = np.array([rng.permutation(np.arange(300) < length) for length in lengths], float)
+    novel = np.arange(600) >= 300
+    # One word has the same share of both sides, although novel documents are short.
+    matrix[:, 0] = np.arange(600) % 4 == 0
+    evidence = word_evidence(sparse.csr_array(matrix), novel)
+    assert abs(evidence.novelty[0]) <= 1.1 and evidence.q[0] > 0.5

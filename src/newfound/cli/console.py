@@ -250,8 +250,8 @@ def headline(sentence: str, names: Names) -> Text:
     """Return what was found, and how to read the columns."""
     return Text.assemble(
         (visible(sentence), "bold"),
-        "\nNovelty: how sure it is that a word is new, in standard deviations; chance rarely "
-        "exceeds 2.\n"
+        "\nNovelty: how sure it is that a word is new, in standard deviations; for one word, "
+        "chance rarely exceeds 2.\n"
         f"Times: how many times more frequent in {names.quoted('novel')} documents, shrunk, with "
         "its 90 % interval.\n"
         "q: expected share of false discoveries if you stop here (Benjamini-Hochberg).\n",
@@ -264,8 +264,12 @@ def words_table(
     title: str,
     curves: Sequence[Curve] = (),
     names: Names | None = None,
+    n_sure: int | None = None,
 ) -> Table:
-    """Return a table of words, with the evidence for each and, with dates, its curve."""
+    """Return a table of words, with the evidence for each and, with dates, its curve.
+
+    Words after the first `n_sure` are shown as ones that may be chance.
+    """
     table = _table(title)
     table.add_column("word", style=STYLES[side], no_wrap=True, min_width=12, max_width=30)
     heads = ("novelty", "times", "90 %", "q", *_document_heads(names))
@@ -274,7 +278,9 @@ def words_table(
     _add_time(table, curves)
     if not curves:  # there is no room for both, nor for the score
         table.add_column("forms")
-    for row, curve in zip_longest(rows, curves):
+    for place, (row, curve) in enumerate(zip_longest(rows, curves)):
+        if place == n_sure:
+            _add_doubt(table)
         score = float("nan") if row["score"] is None else row["score"]
         table.add_row(
             visible(row["word"]),
@@ -301,14 +307,17 @@ def themes_table(
     curves: Sequence[Curve] = (),
     names: Names | None = None,
 ) -> Table:
-    """Return a table of themes, with the rules that find their documents."""
+    """Return a table of themes, the surest first, with the rules that find their documents."""
     table = _table(title)
     table.add_column("theme", style=STYLES["novel"], min_width=16)
     for name in ("evidence", *_document_heads(names)):
         table.add_column(name, justify="right", no_wrap=True)
     _add_time(table, curves)
     table.add_column("rules")
-    for theme, curve in zip_longest(themes, curves):
+    n_sure = sum(not theme.may_be_chance for theme in themes)
+    for place, (theme, curve) in enumerate(zip_longest(themes, curves)):
+        if place == n_sure:
+            _add_doubt(table)
         rules = [visible(str(rule)) for rule in theme.rules]
         more = [f"{len(rules) - _RULES_SHOWN} more"] if len(rules) > _RULES_SHOWN else []
         table.add_row(
@@ -320,6 +329,12 @@ def themes_table(
             "; ".join([*rules[:_RULES_SHOWN], *more]),
         )
     return table
+
+
+def _add_doubt(table: Table) -> None:
+    """Begin the part of a table that may be chance."""
+    table.add_section()
+    table.add_row("may be chance:", style="dim")
 
 
 def _add_time(table: Table, curves: Sequence[Curve]) -> None:

@@ -22,7 +22,7 @@ from newfound.cli.console import (
     words_table,
 )
 from newfound.cli.describe_stream import StreamedPile, StreamOptions, describe_stream, is_stream
-from newfound.cli.described import themes_of, words_title
+from newfound.cli.described import sure_first, themes_of, words_title
 from newfound.cli.detect_stream import is_dataset
 from newfound.cli.inputs import Inputs, choose_inputs, join, options_of
 from newfound.cli.options import (
@@ -388,7 +388,8 @@ def _print(
     if json:
         print_json(description_data(describer, known, novel, names, top=top, by=by))
         return
-    new, old = top_words(describer, top, by), top_words(describer, top, by, ascending=True)
+    new = sure_first(top_words(describer, top, by), by)
+    old = sure_first(top_words(describer, top, by, ascending=True), by)
     phrases = top_phrases(describer, top)
     rules = readable_rules(describer.clauses_, -(-top // 2), max_q=LISTED_Q)
     show(
@@ -396,9 +397,14 @@ def _print(
         *themes_of(describer, names),
         *(
             words_table(
-                rows, side, words_title(describer, side, names), word_curves(describer, rows), names
+                rows,
+                side,
+                words_title(describer, side, names),
+                word_curves(describer, rows),
+                names,
+                n_sure,
             )
-            for rows, side in ((new, "novel"), (old, "known"))
+            for (rows, n_sure), side in ((new, "novel"), (old, "known"))
         ),
         *([phrases_table(phrases, "Words that occur together", names)] if phrases else []),
         *([rules_table(rules, "Rules that separate the two best", names)] if rules else []),

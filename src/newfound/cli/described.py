@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -13,7 +14,7 @@ from newfound.sides import Names
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
 
-__all__ = ["themes_of", "words_title"]
+__all__ = ["sure_first", "themes_of", "words_title"]
 
 
 def words_title(describer: NoveltyDescriber, side: str, names: Names | None = None) -> str:
@@ -27,6 +28,28 @@ def words_title(describer: NoveltyDescriber, side: str, names: Names | None = No
     return f"Words typical of {pile}" + ("" if beyond_chance else ", none beyond chance")
 
 
+def sure_first(rows: list[dict[str, Any]], by: str = "novelty") -> tuple[list[dict[str, Any]], int]:
+    """Return words with those that are beyond chance first, and how many these are.
+
+    Parameters
+    ----------
+    rows : list of dict
+        The first words of a side, as they are ranked.
+    by : str, default="novelty"
+        The column that ranks them. By another one than novelty they keep their order, and count as
+        sure; so do words none of which is beyond chance, as their heading says.
+    """
+    from newfound.report.measures import BEYOND_CHANCE, SIGNIFICANT
+
+    parts: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
+    for row in rows:
+        sure = row["q"] <= SIGNIFICANT and abs(row["novelty"]) >= BEYOND_CHANCE
+        parts[0 if sure else 1].append(row)
+    if by != "novelty" or not parts[0]:
+        return rows, len(rows)
+    return [*parts[0], *parts[1]], len(parts[0])
+
+
 def themes_of(describer: NoveltyDescriber, names: Names | None = None) -> list[RenderableType]:
     """Return the table of themes, and the share of the novelty that none explains."""
     from newfound.report.summary import percent
@@ -36,7 +59,7 @@ def themes_of(describer: NoveltyDescriber, names: Names | None = None) -> list[R
         return []
     curves = [] if describer.timeline_ is None else [describer.curve(theme) for theme in themes]
     table = themes_table(themes, "Themes", curves, names)
-    if not describer.unexplained_ >= 0.005:  # nothing is left, or it cannot be told
+    if math.isnan(describer.unexplained_):
         return [table]
     rest = f"  No theme explains {percent(describer.unexplained_)} of what is new.\n"
     return [table, Text(rest, "dim")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from newfound.cli.console import show, words_table
-from newfound.cli.described import words_title
+from newfound.cli.described import sure_first, words_title
 from newfound.marks import counted, visible
 from newfound.output import top_words
 
@@ -71,7 +71,7 @@ def show_found(found: Found, top: int) -> None:
     if n_grouped > 1 and (sentence := without_group(n_grouped, [g for g, _ in found.groups])):
         shown.append(Text(sentence))
     if found.description is not None:
-        rows = top_words(found.description, top)
+        rows, n_sure = sure_first(top_words(found.description, top))
         title = words_title(found.description, "novel")
-        shown += [Text(), words_table(rows, "novel", title)]
+        shown += [Text(), words_table(rows, "novel", title, n_sure=n_sure)]
     show(*shown)

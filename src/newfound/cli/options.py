@@ -151,7 +151,7 @@ def _jobs(value: int) -> int:
 
 
 Top = Annotated[
-    int, typer.Option(min=1, help="Number of words of each side, and of rules, to print.")
+    int, typer.Option(min=1, help="Number of words of each side, and of rules, to print, at most.")
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Random seed; the same seed gives the same result.")]
 Jobs = Annotated[

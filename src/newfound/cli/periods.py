@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from newfound.cli.console import print_json, say, show, words_table, working
-from newfound.cli.described import themes_of, words_title
+from newfound.cli.described import sure_first, themes_of, words_title
 from newfound.cli.outputs import table_of, which_table, write
 from newfound.marks import visible
 from newfound.output import periods_data, top_words, word_curves
@@ -94,7 +94,7 @@ def _period_parts(period: Period, top: int, by: str, against: str) -> list[Rende
     from newfound.report.summary import description_sentence
 
     describer, names = period.describer, Names.of_part(period.name, against)
-    new = top_words(describer, top, by)
+    new, n_sure = sure_first(top_words(describer, top, by), by)
     return [
         Text.assemble(
             (visible(period.name), "bold"),
@@ -104,6 +104,11 @@ def _period_parts(period: Period, top: int, by: str, against: str) -> list[Rende
         ),
         *themes_of(describer, names),
         words_table(
-            new, "novel", words_title(describer, "novel", names), word_curves(describer, new), names
+            new,
+            "novel",
+            words_title(describer, "novel", names),
+            word_curves(describer, new),
+            names,
+            n_sure,
         ),
     ]

@@ -15,6 +15,7 @@ expected share of novel documents is that of all words together, so that documen
 be longer. Documents of no evidence are added to each word, `PRIOR` for the first statistic and half
 as many for the second: scores of rare words are shrunk towards 0. A word whose share of the novel
 documents is not larger than its share of the known ones is never novel, and the other way round.
+Novelty exceeds the normal quantile of the p-value that the q-value is made of by at most 1.
 
 How strong a word is (`times`, with an interval) is in `newfound.description.strength`. The q-value
 is Benjamini and Hochberg's, of exact tests. Interval and q-value agree: the interval leaves out 1
@@ -52,6 +53,7 @@ PRIOR = 16.0
 SIGNIFICANT = 0.05
 _WEIGHT_Z2 = 0.3  # the weight of the second statistic, z2 in docs/words.md
 _PRIOR_Z2 = PRIOR / 2
+_BEYOND_TESTS = 1.0  # how much surer than the test of its q-value a word can be
 _REGULARISATION = 3.0  # scikit-learn's C
 _MOST_LEARNED = 20_000  # documents that the regression learns from
 
@@ -328,11 +330,14 @@ def _evidence(
     """Return the evidence, given the two statistics and the counts of documents by side."""
     # Where the two statistics have opposite signs, the first decides.
     novelty = (1 - _WEIGHT_Z2) * alone + _WEIGHT_Z2 * np.where(alone * beyond > 0, beyond, 0.0)
+    up = _p_values(counts[0], counts[1], sizes[0], sizes[1], expected)
+    down = _p_values(counts[1], counts[0], sizes[1], sizes[0], 1 - expected)
+    novelty = _near_tests(novelty, up, down)
     ratios = frequency_ratios(counts[0], counts[1], sizes)
-    up = q_values(counts[0], counts[1], sizes[0], sizes[1], expected)
-    down = q_values(counts[1], counts[0], sizes[1], sizes[0], 1 - expected)
     more = ratios.times > 1
-    q = np.where(more, np.maximum(up, ratios.less), np.maximum(down, ratios.more))
+    q = np.where(
+        more, np.maximum(_controlled(up), ratios.less), np.maximum(_controlled(down), ratios.more)
+    )
     return Evidence(
         novelty=novelty,
         times=ratios.times,
@@ -371,15 +376,31 @@ def q_values(
     >>> q_values([0, 5, 5], [9, 5, 2], 10, 10).round(4).tolist()
     [0.0002, 0.9714, 0.9714]
     """
+    return _controlled(_p_values(known, novel, n_known, n_novel, expected))
+
+
+def _controlled(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the q-values of p-values, by Benjamini and Hochberg."""
+    q: NDArray[np.float64] = stats.false_discovery_control(p) if len(p) else p
+    return q
+
+
+def _p_values(
+    known: ArrayLike,
+    novel: ArrayLike,
+    n_known: int,
+    n_novel: int,
+    expected: ArrayLike | None,
+) -> NDArray[np.float64]:
+    """Return the p-values of `q_values`."""
     there, having = np.asarray(novel), np.asarray(novel) + np.asarray(known)
     # Many words have the same counts, and the exact test is slow.
     pairs, word = np.unique(np.stack((there, having)), axis=1, return_inverse=True)
     p = stats.hypergeom.sf(pairs[0] - 1, n_known + n_novel, pairs[1], n_novel)[word.ravel()]
     if expected is not None:
         p = np.maximum(p, stats.binom.sf(there - 1, having, np.asarray(expected)))
-    p = np.where(having > 0, np.clip(p, 0.0, 1.0), 1.0)
-    q: NDArray[np.float64] = stats.false_discovery_control(p) if len(p) else p
-    return q
+    found: NDArray[np.float64] = np.where(having > 0, np.clip(p, 0.0, 1.0), 1.0)
+    return found
 
 
 def signed_deviance_root(own: Any, size: Any, expected: Any, dispersion: Any = 1.0) -> Any:
@@ -436,6 +457,18 @@ def _agreeing(
 ) -> NDArray[np.float64]:
     """Set to 0 what contradicts the plain shares of documents with words."""
     return np.where(found * _excess(counts, sizes) > 0, found, 0.0)
+
+
+def _near_tests(
+    found: NDArray[np.float64], up: NDArray[np.float64], down: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return evidence that is little surer than the exact tests of the q-values.
+
+    Where one side has longer documents, weights alone would make words seem novel or known that
+    have the same share of both sides, or the share that lengths let expect.
+    """
+    most = np.maximum(special.ndtri(1 - np.where(found > 0, up, down)), 0.0) + _BEYOND_TESTS
+    return np.clip(found, -most, most)
 
 
 class OtherWords(NamedTuple):

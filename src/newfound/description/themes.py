@@ -44,6 +44,7 @@ __all__ = [
 
 N_WORDS = 20
 N_TYPICAL = 3
+SURE = 3.0  # evidence of a theme that is hardly chance
 N_READ = 100  # documents, at most about, that tell the order of the words of a name
 N_LETTERS = 1000  # of the beginning of each of them
 
@@ -111,6 +112,11 @@ class Theme:
     def documents_novel(self) -> int:
         """The number of novel documents that the rules find."""
         return len(self.novel_documents) if self.counted is None else self.counted[1]
+
+    @property
+    def may_be_chance(self) -> bool:
+        """Whether the evidence is so small that chance may have made the theme."""
+        return self.evidence < SURE
 
     def __str__(self) -> str:
         return self.name

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.description.novelty import SIGNIFICANT
+
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
 
-__all__ = ["Measures"]
+__all__ = ["BEYOND_CHANCE", "SIGNIFICANT", "Measures"]
+
+BEYOND_CHANCE = 2.0  # standard deviations
 
 
 @dataclass(frozen=True)
@@ -41,10 +45,11 @@ class Measures:
     def sides(self) -> NDArray[np.str_]:
         """The side that each word indicates: "novel", "known", or "neither" if it is not clear.
 
-        It is clear if the q-value is at most 5 %, and so the whole interval on that side.
+        It is clear if the q-value is at most 5 %, and so the whole interval on that side, and if
+        the novelty is beyond what chance reaches.
         """
-        novel = (self.low > 1) & (self.novelty > 0)
-        known = (self.high < 1) & (self.novelty < 0)
+        novel = (self.low > 1) & (self.novelty >= BEYOND_CHANCE)
+        known = (self.high < 1) & (self.novelty <= -BEYOND_CHANCE)
         return np.select([novel, known], ["novel", "known"], "neither")
 
     @property

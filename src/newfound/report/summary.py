@@ -135,6 +135,8 @@ def _of_themes(themes: dict[str, Any], n_words: int, piles: _Piles) -> dict[str,
     detail = f"In all, {said} set them apart from {piles.known}."
     if themes["unexplained"] is not None:
         explained = percent(1 - themes["unexplained"])
+        if themes["unexplained"] < 0.005:
+            explained = "nearly all"
         detail += f" The theme{_s(total)} explain{_verb(total)} {explained} of the novelty."
     return {"sentence": [*sentence, _part(".")], "detail": [_part(detail)]}
 

@@ -64,7 +64,7 @@ for (const [side, { name, quoted }] of Object.entries(newfound.data.names ?? {})
 }
 newfound.capital = (text) => text.replace(/^\p{L}/u, (letter) => letter.toUpperCase());
 
-newfound.novelty = `How sure it is that the word is new, in standard deviations: positive for ${newfound.piles.novel}, negative for ${newfound.piles.known}. Chance rarely exceeds 2.`;
+newfound.novelty = `How sure it is that the word is new, in standard deviations: positive for ${newfound.piles.novel}, negative for ${newfound.piles.known}. For one word, chance rarely exceeds 2; among thousands, see q.`;
 
 newfound.evidence =
   "How sure it is that the theme is new, in standard deviations, corrected for the search. Chance rarely exceeds 2.";
