@@ -20,6 +20,7 @@ from newfound.cli import app
 from newfound.report import MAX_BYTES, Limits, collect, gather, write_report
 from newfound.report.certainty import document_curves, tfidf_held_out
 from newfound.report.excerpts import Excerpts
+from newfound.report.measures import Measures
 from newfound.report.page import embedded_json, render
 from newfound.report.trim import trim
 from newfound.text.documents import as_documents
@@ -527,3 +528,9 @@ def test_bbc_sport_is_written_within_two_seconds(tmp_path: Path) -> None:
 def test_the_page_needs_everything_it_places() -> None:
     with pytest.raises(KeyError):
         render({"title": "x"})
+
+
+def test_a_word_is_new_if_both_its_interval_and_its_novelty_say_so() -> None:
+    novelty, low, high = np.array([[5.0, 1.5, 3.0, -3.0], [2, 2, 1, 0.1], [4, 4, 3, 0.5]])
+    measures = Measures(novelty, (low + high) / 2, low, high, np.zeros(4), np.ones(4))
+    assert measures.sides.tolist() == ["novel", "neither", "neither", "known"]
