@@ -220,6 +220,28 @@ def test_killed_at_any_moment_no_document_is_lost_or_counted_twice(
     assert sqlite3.connect(state).execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
+@pytest.mark.parametrize("every", ["1d", "100"])
+def test_cron_sees_the_windows_and_alerts_of_one_run(
+    model: Path, tmp_path: Path, every: str
+) -> None:
+    rows = documents(990)
+    for i, row in enumerate(rows):
+        row["time"] = 864_000_000 + 864 * i  # 100 a day, from the beginning of a day
+    file, state, replayed = (tmp_path / name for name in ("in.jsonl", "w.db", "r.db"))
+    begin = ("--model", model, "--every", every, "--json", "-q")
+    printed = ""
+    for n in range(45, 991, 45):
+        file.write_text(lines(rows[:n]))
+        printed += run(*begin, "--incoming", file, "--state", state, "--once")
+    before = run(*begin, "--replay", file, "--state", replayed)
+    assert "zeppelin" in printed and before.startswith(printed)
+    with Monitor.open(state) as monitor, Monitor.open(replayed) as whole:
+        assert [window.size for window in monitor.windows_] == [100] * 9
+        assert monitor.windows_ == whole.windows_[:9]
+        assert monitor.open_window.size == whole.windows_[9].size == 90
+        assert len(whole.windows_) == 10
+
+
 def test_a_folder_that_grows(model: Path, tmp_path: Path) -> None:
     folder, state = tmp_path / "mails", tmp_path / "w.db"
     folder.mkdir()

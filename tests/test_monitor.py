@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time as clock
 from pathlib import Path
 
 import pytest
@@ -120,11 +121,66 @@ def test_windows_of_time_and_documents_that_are_late_or_have_no_time(detector) -
     monitor.update(["open an account"] * 6, days)
     assert monitor.close_if_over(now=0) == []
     monitor.close_if_over()
+    assert len(monitor.windows_) == 1  # nobody waited for a day
+    monitor.close_if_over(clock.time() + 86_400)
     first, second = monitor.windows_
     assert (first.size, first.timeless, first.late) == (3, 1, 0)
     # What lies in the future is taken in without a time, or all that follows would be late.
     assert (second.size, second.timeless, second.late) == (2, 1, 1)
     assert second.to_dict()["first"] == second.to_dict()["last"] == "2003-03-21"
+
+
+@pytest.mark.parametrize("step", [7, 20, 33])
+def test_a_stream_that_comes_in_parts_has_the_same_windows(detector, sample, step: int) -> None:
+    texts = flight_stream(sample, 1000)
+    times = [1e9 + 864 * i for i in range(1000)]  # 100 a day, long ago
+    whole = Monitor(detector, every="1d", false_alarm_every="30d")
+    expected = whole.update(texts, times)
+    parts = Monitor(detector, every="1d", false_alarm_every="30d")
+    found = []
+    for i in range(0, 1000, step):
+        found += parts.update(texts[i : i + step], times[i : i + step])
+        found += parts.close_if_over()
+    assert found == expected and expected
+    assert parts.windows_ == whole.windows_
+    assert parts.open_window == whole.open_window
+
+
+def test_a_window_of_time_is_closed_once(detector) -> None:
+    monitor = Monitor(detector, every="1h")
+    monitor.update(["pay my bill"] * 2, ["2003-03-20T10:10", "2003-03-20T10:20"])
+    now = clock.time()
+    assert monitor.close_if_over(now + 39 * 60) == [] and monitor.windows_ == []
+    monitor.close_if_over(now + 41 * 60)
+    monitor.update(["pay my bill"] * 3, ["2003-03-20T10:50", "2003-03-20T09:50", None])
+    monitor.update(["pay my bill"], ["2003-03-20T11:10"])
+    monitor.close_window()
+    first, second = monitor.windows_
+    assert (first.size, first.late) == (2, 0)
+    assert (second.size, second.late, second.timeless) == (2, 2, 1)
+    assert second.to_dict()["first"] == "2003-03-20T11:00:00Z"
+
+
+def test_documents_without_times_are_in_the_window_in_which_they_come(
+    detector, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    begin, now = 3600.0 * 500_000, 0.0
+    monkeypatch.setattr(clock, "time", lambda: begin + now)
+    for minute in (5, 20, 50, 61, 70, 185):
+        now = 60.0 * minute
+        with Monitor(detector, every="1h", state=tmp_path / "watch.db") as monitor:
+            monitor.update(["pay my bill"])
+            monitor.close_if_over()
+            found = [window.size for window in monitor.windows_], monitor.open_window.size
+    assert found == ([3, 2], 1)
+
+
+def test_documents_without_a_time_at_the_beginning_do_not_make_others_late(detector) -> None:
+    monitor = Monitor(detector, every="1d")
+    monitor.update(["pay my bill"] * 3, [None, "2003-03-20", "2003-03-21"])
+    (window,) = monitor.windows_
+    assert (window.size, window.timeless, window.late) == (2, 1, 0)
+    assert monitor.open_window.size == 1
 
 
 def test_duplicates_and_documents_without_text_are_counted(detector) -> None:

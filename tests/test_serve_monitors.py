@@ -52,6 +52,23 @@ def sent(service: httpx.Client, id: str, texts: list[str]) -> list[Any]:
     return list(answer.json()["alerts"])
 
 
+def test_a_window_of_time_that_is_over_is_tested_when_nothing_comes(
+    tmp_path: Path, models: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with client(tmp_path, models=models) as service:
+        id = begun(service, every="1h")["id"]
+        where = f"/v1/monitors/{id}/documents"
+        for minute, text in enumerate([*KNOWN[:20], *NEW]):
+            document = {"text": text, "time": f"2003-03-20T10:{minute:02}"}
+            assert service.post(where, json={"documents": [document]}).json() == {"alerts": []}
+        assert service.get(f"/v1/monitors/{id}").json()["windows"] == 0
+        now = time.time()
+        monkeypatch.setattr(time, "time", lambda: now + 3600)
+        alerts = service.post(where, json={"documents": []}).json()["alerts"]
+        assert any("printer" in alert["summary"] for alert in alerts)
+        assert service.get(f"/v1/monitors/{id}").json()["windows"] == 1
+
+
 def test_alerts_are_those_of_the_library_and_topics_can_be_changed(
     tmp_path: Path, models: dict[str, Path]
 ) -> None:

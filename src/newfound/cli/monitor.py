@@ -119,7 +119,12 @@ def watch(
         ),
     ] = False,
     once: Annotated[
-        bool, typer.Option("--once", help="End with what is there now; for cron.")
+        bool,
+        typer.Option(
+            "--once",
+            help="End with what is there now; for cron. The last window stays open for the next "
+            "call.",
+        ),
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print alerts as JSON, one a line.")] = False,
     quiet: Quiet = False,

@@ -104,6 +104,7 @@ class Engine:
         self.n_documents = int(self.store.get("n_documents", 0))
         self.n_alerts = int(self.store.get("n_alerts", 0))
         self.latest: float | None = self.store.get("latest")
+        self.arrived: float | None = self.store.get("arrived")  # by the clock of the machine
         self.risen = bool(self.store.get("risen", False))
         newest = int(self.store.get("window", 1))
         settings = self.settings
@@ -162,27 +163,60 @@ class Engine:
 
     # Documents come
 
-    def add(self, incoming: Incoming) -> list[Alert]:
-        """Add a document; return the alerts of the windows that it closes."""
+    def add_all(self, batch: Sequence[Incoming], now: float | None = None) -> list[Alert]:
+        """Add documents that came now; return the alerts of the windows that they close."""
+        now = clock.time() if now is None else now
+        times = (incoming.time for incoming in batch)
+        first = next((time for time in times if time is not None and time <= now + _AHEAD), now)
+        return [alert for incoming in batch for alert in self._add(incoming, now, first)]
+
+    def _add(self, incoming: Incoming, now: float, first: float) -> list[Alert]:
         alerts: list[Alert] = []
         time, key = incoming.time, None
-        timeless = time is None or time > clock.time() + _AHEAD
+        timeless = time is None or time > now + _AHEAD
         if self.every.timed:
             if timeless:
-                time = clock.time() if self.latest is None else self.latest
+                time = self._time_without(now, first)
             assert time is not None
             key = int(time // self.every.size)
-            if self.window.key is not None and key > self.window.key:
-                alerts += self.close()
-            elif self.window.key is not None and key < self.window.key:
+            if key < self._earliest():
                 self.window.late += 1
                 return alerts
-        self._put(incoming, time, key, timeless)
+            if self.window.key is not None and key > self.window.key:
+                alerts += self.close()
+        self._put(incoming, time, key, timeless, now)
         if not self.every.timed and self.window.size >= self.every.size:
             alerts += self.close()
         return alerts
 
-    def _put(self, incoming: Incoming, time: float | None, key: int | None, timeless: bool) -> None:
+    def stream_time(self, now: float) -> float | None:
+        """Return the time of the stream: its latest document, and the time since that came.
+
+        A stream may be behind the clock of the machine. Then its windows are, too.
+        """
+        if self.latest is None or self.arrived is None:
+            return self.latest
+        return self.latest + max(0.0, now - self.arrived)
+
+    def _earliest(self) -> int:
+        """Return the key of the earliest window of time that a document can still be in."""
+        if self.window.key is not None:
+            return self.window.key
+        closed = self.recent[-1].key if self.recent else None
+        return 0 if closed is None else closed + 1
+
+    def _time_without(self, now: float, first: float) -> float:
+        """Return the time of a document without one: the latest, if its window is not over."""
+        time = self.stream_time(now)
+        if self.latest is None or time is None:
+            return first
+        size = self.every.size
+        same = self.latest // size == time // size
+        return max(self.latest if same else time, float(self._earliest() * size))
+
+    def _put(
+        self, incoming: Incoming, time: float | None, key: int | None, timeless: bool, now: float
+    ) -> None:
         window = self.window
         window.key, window.epoch = key, self.epoch
         window.size += 1
@@ -191,7 +225,8 @@ class Engine:
         if time is not None:
             window.first = time if window.first is None else min(window.first, time)
             window.last = time if window.last is None else max(window.last, time)
-            self.latest = time if self.latest is None else max(time, self.latest)
+            if self.latest is None or time > self.latest or (time == self.latest and not timeless):
+                self.latest, self.arrived = time, now
         self.n_documents += 1
         document = Document(
             self.n_documents, incoming.id, incoming.text, time, window.number,
@@ -248,7 +283,7 @@ class Engine:
         for number in {number for number, _ in self.counted}:
             self.store.put_topic(self.topics[number])
         self.counted.clear()
-        values = ("n_documents", "n_alerts", "latest", "risen")
+        values = ("n_documents", "n_alerts", "latest", "arrived", "risen")
         for name in values:
             self.store.put(name, getattr(self, name))
         self.store.put("window", self.window.number)

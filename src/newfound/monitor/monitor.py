@@ -207,7 +207,7 @@ class Monitor:
             The documents, in the order in which they came. Those without text are counted.
         times : iterable, optional
             The time of each: ISO text, seconds since 1970, or `datetime`. A document without one
-            gets the time of the one before.
+            gets the latest time so far.
         ids : iterable, optional
             The id of each. A document whose id was seen before is counted as a duplicate.
         position : object, optional
@@ -221,7 +221,6 @@ class Monitor:
         seconds = _as_many("times", times, len(given))
         names = _as_many("ids", ids, len(given))
         when = [parse_time(time, f"Document {row}") for row, time in enumerate(seconds)]
-        alerts: list[Alert] = []
         with self._changing():
             rows = self._fresh(given, names)
             incoming = self._reader.read(
@@ -229,8 +228,7 @@ class Monitor:
                 [when[row] for row in rows],
                 ["" if names[row] is None else str(names[row]) for row in rows],
             )
-            for document in incoming:
-                alerts += self._engine.add(document)
+            alerts = self._engine.add_all(incoming)
             self._engine.save()
             if position is not None:
                 self._store.put("position", position)
@@ -254,7 +252,10 @@ class Monitor:
         return rows
 
     def close_window(self) -> list[Alert]:
-        """Close the open window now, as at the end of a stream; return its alerts."""
+        """Close the open window now, as at the end of a stream; return its alerts.
+
+        Documents of the same window of time that come later are late, and are not tested.
+        """
         if not self._engine.window.size:
             return []
         with self._changing():
@@ -263,10 +264,19 @@ class Monitor:
         return alerts
 
     def close_if_over(self, now: float | None = None) -> list[Alert]:
-        """Close the open window if it is one of time and its time is over."""
-        engine, now = self._engine, clock.time() if now is None else now
-        key = engine.window.key
-        if key is None or now < (key + 1) * engine.every.size:
+        """Close the open window if it is one of time and its time is over; return its alerts.
+
+        What counts is the time of the stream: that of the latest document, and the time since that
+        document came. So a stream that is behind the clock, such as an old file, has whole windows.
+
+        Parameters
+        ----------
+        now : float, optional
+            The time in seconds since 1970; by default that of the clock.
+        """
+        engine = self._engine
+        key, time = engine.window.key, engine.stream_time(clock.time() if now is None else now)
+        if key is None or time is None or time < (key + 1) * engine.every.size:
             return []
         return self.close_window()
 

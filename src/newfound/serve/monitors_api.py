@@ -76,8 +76,7 @@ async def documents(request: Request, id: str) -> Response:
 
     def update(one: Any) -> list[Any]:
         found = one.update(texts, times, ids)
-        if given.close_window:
-            found += one.close_window()
+        found += one.close_window() if given.close_window else one.close_if_over()
         return [alert.to_dict() for alert in found]
 
     return json_answer({"alerts": await Context.of(request).monitors.use(id, update)})

@@ -210,8 +210,14 @@ class MonitorDocument(Body):
 class MonitorDocumentsRequest(Body):
     """Documents for a monitor."""
 
-    documents: list[MonitorDocument] = Field(max_length=10_000)
-    close_window: bool = Field(False, description="Test the open window now.")
+    documents: list[MonitorDocument] = Field(
+        max_length=10_000,
+        description="May be empty, to test a window of time that is over.",
+    )
+    close_window: bool = Field(
+        False,
+        description="Test the open window now. Later documents of its span of time are late.",
+    )
 
 
 class PromoteRequest(Body):

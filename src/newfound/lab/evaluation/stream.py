@@ -130,16 +130,15 @@ class Drawn:
         with store.transaction():
             engine.load(self.known, 1)
             for place, row in enumerate(rows.tolist()):
-                found = engine.add(
-                    Incoming(
-                        str(row),
-                        str(row),
-                        None,
-                        float(self.p_values[row]),
-                        bool(self.novel[row]),
-                        self.population.bags[row],
-                    )
+                incoming = Incoming(
+                    str(row),
+                    str(row),
+                    None,
+                    float(self.p_values[row]),
+                    bool(self.novel[row]),
+                    self.population.bags[row],
                 )
+                found = engine.add_all([incoming])
                 alerts += [(place, alert) for alert in found]
             engine.save()
         store.close()
