@@ -308,6 +308,53 @@ def test_what_is_wrong_is_said_in_a_sentence(
     assert message in said and "Traceback" not in said
 
 
+@pytest.mark.parametrize("name", ["x.csv", "x.TSV", "x.parquet", "x.csv.gz", "x.parquet.gz"])
+def test_a_table_is_refused_before_there_is_a_state(model: Path, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("text,time\npay my bill,2003-03-20\n")
+    given = ("--model", model, "--state", tmp_path / "w.db")
+    for option in ("--incoming", "--replay"):
+        said = failed(*given, option, tmp_path / name)
+        assert "JSON lines, lines of text and folders; write each row as a line of JSON" in said
+        assert not (tmp_path / "w.db").exists()
+
+
+@pytest.mark.parametrize("every", ["100", "1h"])
+def test_a_past_without_times_or_documents_is_refused(
+    model: Path, tmp_path: Path, every: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("newfound.monitor.sources._HELD", 1000)
+    file = tmp_path / "in.jsonl"
+    given = ("--model", model, "--replay", file, "--every", every)
+    for content in ("", "\n\n"):
+        file.write_text(content)
+        result = CliRunner().invoke(app, ["monitor", *map(str, given)])
+        assert result.exit_code == 1
+        assert "in.jsonl has no documents, so there is nothing to replay." in result.output
+    for content, who in (
+        ("pay my bill\n" * 20, "No document of"),
+        (lines([{"text": "rain", "time": "soon"}]), "No document of"),
+        ("pay my bill\n" * 1600, "None of the first 1,000 documents of"),
+    ):
+        file.write_text(content)
+        result = CliRunner().invoke(app, ["monitor", *map(str, given)])
+        assert result.exit_code == 1 and not result.stdout
+        assert who in result.output and "name their field with --time-column" in result.output
+    rows = documents(700)
+    for row in rows[:550]:
+        del row["time"]
+    file.write_text(lines(rows))
+    run(*given, "--state", tmp_path / "w.db", "-q")
+    texts, times = [str(row["text"]) for row in rows], [row.get("time") for row in rows]
+    with (
+        Monitor(NoveltyDetector.load(model), every=every) as whole,
+        Monitor.open(tmp_path / "w.db") as monitor,
+    ):
+        whole.update(texts, times)
+        whole.close_window()
+        assert monitor.windows_ == whole.windows_
+        assert sum(window.size for window in whole.windows_) == 700
+
+
 def test_lines_that_cannot_be_read_are_counted(model: Path, tmp_path: Path) -> None:
     file, state = tmp_path / "in.jsonl", tmp_path / "w.db"
     file.write_text('{"text": "pay my bill"}\n{"text": 3}\n{"te\n\n{"text": "rain", "time": "x"}\n')

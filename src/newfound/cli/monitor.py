@@ -59,7 +59,8 @@ def watch(
         str | None,
         typer.Option(
             help="Documents: - for standard input, a file of JSON lines or of lines, a folder, or "
-            "kafka://HOST:PORT/TOPIC. A file and a folder may grow."
+            "kafka://HOST:PORT/TOPIC. A file and a folder may grow. CSV and other "
+            "tables are refused."
         ),
     ] = None,
     state: Annotated[
@@ -156,8 +157,9 @@ def watch(
     }
     with outcome():
         from newfound.monitor.batches import Columns
-        from newfound.monitor.sources import open_source
+        from newfound.monitor.sources import check_kind, dated, open_source
 
+        check_kind(incoming)  # before there is a state
         command = _command(on_alert)
         check_outputs(report, force=force)
         with _monitor(state, model, settings, redact=redact) as monitor:
@@ -167,7 +169,10 @@ def watch(
             emit.all()
             columns = Columns(text_column, time_column)
             problem = (lambda message: None) if quiet else say
-            source = open_source(incoming, columns, monitor.position, once=once, problem=problem)
+            position = monitor.position
+            source = open_source(incoming, columns, position, once=once, problem=problem)
+            if replay is not None and position is None:
+                source = dated(source, incoming)
             for batch in source:
                 _take(monitor, batch, problem)
                 emit.all()

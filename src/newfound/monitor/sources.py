@@ -16,10 +16,14 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from newfound.monitor.batches import SIZE, Batch, Columns, Problem, parse_line
+from newfound.monitor.clock import parse_time
 from newfound.monitor.kafka import kafka_batches
-from newfound.text.readers import MAX_DOCUMENT_BYTES, DocumentError
+from newfound.text.readers import MAX_DOCUMENT_BYTES, DocumentError, format_of
 
-__all__ = ["open_source"]
+__all__ = ["check_kind", "dated", "open_source"]
+
+_TABLES = {"csv": "CSV", "tsv": "TSV", "parquet": "Parquet"}
+_HELD = 10_000  # documents of the past that are looked at for a time
 
 _PATIENCE = 1.0  # seconds to wait for more
 _SETTLED = 1.0  # seconds without a change after which a file of a folder is complete
@@ -53,6 +57,7 @@ def open_source(
         return kafka_batches(path, columns, position, once=once, problem=problem)
     if path == "-":
         return _lines(_Pipe(sys.stdin.buffer), columns, None, problem, "standard input")
+    check_kind(path)
     place = Path(path)
     if not place.exists():
         raise DocumentError(f"There is no file or folder {path}.")
@@ -64,6 +69,59 @@ def open_source(
     if place.is_dir():
         return _folder(place, columns, position, once=once, problem=problem)
     return _file(place, columns, position, once=once, problem=problem)
+
+
+def check_kind(path: str) -> None:
+    """Raise a `DocumentError` for a table, whose lines are not documents."""
+    kind = _TABLES.get(format_of(path) or "")
+    if kind is not None:
+        raise DocumentError(
+            f"{path} is a {kind} file, and a monitor reads JSON lines, lines of text and folders; "
+            "write each row as a line of JSON with text and time, for example with pandas: "
+            'frame.to_json("stream.jsonl", orient="records", lines=True).'
+        )
+
+
+def dated(source: Iterable[Batch], name: str) -> Iterator[Batch]:
+    """Iterate over the batches of the past; without documents or times, raise a `DocumentError`.
+
+    Parameters
+    ----------
+    source : iterable of Batch
+        From the beginning on.
+    name : str
+        Its name, for the message.
+    """
+    held, n, batches = Batch(), 0, iter(source)
+    for batch in batches:
+        for document in zip(batch.texts, batch.times, batch.ids, strict=True):
+            held.add(*document)
+        held.position = batch.position
+        n += sum(text is not None and bool(text.strip()) for text in batch.texts)
+        if any(map(_is_time, batch.times)):
+            break
+        if n >= _HELD:
+            raise DocumentError(_no_time(name, f"None of the first {n:,} documents"))
+    else:
+        if not n:
+            raise DocumentError(f"{name} has no documents, so there is nothing to replay.")
+        raise DocumentError(_no_time(name, "No document"))
+    yield held  # together, so that documents without times get that of the first one with a time
+    yield from batches
+
+
+def _no_time(name: str, who: str) -> str:
+    return (
+        f"{who} of {name} has a time that can be read, and --replay needs times; name their field "
+        "with --time-column, or read documents without times with --incoming and --once."
+    )
+
+
+def _is_time(value: Any) -> bool:
+    try:
+        return parse_time(value) is not None
+    except ValueError:
+        return False
 
 
 class _Pipe:
