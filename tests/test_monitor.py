@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import time as clock
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 import newfound
 from newfound import Monitor, NoveltyDetector
 from newfound.monitor import engine
+from newfound.monitor.reading import Reader
 from newfound.monitor.store import StateError
 
 DRAW = random.Random(5)
@@ -64,6 +66,51 @@ def test_a_new_topic_is_an_alert_that_names_it(detector, sample) -> None:
         assert alert.topic["name"] in alert.summary
     assert [alert.number for alert in alerts] == list(range(1, len(alerts) + 1))
     assert monitor.alerts == alerts
+
+
+def odd_words(draw: random.Random) -> str:
+    """Return words that no other document has."""
+    return " ".join("".join(draw.choices("bdfgklmnp", k=7)) for _ in range(5))
+
+
+@pytest.mark.parametrize(
+    ("every", "gap", "unit"),
+    [
+        ("50", 1, "windows"),
+        ("1d", 1, "days"),
+        ("2d", 1, "windows of 2 days"),
+        ("1d", 2, "windows of 1 day"),
+    ],
+)
+def test_an_alert_counts_what_it_says(detector, sample, every: str, gap: int, unit: str) -> None:
+    draw = random.Random(3)
+    texts = stream(sample[1], 1000, seed=4)
+    for place in range(400, 1000, 10):  # a usual word in documents that are new in many ways
+        texts[place] = f"account {odd_words(draw)}"
+    windows = [i // 50 for i in range(1000)]
+    seconds = 86_400 * (2 if every == "2d" else 1)
+    monitor = Monitor(detector, every=every)
+    alerts = monitor.update(texts, [seconds * (1000 + gap * window) for window in windows])
+    alert = next(alert for alert in alerts if alert.kind == "topic")
+    said = f": (\\d+) documents called novel with account in the last {alert.windows} {unit}, where"
+    match = re.search(said, alert.summary)
+    assert alert.windows > 1 and match is not None, alert.summary
+    rows = range(50 * (alert.window - alert.windows), 50 * alert.window)
+    bag = Reader(detector).bag
+    having = {(windows[i], texts[i]) for i in rows if "account" in bag(texts[i])}
+    called = [text for _, text in having if detector.p_values([text])[0] <= detector.alpha]
+    assert int(match[1]) == alert.documents == len(called) < len(having)
+
+
+def test_the_alert_of_a_rate_says_how_long(detector, sample) -> None:
+    draw = random.Random(2)
+    texts = stream(sample[1], 2000, seed=1)
+    for place in range(1000, 2000, 12):
+        texts[place] = odd_words(draw)
+    (alert,) = Monitor(detector, every=50, false_alarm_every=500_000).update(texts)
+    assert alert.kind == "rate" and alert.windows > 1
+    said = f" documents outside of topics in the last {alert.windows} windows, where "
+    assert said in alert.summary
 
 
 def test_a_topic_keeps_its_number_and_counts_its_documents(detector) -> None:
@@ -338,7 +385,7 @@ def test_held_back_documents_that_are_too_old_are_told(detector, sample) -> None
     rng = random.Random(2)
     drifted = stream(sample[1], 1500, seed=1)
     for place in range(0, len(drifted), 3):  # odd words that are never the same: no topic
-        drifted[place] = " ".join("".join(rng.choices("bdfgklmnp", k=7)) for _ in range(5))
+        drifted[place] = odd_words(rng)
     alerts = monitor.update(drifted)
     assert [alert.kind for alert in alerts] == ["rate"]
     assert "No new topic explains them" in alerts[0].summary

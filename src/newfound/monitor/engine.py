@@ -346,6 +346,18 @@ class Engine:
         """Return the last closed windows, or none if there are not as many."""
         return list(self.recent)[-length:] if len(self.recent) >= length else []
 
+    def _when(self, length: int) -> str:
+        """Return which of the last windows were tested, in words; nothing for a single one."""
+        if length == 1:
+            return ""
+        first, *_, last = (window.key for window in self._span(length))
+        if first is None or last is None:
+            return f" in the last {length} windows"
+        unit = str(self.every).removeprefix("1 ")
+        if unit[0].isdigit() or last - first != length - 1:  # spans without documents have none
+            return f" in the last {length} windows of {self.every}"
+        return f" in the last {length} {unit}s"
+
     def _rate(self, *, explained: bool) -> list[Alert]:
         """Test whether documents outside of topics are called novel more often than before."""
         referred = [window for window in self.reference if window.epoch == self.epoch]
@@ -373,8 +385,8 @@ class Engine:
             else "No new topic explains them: the style of the documents may have changed."
         )
         summary = (
-            f"Novel documents have become more frequent: {count:,} of {size:,}, where "
-            f"{expected:.1f} were expected. {why}"
+            f"Novel documents have become more frequent: {count:,} of {size:,} documents outside "
+            f"of topics{self._when(length)}, where {expected:.1f} were expected. {why}"
         )
         return [self._alert("rate", summary, length, count, expected, p, None)]
 
@@ -476,8 +488,9 @@ class Engine:
         self._claim(topic)
         first = "" if topic.typical == [] else f' "{topic.typical[0][:200]}"'
         summary = (
-            f"New topic {topic.number}, {topic.name}: {strongest.documents:,} documents with "
-            f"{strongest.word}, where {strongest.expected:.1f} were expected.{first}"
+            f"New topic {topic.number}, {topic.name}: {strongest.documents:,} documents "
+            f"{'called novel ' if strongest.novel else ''}with {strongest.word}"
+            f"{self._when(length)}, where {strongest.expected:.1f} were expected.{first}"
         )
         return self._alert(
             "topic", summary, length, strongest.documents, strongest.expected, strongest.p_value,

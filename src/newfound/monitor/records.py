@@ -187,7 +187,8 @@ class Alert:
     windows : int
         The number of windows that were tested together.
     documents : int
-        The number of documents that were counted: those with the strongest word, or novel ones.
+        The number of documents that were counted, outside of older topics: those with the strongest
+        word (only those called novel, if the summary says so), or novel ones.
     expected : float
         The number that the reference leads one to expect.
     p_value, level : float
