@@ -242,6 +242,32 @@ def test_cron_sees_the_windows_and_alerts_of_one_run(
         assert len(whole.windows_) == 10
 
 
+def test_a_run_says_what_it_goes_on_with_and_what_was_seen(model: Path, tmp_path: Path) -> None:
+    file, state = tmp_path / "in.jsonl", tmp_path / "w.db"
+    rows = documents(60)
+
+    def said(*arguments: object) -> list[str]:
+        given = ["monitor", *map(str, arguments), "--model", str(model), "--every", "25"]
+        result = CliRunner().invoke(app, given)
+        assert result.exit_code == 0, result.output
+        return [line for line in " ".join(result.stderr.split()).split("newfound: ") if line]
+
+    once = ("--incoming", file, "--state", state, "--once")
+    file.write_text(lines(rows[:40]))
+    begin, end = said(*once)
+    assert begin.startswith("Windows of 25 documents; at most one false alarm in 2,500 documents,")
+    first = "40 documents in 1 closed window of 25 documents and an open one, 0 alerts, 0 topics;"
+    assert end.startswith(first)
+    file.write_text(lines(rows))
+    begin, end = said(*once)
+    assert begin.startswith(f"Going on after {first}")
+    assert end.startswith("60 documents in 2 closed windows of 25 documents and an open one, ")
+    begin, end = said("--replay", file)
+    assert begin.startswith("Windows of 25 documents;")
+    assert end.startswith("60 documents in 3 closed windows of 25 documents, 0 alerts, 0 topics;")
+    assert not said(*once, "-q")
+
+
 def test_a_folder_that_grows(model: Path, tmp_path: Path) -> None:
     folder, state = tmp_path / "mails", tmp_path / "w.db"
     folder.mkdir()

@@ -165,7 +165,7 @@ def watch(
         with _monitor(state, model, settings, redact=redact) as monitor:
             emit = _Emitter(monitor, command, json=json)
             if not quiet:
-                say(_about(monitor))
+                say(_beginning(monitor))
             emit.all()
             columns = Columns(text_column, time_column)
             problem = (lambda message: None) if quiet else say
@@ -179,8 +179,10 @@ def watch(
             if replay is not None:
                 monitor.close_window()
                 emit.all()
-            if not quiet and (warning := monitor.warning()) is not None:
-                say(f"warning: {warning}")
+            if not quiet:
+                say(monitor.summary())
+                if (warning := monitor.warning()) is not None:
+                    say(f"warning: {warning}")
             if report is not None:
                 monitor.report(report, title=title, force=force)
                 if not quiet:
@@ -241,9 +243,12 @@ def _monitor(
         yield monitor
 
 
-def _about(monitor: Monitor) -> str:
-    fewest = monitor.fewest_discoveries
-    about = monitor.summary()
+def _beginning(monitor: Monitor) -> str:
+    """Return what a run goes on with, or the settings of a state that has no documents yet."""
+    if monitor.n_documents:
+        return f"Going on after {monitor.summary()}"
+    fewest, apart = monitor.fewest_discoveries, monitor.false_alarm_every
+    about = f"Windows of {monitor.every}; at most one false alarm in {apart}, on average."
     if fewest is not None:
         about += (
             f" With {monitor.detector.n_documents_['held_back']:,} held-back documents, a window "

@@ -352,13 +352,19 @@ class Monitor:
         """The window that documents are added to now."""
         return self._engine.window
 
+    @property
+    def n_documents(self) -> int:
+        """The number of documents that were taken in so far."""
+        return self._engine.n_documents
+
     def summary(self) -> str:
         """Return what was seen so far, in a sentence."""
         engine = self._engine
         documents, closed = counted(engine.n_documents, "document"), engine.window.number - 1
         found = f"{counted(engine.n_alerts, 'alert')}, {counted(len(self.topics_), 'topic')}"
+        also = " and an open one" if engine.window.size else ""
         return (
-            f"{documents} in {counted(closed, 'closed window')} of {engine.every}, {found}; "
+            f"{documents} in {counted(closed, 'closed window')} of {engine.every}{also}, {found}; "
             f"at most one false alarm in {self.false_alarm_every}, on average."
         )
 
