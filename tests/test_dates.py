@@ -208,6 +208,26 @@ class TestCommand:
         assert result.exit_code == 2
         assert message in " ".join(result.output.replace("│", " ").split())
 
+    @pytest.mark.parametrize("more", [(), ("--by", "month"), ("--stream",)])
+    def test_a_year_is_its_first_day(self, tmp_path: Path, more: tuple[str, ...]) -> None:
+        path = tmp_path / "dated.csv"
+        days = [day.replace("2003-03", "2004-01") for day in DAYS]
+        rows = zip(days, texts(), strict=True)
+        path.write_text("when,text\n" + "".join(f"{day},{text}\n" for day, text in rows))
+        words = ["--documents", path, "--date-column", "when", "--machines", 2, "--json", *more]
+        year = run("describe", *words, "--dates-from", "2004")
+        assert year.exit_code == 0, year.output
+        assert year.stdout == run("describe", *words, "--dates-from", "2004-01-01").stdout
+
+    @pytest.mark.parametrize("start", ["1/4/2003", "20031", "2003-13"])
+    def test_a_bad_day_names_the_option(self, table: Path, start: str) -> None:
+        result = run(
+            "describe", "--documents", table, "--date-column", "when", "--dates-from", start
+        )
+        assert result.exit_code == 2
+        said = " ".join(result.output.replace("│", " ").split())
+        assert f"--dates-from': {start!r} is not a date; write a day, a month or a year" in said
+
     def test_a_date_beyond_all_is_one_sentence(self, table: Path) -> None:
         words = ["--documents", table, "--date-column", "when", "--dates-from", "2004-01"]
         result = run("describe", *words)

@@ -95,6 +95,11 @@ class TestSplitting:
             with pytest.raises(ValueError, match="has no dates; name the column"):
                 split_by_date(["a", "b"], "2003-04", dates=dates)
 
+    @pytest.mark.parametrize("start", ["2004", 2004, " 2004 ", np.int64(2004), "2004-01"])
+    def test_a_year_or_a_month_stands_for_its_first_day(self, start: object) -> None:
+        known, novel = split_by_date(["a", "b"], start, dates=["2003-12-31", "2004-01-01"])
+        assert (known.texts, novel.texts) == (("a",), ("b",))
+
     @pytest.mark.parametrize(
         ("start", "message"),
         [
@@ -104,6 +109,7 @@ class TestSplitting:
             ),
             ("2004-01-01", "No document of a list is novel, from 2004-01-01"),
             ("1/4/2003", "The start has the date '1/4/2003'"),
+            ("20031", "The start has the date '20031'"),
             ("", "The start is missing"),
         ],
     )

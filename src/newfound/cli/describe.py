@@ -72,6 +72,20 @@ __all__ = ["demo", "describe"]
 _SET_ASIDE_SHOWN = 5
 
 
+def _check_day(value: str | None) -> str | None:
+    """Return a day as it was given; reject anything that is not one, naming the option."""
+    from newfound.text.dates import parse_start
+
+    try:
+        parse_start(value)
+    except ValueError:
+        raise typer.BadParameter(
+            f"{value!r} is not a date; write a day, a month or a year, such as 2003-04-01, 2003-04 "
+            "or 2003."
+        ) from None
+    return value
+
+
 def describe(
     known: Annotated[str | None, typer.Option(help=f"Known documents: {PATH_HELP}.")] = None,
     novel: Annotated[str | None, typer.Option(help="Novel documents, in the same formats.")] = None,
@@ -92,7 +106,11 @@ def describe(
     ] = None,
     dates_from: Annotated[
         str | None,
-        typer.Option(help="First day of the novel documents; earlier documents are known."),
+        typer.Option(
+            callback=_check_day,
+            help="First day of the novel documents; earlier documents are known. A month "
+            "(2003-04) or a year stands for its first day.",
+        ),
     ] = None,
     by: Annotated[
         str | None,

@@ -12,7 +12,7 @@ import numpy as np
 from newfound.description.describe import describe
 from newfound.description.describer import NoveltyDescriber
 from newfound.description.timeline import Timeline, as_days, period_rows
-from newfound.text.dates import parse_date
+from newfound.text.dates import parse_start
 from newfound.text.documents import DocumentError, Documents, as_documents
 from newfound.wiring import call_registered
 
@@ -90,7 +90,7 @@ def split_by_date(documents: object, start: object, **reading: Any) -> tuple[Doc
     documents : Documents, or what `as_documents` takes
         With dates. Documents without a date are left out.
     start : str, date or timestamp
-        The first day of the novel documents; a month stands for its first day.
+        The first day of the novel documents; a month or a year stands for its first day.
     **reading
         Those of `as_documents`, such as ``date_column="date"`` or ``dates=[...]``.
 
@@ -106,7 +106,7 @@ def split_by_date(documents: object, start: object, **reading: Any) -> tuple[Doc
     (('a war',), ('a virus',))
     """
     whole = _dated(as_documents(documents, **reading))
-    first = parse_date(start, where="The start")
+    first = parse_start(start)
     if first is None:
         raise ValueError("The start is missing; pass a date such as 2003-04-01.")
     days = as_days(whole.dates or ())
@@ -143,7 +143,8 @@ def describe_periods(
     by : {"day", "week", "month", "quarter", "year"}, default="month"
         The length of a period.
     start : str, date or timestamp, optional
-        The first period to describe is that of this day; by default the second one of all.
+        The first period to describe is that of this day, or of the first day of a month or year; by
+        default the second one of all.
     reading : dict, optional
         Parameters of `as_documents`, such as ``{"date_column": "date"}``.
     callback : callable, optional
@@ -170,7 +171,7 @@ def describe_periods(
     whole = _dated(as_documents(documents, redact=redact, **(reading or {})))
     rows = period_rows(whole.dates or (), by)
     days = as_days(whole.dates or ())
-    first = parse_date(start, where="The start")
+    first = parse_start(start)
     chosen = []
     for number, (name, own) in enumerate(rows):
         before = np.concatenate([np.empty(0, np.intp), *(earlier for _, earlier in rows[:number])])

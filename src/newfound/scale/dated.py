@@ -8,7 +8,7 @@ from typing import Any
 from newfound.scale.arrow import pyarrow
 from newfound.scale.sources import Source
 from newfound.sides import SIDES
-from newfound.text.dates import parse_date
+from newfound.text.dates import parse_start
 
 __all__ = ["DatedSides"]
 
@@ -21,7 +21,7 @@ class DatedSides:
     documents : Source
         With a ``date_column``; documents without a date are left out.
     start : str, date or timestamp
-        The first day of the novel documents; a month stands for its first day.
+        The first day of the novel documents; a month or a year stands for its first day.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class DatedSides:
     date = "date"  # the column with the dates
 
     def __init__(self, documents: Source, start: object) -> None:
-        first = parse_date(start, where="The start")
+        first = parse_start(start)
         if first is None:
             raise ValueError("The start is missing; pass a date such as 2003-04-01.")
         self.documents, self.first, self.undated = documents, first, 0

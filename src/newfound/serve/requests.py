@@ -129,7 +129,10 @@ class DescribeRequest(Body):
     novel: Input | None = None
     documents: Input | None = Field(None, description="Dated documents, with dates_from or by.")
     dates_from: str | None = Field(
-        None, max_length=40, description="First day of the novel documents, or of the periods."
+        None,
+        max_length=40,
+        description="First day of the novel documents, or of the periods; a month (2003-04) or a "
+        "year stands for its first day.",
     )
     by: Literal["day", "week", "month", "quarter", "year"] | None = Field(
         None, description="Describe each period of the documents against all before it."

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable
 from datetime import date, datetime
 from typing import Any
 
-__all__ = ["Dates", "parse_date", "parse_dates"]
+__all__ = ["Dates", "parse_date", "parse_dates", "parse_start"]
 
 Dates = tuple[date | None, ...]
 _MISSING = frozenset({"", "nan", "nat", "none", "null", "na", "n/a"})
@@ -90,6 +90,25 @@ def parse_date(value: Any, *, where: str = "The option") -> date | None:
         if day is not None:
             return day
     raise ValueError(f"{where} has the date {value!r}; write dates as YYYY-MM-DD, e.g. 2003-04-01.")
+
+
+def parse_start(value: Any) -> date | None:
+    """Return the first day of something, None if it is missing; a year stands for its first day.
+
+    Parameters
+    ----------
+    value : object
+        A date in any form that `parse_dates` takes, or a year, ``"2003"`` or ``2003``.
+
+    Examples
+    --------
+    >>> str(parse_start("2003")), str(parse_start("2003-04"))
+    ('2003-01-01', '2003-04-01')
+    """
+    text = str(value).strip() if isinstance(value, str) or hasattr(value, "__index__") else ""
+    if re.fullmatch(r"[1-9]\d{3}", text, re.ASCII):
+        return date(int(text), 1, 1)
+    return parse_date(value, where="The start")
 
 
 def _day_of_text(text: str) -> date | None:
