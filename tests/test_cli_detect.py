@@ -72,6 +72,22 @@ def test_novel_documents_are_listed_with_reasons_and_written(files):
     assert 0 < data["share_new"]["low"] <= data["share_new"]["share"] <= 1
 
 
+def test_without_classes_the_nearest_class_is_not_shown(files):
+    folder, _ = files
+    asked = ("--no-description", "--jobs", 1, "-q")
+    (folder / "plain.txt").write_text("\n".join(newfound.load_sample()[0].texts[::2]))
+    of_one = run(
+        "detect", "--known", "plain.txt", "--incoming", "incoming.txt", *asked, folder=folder
+    )
+    assert of_one.returncode == 0, of_one.stderr
+    (heading,) = (
+        line for line in of_one.stdout.splitlines() if line.split()[:2] == ["p", "novelty"]
+    )
+    assert heading.split() == ["p", "novelty", "text", "why"]
+    of_many = run("detect", *KNOWN, "--incoming", "incoming.txt", *asked, folder=folder)
+    assert "nearest" in of_many.stdout
+
+
 def test_alpha_is_heeded_with_a_model(files, learned):
     folder, _ = files
     model = ("detect", "--incoming", "incoming.txt", "--no-description", "-q", "--jobs", 1)

@@ -612,3 +612,12 @@ def test_a_detector_without_its_texts_judges_the_same_and_learns_no_more(
     with pytest.raises(ValueError, match="cannot watch a stream: it was saved without"):
         newfound.Monitor(loaded, every=50, state=tmp_path / "watch.db")
     assert not (tmp_path / "watch.db").exists()
+
+
+def test_a_short_reason_has_stop_words_only_if_there_are_no_others(sample):
+    detector = NoveltyDetector(random_state=0, n_jobs=1).fit(sample[0][::2])  # keeps stop words
+    mixed, without = detector.explain_texts(["whose zyxw is that of his", "whose theirs than been"])
+    assert [word.word for word in mixed.words[:3]] == ["zyxw", "whose", "his"]
+    assert mixed.reasons() == "zyxw (never seen)"
+    assert [reason["word"] for reason in mixed.reason_data()] == ["zyxw", "whose", "his"]
+    assert without.verdict == "novel" and "theirs (never seen)" in without.reasons()

@@ -40,7 +40,9 @@ def show_found(found: Found, top: int) -> None:
     table.add_column("p", justify="right", no_wrap=True)
     table.add_column("novelty", justify="right", no_wrap=True)
     table.add_column("text", max_width=60)
-    table.add_column("nearest", max_width=24)
+    several = len(found.detector.classes_) > 1  # of one class, the nearest is always the same
+    if several:
+        table.add_column("nearest", max_width=24)
     table.add_column("why")
     for row in found.most_novel[:top]:
         text = " ".join(row["text"][:400].split())
@@ -48,7 +50,7 @@ def show_found(found: Found, top: int) -> None:
             f"{row['p_value']:.4f}",
             f"{row['novelty']:.1f}",
             visible(text if len(text) <= 120 else text[:119] + "…"),
-            visible(str(row["nearest"])),
+            *([visible(str(row["nearest"]))] if several else []),
             visible(row.get("why", "")),
         )
     shown: list[Any] = [lines, table] if found.n_novel else [lines]

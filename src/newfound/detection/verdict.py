@@ -22,6 +22,7 @@ from newfound.detection.scoring import Scorer
 from newfound.marks import Mark, MarkedText
 from newfound.rules import Rule
 from newfound.table import jsonable
+from newfound.text.tokens import stop_words_by_language
 
 __all__ = ["NearMiss", "Verdict", "WordReason"]
 
@@ -209,19 +210,24 @@ class Verdict(MarkedText):
         return "".join((*pieces, self.text[position:]))
 
     def reasons(self, n: int = 3) -> str:
-        """Return the main reasons in a few words."""
+        """Return the main reasons in a few words, without stop words unless there are no others."""
         if self.verdict == "unclear":
             return self.status
         if self.verdict == "known":
-            best = [w.word for w in sorted(self.words, key=lambda w: w.contribution)[:n]]
-            return f"like {self.nearest}: {', '.join(best)}"
+            best = self._telling(sorted(self.words, key=lambda w: w.contribution))[:n]
+            return f"like {self.nearest}: {', '.join(w.word for w in best)}"
         found = []
-        for word in [w for w in self.words if w.contribution > 0][:n]:
+        for word in self._telling([w for w in self.words if w.contribution > 0])[:n]:
             where = {"never": "never seen", "elsewhere": f"not in {self.nearest}"}.get(word.seen)
             found.append(f"{word.word} ({where})" if where else word.word)
         if not found and self.new_pairs:
             found = [f"new together: {pair}" for pair in self.new_pairs[:n]]
         return ", ".join(found) or "little in common with known documents"
+
+    def _telling(self, words: Sequence[WordReason]) -> Sequence[WordReason]:
+        """Return the words that are no stop words of the language; all of them if none is left."""
+        listed = stop_words_by_language().get(self.scorer.vectorizer.language, frozenset())
+        return [word for word in words if word.word not in listed] or words
 
     def reason_data(self, n: int = 3) -> tuple[dict[str, Any], ...]:
         """Return the words that add most to the novelty as plain data, the first ones.
