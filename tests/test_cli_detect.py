@@ -6,10 +6,14 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
 import newfound
+from newfound.cli.detected import show_found
+from newfound.detection.calibration import ShareOfNew
+from newfound.output import found_in
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +90,31 @@ def test_without_classes_the_nearest_class_is_not_shown(files):
     assert heading.split() == ["p", "novelty", "text", "why"]
     of_many = run("detect", *KNOWN, "--incoming", "incoming.txt", *asked, folder=folder)
     assert "nearest" in of_many.stdout
+
+
+@pytest.mark.parametrize(
+    ("share", "said", "doubt"),
+    [
+        (
+            0.0,
+            "an estimated 0% of all are new (0% to 8%)",
+            "all of those called novel may be false",
+        ),
+        (0.004, "an estimated 0.4% of all are new (0% to 8%)", "Of those called novel, about 100%"),
+    ],
+)
+def test_where_none_is_estimated_to_be_new_all_may_be_false_alarms(
+    files, learned, capsys, share, said, doubt
+):
+    folder, _ = files
+    detector = newfound.NoveltyDetector.load(folder / "m.nf")
+    known = newfound.as_documents(newfound.load_sample()[0].texts[1:101:2])
+    found = found_in(detector.detect(known, describe=False), known)
+    assert found.n_novel and learned["novel"]
+    show_found(replace(found, share=ShareOfNew(share, 0.0, 0.08), expected_false=0.999), 5)
+    shown = " ".join(capsys.readouterr().out.split())
+    assert said in shown and doubt in shown
+    assert shown.count("those called novel") == 1
 
 
 def test_alpha_is_heeded_with_a_model(files, learned):

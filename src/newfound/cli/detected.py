@@ -26,13 +26,15 @@ def show_found(found: Found, top: int) -> None:
     share, alpha, n = found.share, found.alpha, found.n
     lines = Text(
         f"{found.n_novel:,} of {n:,} incoming documents are called novel at alpha = {alpha:g}; "
-        f"an estimated {share.share:.0%} of all are new ({share.low:.0%} to {share.high:.0%}), if "
-        "the known ones among them are like those learned from.\n"
+        f"an estimated {_percent(share.share)} of all are new ({_percent(share.low)} to "
+        f"{_percent(share.high)}), if the known ones among them are like those learned from.\n"
     )
     if found.n_novel:
         lines.append(
             f"Of those called novel, about {found.expected_false:.0%} can be expected to be "
             "known.\n"
+            if share.share
+            else "As none is estimated to be new, all of those called novel may be false alarms.\n"
         )
     table = Table(
         title="The most novel documents", title_justify="left", title_style="bold", box=SIMPLE_HEAD
@@ -77,3 +79,8 @@ def show_found(found: Found, top: int) -> None:
         title = words_title(found.description, "novel")
         shown += [Text(), words_table(rows, "novel", title, n_sure=n_sure)]
     show(*shown)
+
+
+def _percent(share: float) -> str:
+    """Return a share in percent; one that is small, but not 0, does not read as 0%."""
+    return f"{share:.0%}" if share == 0 or share >= 0.01 else f"{share * 100:.1g}%"
