@@ -135,6 +135,17 @@ class TestDescribe:
             f"newfound: novel: 24 documents from {piles.novel}; 21 duplicates kept",
         ]
 
+    def test_duplicates_are_said_to_count_once_where_they_are_folded(self, piles: Piles) -> None:
+        piles.write([*KNOWN, "thank you", "thank you"], NOVEL)  # too short to be a copy
+        folding = [word for word in piles.arguments if word != "--keep-copies"]
+        known, novel, copies, *_ = call(*folding).stderr.splitlines()
+        assert known.endswith("; 22 duplicates kept, 21 of them counted once as evidence")
+        assert novel.endswith("; 21 duplicates kept, but counted once as evidence")
+        assert "Copied text counts once: folded 42 documents" in copies
+        for words in (piles.arguments, [*folding, "--preset", "paper"]):
+            said = call(*words).stderr
+            assert "22 duplicates kept" in said and "counted once" not in said
+
     @pytest.mark.parametrize("width", [60, 80, 200])
     def test_words_are_whole_on_any_terminal(
         self, piles: Piles, monkeypatch: pytest.MonkeyPatch, width: int

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from newfound.text.copies import LONG, PASSAGE, Copies, fold_copies
+from newfound.text.copies import LONG, PASSAGE, Copies, fold_copies, read_summary
+from newfound.text.documents import as_documents
 from newfound.text.vectorizer import TextVectorizer
 
 WORDS = np.array([f"w{number}" for number in range(4000)])
@@ -30,6 +31,20 @@ def document(rng: np.random.Generator, n: int = 60) -> str:
 def edited(text: str, rng: np.random.Generator, share: float) -> str:
     words = text.split()
     return " ".join(str(rng.choice(WORDS)) if rng.random() < share else word for word in words)
+
+
+class TestSummary:
+    def test_the_duplicates_that_count_once_are_those_that_are_folded(self) -> None:
+        lengths = [*range(1, 12), 40]
+        ends = np.cumsum(lengths)
+        own = [" ".join(WORDS[end - n : end]) for n, end in zip(lengths, ends, strict=True)]
+        long_words = "incomprehensibilities mismanagement"
+        texts = [*own, "the", "the a in on", "the a in on my goal", long_words, "Goal!"] * 2
+        copies, _, _ = fold(texts)
+        n, folded = len(texts) // 2, int(copies.is_copy.sum())
+        assert 0 < folded < n
+        said = read_summary(as_documents(texts), fold=True)
+        assert said.endswith(f"{n} duplicates kept, {folded} of them counted once as evidence")
 
 
 class TestDocuments:

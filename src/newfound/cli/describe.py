@@ -363,15 +363,18 @@ def _split(documents: Documents, dates_from: str | None) -> tuple[Documents, Doc
 def _fit(
     known: Documents, novel: Documents, parameters: dict[str, Any], names: Names, *, quiet: bool
 ) -> NoveltyDescriber:
-    if not quiet:
-        for side, documents in (("known", known), ("novel", novel)):
-            say(f"{names[side]}: {documents.summary()}")
     from newfound.description.describer import NoveltyDescriber
+    from newfound.text.copies import read_summary
+
+    describer = NoveltyDescriber(**parameters)
+    if not quiet:
+        fold = describer.resolve_parameters()["fold_copies"]
+        for side, documents in (("known", known), ("novel", novel)):
+            say(f"{names[side]}: {read_summary(documents, fold=fold)}")
 
     labels = ["known"] * len(known) + ["novel"] * len(novel)
     days = [day for pile in (known, novel) for day in pile.dates or (None,) * len(pile)]
     with training(quiet=quiet) as callback:
-        describer = NoveltyDescriber(**parameters)
         describer.fit([*known, *novel], labels, dates=days, callback=callback)
     if not quiet:
         for note in notes(describer):

@@ -44,11 +44,14 @@ def describe_each(
     title: str | None = None,
 ) -> None:
     """Describe each period against all before, or each label, and print or write the result."""
+    from newfound.description.describer import NoveltyDescriber
     from newfound.description.periods import describe_periods
     from newfound.description.values import describe_values
+    from newfound.text.copies import read_summary
 
     if not quiet:
-        say(f"documents: {documents.summary()}")
+        fold = NoveltyDescriber(**parameters).resolve_parameters()["fold_copies"]
+        say(f"documents: {read_summary(documents, fold=fold)}")
     with working(quiet=quiet) as update:
         callback = None if update is None else _steps(update)
         if labels:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.sides import SIDES
+from newfound.text.copies import read_summary
 from newfound.text.corpus import Corpus
 from newfound.text.documents import Documents, as_sides
 
@@ -41,9 +42,12 @@ def gather(
     corpus = describer.corpus_
     if known is None:
         return corpus
+    fold = describer.copies_ is not None
     piles = as_sides(known, novel, redact=describer.redact)
     texts = [*piles["known"].texts, *piles["novel"].texts]
-    more: dict[str, Any] = {"sources": {side: pile_data(pile) for side, pile in piles.items()}}
+    more: dict[str, Any] = {
+        "sources": {side: pile_data(pile, fold=fold) for side, pile in piles.items()}
+    }
     if all(map(_has_names, piles.values())):
         more["names"] = [*piles["known"].ids, *piles["novel"].ids]
     if corpus is not None and list(corpus.texts) == texts:
@@ -54,13 +58,16 @@ def gather(
     return Corpus.without_votes(texts, is_novel, matrix, **more)
 
 
-def pile_data(pile: Documents) -> dict[str, Any]:
-    """Return where documents came from, how many there are, and what was left out."""
+def pile_data(pile: Documents, *, fold: bool = False) -> dict[str, Any]:
+    """Return where documents came from, how many there are, and what was left out.
+
+    `fold` says whether their copies count once as evidence.
+    """
     return {
         "source": pile.source[:200],
         "documents": len(pile),
         "found": dict(pile.found),
-        "summary": pile.summary()[:500],
+        "summary": read_summary(pile, fold=fold)[:500],
     }
 
 

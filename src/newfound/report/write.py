@@ -137,7 +137,8 @@ def report_page_of_periods(
         UTF-8.
     """
     began = time.perf_counter()
-    piles = {} if known is None else {"all": pile_data(known)}
+    fold = any(period.describer.copies_ is not None for period in periods.periods)
+    piles = {} if known is None else {"all": pile_data(known, fold=fold)}
     data = collect_periods(periods, Limits(), piles)
     learning = sum(period.describer.seconds_.get("learning", 0.0) for period in periods.periods)
     if title is None:

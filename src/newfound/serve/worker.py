@@ -131,6 +131,7 @@ def _describe(folder: Path, request: dict[str, Any], progress: Progress) -> Done
     from newfound.output import description_data
     from newfound.report import report_page, write_page
     from newfound.sides import Names
+    from newfound.text.copies import read_summary
     from newfound.text.sample import load_sample
 
     began = time.perf_counter()
@@ -159,7 +160,9 @@ def _describe(folder: Path, request: dict[str, Any], progress: Progress) -> Done
     )  # fmt: skip
     write_page(folder / REPORT, page, force=True)
     write_documents(folder / DOCUMENTS, _sides(known, novel))
-    read = {side: pile.summary() for side, pile in (("known", known), ("novel", novel))}
+    fold = describer.copies_ is not None
+    piles = (("known", known), ("novel", novel))
+    read = {side: read_summary(pile, fold=fold) for side, pile in piles}
     return {"summary": data["summary"], "read": read}, data, describer.redact
 
 
@@ -169,6 +172,7 @@ def _describe_periods(folder: Path, request: dict[str, Any], progress: Progress)
     from newfound.output import periods_data
     from newfound.report import report_page_of_periods, write_page
     from newfound.table import Table
+    from newfound.text.copies import read_summary
 
     began = time.perf_counter()
     progress("Reading")
@@ -193,7 +197,8 @@ def _describe_periods(folder: Path, request: dict[str, Any], progress: Progress)
     write_documents(folder / DOCUMENTS, _sides(last.known, last.novel))
     n = len(found.periods)
     summary = f"{n:,} {found.by}{'s'[: n != 1]}; {last.name}: {data['periods'][-1]['summary']}"
-    about = {"summary": summary, "read": {"documents": documents.summary()}}
+    fold = last.describer.copies_ is not None
+    about = {"summary": summary, "read": {"documents": read_summary(documents, fold=fold)}}
     return about, data, last.describer.redact
 
 

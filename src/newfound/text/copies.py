@@ -35,14 +35,16 @@ from scipy import sparse
 
 from newfound.marks import counted
 from newfound.sides import SIDES
+from newfound.text.documents import Documents
 from newfound.text.encoding import END, STOP, Encoder, TermIndex, pair_keys
 from newfound.text.tokenized import TokenizedTexts, encode
-from newfound.text.tokens import CHUNK, fold
+from newfound.text.tokens import CHUNK
+from newfound.text.tokens import fold as fold_case
 from newfound.text.validation import check_texts
 from newfound.text.vectorizer import TextVectorizer
 from newfound.timing import step
 
-__all__ = ["Copies", "fold_copies"]
+__all__ = ["Copies", "fold_copies", "read_summary"]
 
 PASSAGE = 6  # words, without stop words
 SIMILARITY = 0.7
@@ -122,6 +124,34 @@ class Copies:
         if passages:
             parts.append(counted(passages, "passage"))
         return f"Copied text counts once: folded {' and '.join(parts)}." if parts else ""
+
+
+def read_summary(documents: Documents, *, fold: bool) -> str:
+    """Return `Documents.summary`, with the number of duplicates that count once as evidence.
+
+    Parameters
+    ----------
+    documents : Documents
+        What was read.
+    fold : bool
+        Whether copies are folded.
+
+    Examples
+    --------
+    >>> from newfound.text.documents import as_documents
+    >>> read_summary(as_documents(["Lions win the cup"] * 3 + ["thank you"] * 2), fold=True)
+    '5 documents from a list; 3 duplicates kept, 2 of them counted once as evidence'
+    """
+    if not fold or not documents.found.get("duplicate"):
+        return documents.summary()
+    seen: set[str] = set()
+    counted_once = 0
+    for text in documents:
+        key = " ".join(text.split())
+        if key in seen:
+            counted_once += _is_foldable(CHUNK.findall(fold_case(key)))
+        seen.add(key)
+    return documents.summary(counted_once=counted_once)
 
 
 @step("copies")
@@ -336,13 +366,17 @@ def _short_copies(
     kept: dict[str, int] = {}
     copy_of = np.full(len(texts), -1, dtype=np.intp)
     for row in order[(lengths < PASSAGE)[order]].tolist():
-        words = CHUNK.findall(fold(texts[row]))
-        key = " ".join(words)
-        if len(words) >= MIN_WORDS or len(key) >= MIN_CHARACTERS:
-            keeper = kept.setdefault(key, row)
+        words = CHUNK.findall(fold_case(texts[row]))
+        if _is_foldable(words):
+            keeper = kept.setdefault(" ".join(words), row)
             if keeper != row:
                 copy_of[row] = keeper
     return copy_of
+
+
+def _is_foldable(words: Sequence[str]) -> bool:
+    """Return whether a text of these words is long enough to be a copy of an equal one."""
+    return len(words) >= MIN_WORDS or len(" ".join(words)) >= MIN_CHARACTERS
 
 
 def _roots(copy_of: NDArray[np.intp]) -> NDArray[np.intp]:

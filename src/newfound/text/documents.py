@@ -139,8 +139,15 @@ class Documents:
         found = {**self.found, "redacted": self.found.get("redacted", 0) + n} if n else self.found
         return replace(self, texts=texts, found=found)
 
-    def summary(self) -> str:
-        """Return one line that says what was read, and what was left out and why."""
+    def summary(self, *, counted_once: int = 0) -> str:
+        """Return one line that says what was read, and what was left out and why.
+
+        Parameters
+        ----------
+        counted_once : int, default=0
+            The number of duplicates that are kept, but count once as evidence; see
+            `newfound.text.copies.read_summary`.
+        """
         left_out = {kind: n for kind, n in self.found.items() if kind not in _KEPT}
         duplicates = self.found.get("duplicate", 0)
         if duplicates and self.duplicates_dropped:
@@ -149,10 +156,19 @@ class Documents:
         parts = [
             f"{len(self):,} document{'s' if len(self) != 1 else ''} from {self.source}",
             left_out and "left out: " + ", ".join(f"{n:,} {kind}" for kind, n in left_out.items()),
-            duplicates and f"{duplicates:,} duplicate{'s' if duplicates != 1 else ''} kept",
+            duplicates and _kept_duplicates(duplicates, counted_once),
             *(f"{n:,} {_KEPT[kind]}" for kind, n in self.found.items() if _KEPT.get(kind)),
         ]
         return "; ".join(part for part in parts if part)
+
+
+def _kept_duplicates(n: int, counted_once: int) -> str:
+    """Return how many duplicates are kept, and how many of them count once as evidence."""
+    kept = f"{n:,} duplicate{'s' if n != 1 else ''} kept"
+    if not counted_once:
+        return kept
+    which = "but" if counted_once >= n else f"{counted_once:,} of them"
+    return f"{kept}, {which} counted once as evidence"
 
 
 def read_documents(
