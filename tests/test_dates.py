@@ -208,6 +208,16 @@ class TestCommand:
         assert result.exit_code == 2
         assert message in " ".join(result.output.replace("│", " ").split())
 
+    def test_documents_without_words_are_told_once_with_their_periods(self, table: Path) -> None:
+        with open(table, "a") as file:
+            file.write("2003-01-31,the\n2003-02-28,of\n2003-03-30,and\n2003-03-31,the\n")
+        words = ("--documents", table, "--date-column", "when", "--by", "month", "--machines", 2)
+        said = run("describe", *words).stderr.splitlines()
+        assert [line for line in said if "no words left" in line] == [
+            "newfound: warning: 3 documents have no words left after cleaning: 2003-02 (1 of 25), "
+            "2003-03 (2 of 26)."
+        ]
+
     @pytest.mark.parametrize("more", [(), ("--by", "month"), ("--stream",)])
     def test_a_year_is_its_first_day(self, tmp_path: Path, more: tuple[str, ...]) -> None:
         path = tmp_path / "dated.csv"

@@ -332,6 +332,8 @@ class TestBadInput:
     def test_documents_without_words_are_counted_in_a_warning(self) -> None:
         with pytest.warns(UserWarning, match="2 of 34 novel documents have no words left"):
             describe(KNOWN, [*NOVEL, "the", "of"], **SMALL)
+        with pytest.warns(UserWarning, match="1 of 33 novel documents has no words left"):
+            describe(KNOWN, [*NOVEL, "the"], **SMALL)
 
     def test_good_documents_warn_of_nothing(self) -> None:
         with warnings.catch_warnings():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,24 @@ def test_a_value_of_one_document_belongs_to_the_others() -> None:
         Documents(texts, texts, labels=labels), n_machines=1, n_clauses=10, T=5, epochs=1
     )
     assert len(found) == 3 and len(found.periods[0].known) == 17
+
+
+def test_documents_without_words_are_counted_once_with_their_values() -> None:
+    texts, labels = zip(*rows(), ("the", "rugby"), ("of", "tennis"), ("and", "tennis"), strict=True)
+    documents = Documents(texts, texts, labels=labels)
+    expected = (
+        r"^3 documents have no words left after cleaning: rugby \(1 of 9\), tennis \(2 of 10\)\.$"
+    )
+    with pytest.warns(UserWarning, match="no words left") as caught:
+        describe_values(documents, n_machines=1, n_clauses=10, T=5, epochs=1)
+    (warning,) = caught
+    assert re.match(expected, str(warning.message))
+
+
+def test_an_error_names_the_value() -> None:
+    texts, labels = zip(*rows(), ("the", "stops"), ("of", "stops"), strict=True)
+    with pytest.raises(ValueError, match=r"^stops: Nothing is left of the 2 novel documents"):
+        describe_values(Documents(texts, texts, labels=labels), n_machines=1, n_clauses=10, T=5)
 
 
 def test_what_has_no_values_to_compare_is_refused() -> None:

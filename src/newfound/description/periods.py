@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,13 +13,16 @@ import numpy as np
 from newfound.description.describe import describe
 from newfound.description.describer import NoveltyDescriber
 from newfound.description.timeline import Timeline, as_days, period_rows
+from newfound.marks import counted
 from newfound.text.dates import parse_start
 from newfound.text.documents import DocumentError, Documents, as_documents
+from newfound.text.validation import NothingToLearnError, NoWordsWarning
 from newfound.wiring import call_registered
 
-__all__ = ["Period", "Periods", "describe_periods", "split_by_date"]
+__all__ = ["Period", "Periods", "describe_each", "describe_periods", "split_by_date"]
 
 MIN_DOCUMENTS = 2  # of each side, to describe a period
+_NAMED = 5  # periods that a warning names
 
 
 @dataclass(frozen=True)
@@ -183,15 +187,66 @@ def describe_periods(
             f"{whole.source} has no {by} to describe: its dates are {np.nanmin(days)} to "
             f"{np.nanmax(days)}, and a {by} needs two documents and two before it."
         )
+    sides = [(name, np.sort(before).tolist(), own.tolist()) for name, before, own in chosen]
+    described = describe_each(whole, sides, callback, parameters)
+    return Periods(by, described, Timeline(days, by))
+
+
+def describe_each(
+    whole: Documents,
+    sides: Sequence[tuple[str, Sequence[int], Sequence[int]]],
+    callback: Callable[[str, int, int], None] | None,
+    parameters: Mapping[str, Any],
+) -> tuple[Period, ...]:
+    """Describe some of the documents against others, several times.
+
+    Documents that have no words left after cleaning cause one warning, which names where they are.
+
+    Parameters
+    ----------
+    whole : Documents
+        All documents.
+    sides : sequence of (str, sequence of int, sequence of int)
+        For each description its name, and the places of the known and of the novel documents.
+    callback, parameters
+        As in `describe_periods`.
+    """
     described = []
-    for number, (name, before, own) in enumerate(chosen):
+    for number, (name, old, new) in enumerate(sides):
         if callback is not None:
-            callback(name, number, len(chosen))
-        known, novel = whole.take(np.sort(before).tolist()), whole.take(own.tolist())
-        describer = describe(known, novel, **parameters)
+            callback(name, number, len(sides))
+        known, novel = whole.take(old), whole.take(new)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", NoWordsWarning)
+                describer = describe(known, novel, **parameters)
+        except NothingToLearnError as error:
+            raise NothingToLearnError(f"{name}: {error}") from error
         describer.machines_ = ()  # the automata take far more memory than all that they found
         described.append(Period(name, describer, known, novel))
-    return Periods(by, tuple(described), Timeline(days, by))
+    _warn_of_documents_without_words(described)
+    return tuple(described)
+
+
+def _warn_of_documents_without_words(described: Sequence[Period]) -> None:
+    """Give one warning for all descriptions; a document counts where it is novel."""
+    places, total = [], 0
+    for period in described:
+        corpus = period.describer.corpus_
+        if corpus is None:
+            continue
+        empty = int((np.diff(corpus.matrix.indptr)[corpus.novel] == 0).sum())
+        if empty:
+            places.append(f"{period.name} ({empty:,} of {len(period.novel):,})")
+            total += empty
+    if total:
+        more = [f"{len(places) - _NAMED:,} more"] if len(places) > _NAMED else []
+        warnings.warn(
+            f"{counted(total, 'document')} {'has' if total == 1 else 'have'} no words left after "
+            f"cleaning: {', '.join(places[:_NAMED] + more)}.",
+            NoWordsWarning,
+            stacklevel=4,
+        )
 
 
 def _dated(documents: Documents) -> Documents:

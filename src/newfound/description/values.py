@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from newfound.description.describe import describe
-from newfound.description.periods import MIN_DOCUMENTS, Period, Periods
+import numpy as np
+
+from newfound.description.periods import MIN_DOCUMENTS, Periods, describe_each
 from newfound.text.documents import DocumentError, Documents, as_documents
 
 __all__ = ["describe_values", "join_piles"]
@@ -72,18 +73,12 @@ def describe_values(
             f"{by!r} has {len(chosen):,} values, and at most {MAX_VALUES} are described; name a "
             "column with fewer, or leave documents out."
         )
-    described = []
-    for number, name in enumerate(chosen):
-        if callback is not None:
-            callback(name, number, len(chosen))
-        known, novel = (
-            whole.take(row for row, label in enumerate(whole.labels) if (label == name) == own)
-            for own in (False, True)
-        )
-        describer = describe(known, novel, **parameters)
-        describer.machines_ = ()  # the automata take far more memory than all that they found
-        described.append(Period(name, describer, known, novel))
-    return Periods(by, tuple(described), None)
+    labels = np.array(whole.labels, dtype=object)
+    sides = [
+        (name, np.flatnonzero(labels != name).tolist(), np.flatnonzero(labels == name).tolist())
+        for name in chosen
+    ]
+    return Periods(by, describe_each(whole, sides, callback, parameters), None)
 
 
 def join_piles(piles: Mapping[str, Documents]) -> Documents:

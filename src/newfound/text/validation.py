@@ -19,6 +19,7 @@ from newfound.text.tokenized import TokenizedTexts
 
 __all__ = [
     "MAX_EXPLAINED",
+    "NoWordsWarning",
     "NothingToLearnError",
     "check_explainable",
     "check_matrix",
@@ -35,6 +36,10 @@ MAX_EXPLAINED = 250_000  # characters; more would take longer than a second
 
 class NothingToLearnError(ValueError):
     """Raised if the documents hold nothing to learn from, whatever else is asked for."""
+
+
+class NoWordsWarning(UserWarning):
+    """Given for documents that have no words left after cleaning."""
 
 
 def check_texts(texts: Iterable[str]) -> Iterable[str]:
@@ -173,8 +178,10 @@ def check_matrix(matrix: Any, novel: NDArray[np.bool_]) -> None:
                 "a smaller min_df or fewer stop words."
             )
         if empty:
+            has = "has" if empty == 1 else "have"
             warnings.warn(
-                f"{empty:,} of {n:,} {side} documents have no words left after cleaning.",
+                f"{empty:,} of {n:,} {side} documents {has} no words left after cleaning.",
+                NoWordsWarning,
                 stacklevel=3,
             )
     raw, width = matrix.indices.tobytes(), matrix.indices.itemsize
