@@ -206,7 +206,7 @@ print(killed)
 def test_killed_at_any_moment_no_document_is_lost_or_counted_twice(
     model: Path, tmp_path: Path, kills: int
 ) -> None:
-    rows = documents(60 * kills)
+    rows = documents(150 * kills)  # more than are read before the last kill
     file, state = tmp_path / "in.jsonl", tmp_path / "w.db"
     file.write_text(lines(rows))
     done = subprocess.run(
