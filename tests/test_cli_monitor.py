@@ -381,6 +381,64 @@ def test_a_past_without_times_or_documents_is_refused(
         assert sum(window.size for window in whole.windows_) == 700
 
 
+def two_topics(state: Path, model: Path, every: str) -> None:
+    """Write a state with two topics; the first one begins in the third window."""
+    rows = documents(1000)[:500]
+    for i, row in enumerate(rows):
+        row["time"] = 864_000_000 + 864 * i  # 100 a day, from the beginning of a day
+        if i >= 200 and i % 10 == 0:
+            row["text"] = f"a zeppelin over street {i}"
+        if i >= 400 and i % 10 == 5:
+            row["text"] = f"my volcano number {i}"
+    texts, times = [str(row["text"]) for row in rows], [row["time"] for row in rows]
+    with Monitor(NoveltyDetector.load(model), every=every, state=state) as monitor:
+        monitor.update(texts, times)
+        monitor.close_window()
+        assert len(monitor.topics_) == 2
+
+
+def test_steps_name_both_topics_and_the_class(model: Path, tmp_path: Path) -> None:
+    state = tmp_path / "w.db"
+    two_topics(state, model, "100")
+    with Monitor.open(state) as monitor:
+        first, second = (topic.name for topic in monitor.topics_)
+    merged = f"merge of topic 2, {second}, into topic 1, {first}"
+    run("merge", 1, 2, "--state", state)
+    assert run("log", "--state", state).endswith(f"  {merged}\n")
+    assert run("undo", "--state", state) == f"Undone: {merged}.\n"
+    run("promote", 2, "--as", "lava", "--state", state)
+    run("dismiss", 1, "--state", state)
+    listed = [line.split("  ", 1)[1] for line in run("log", "--state", state).splitlines()]
+    assert listed == [
+        f"{merged} (undone)",
+        f"promote of topic 2, {second}, as lava",
+        f"dismiss of topic 1, {first}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("every", "shown", "start"),
+    [("1d", "1997-05-21: 10, 1997-05-22: 10, ", "1997-05-21"), ("100", "3: 10, 4: 10, ", None)],
+)
+def test_documents_by_window_have_the_start_of_a_window_of_time(
+    model: Path, tmp_path: Path, every: str, shown: str, start: str | None
+) -> None:
+    state = tmp_path / "w.db"
+    two_topics(state, model, every)
+    assert f"documents by window: {shown}" in run("show", 1, "--state", state)
+    data = json.loads(run("show", 1, "--state", state, "--json"))
+    validate(data, "topic_shown")
+    assert data["by_window"][0] == {"window": 3, "start": start, "documents": 10}
+
+
+def test_other_settings_are_named_as_they_were_given(model: Path, tmp_path: Path) -> None:
+    file, state = tmp_path / "in.jsonl", tmp_path / "w.db"
+    file.write_text(lines(documents(10)))
+    given = ("--model", model, "--incoming", file, "--state", state, "--once", "--every", "1d")
+    run(*given, "--false-alarm-every", "30d")
+    assert "begun with false_alarm_every=30d, not 100d; keep it" in failed(*given)
+
+
 def test_lines_that_cannot_be_read_are_counted(model: Path, tmp_path: Path) -> None:
     file, state = tmp_path / "in.jsonl", tmp_path / "w.db"
     file.write_text('{"text": "pay my bill"}\n{"text": 3}\n{"te\n\n{"text": "rain", "time": "x"}\n')

@@ -69,6 +69,18 @@ def test_a_window_of_time_that_is_over_is_tested_when_nothing_comes(
         assert service.get(f"/v1/monitors/{id}").json()["windows"] == 1
 
 
+def test_the_page_names_both_topics_of_a_merge(tmp_path: Path, models: dict[str, Path]) -> None:
+    rooms = [f"the garden {what}" for what in ("blooms", "floods", "dries", "is green", "grew")]
+    with client(tmp_path, models=models) as service:
+        id = begun(service)["id"]
+        sent(service, id, STREAM)
+        sent(service, id, [*rooms, *KNOWN[5::7][:15]])
+        merged = service.post(f"/v1/monitors/{id}/topics/1/merge", json={"topic": 2})
+        assert merged.status_code == 200, merged.text
+        page = service.get(f"/monitors/{id}", headers={"accept": "text/html"}).text
+        assert "merge of topic 2 into topic 1, " in page
+
+
 def test_alerts_are_those_of_the_library_and_topics_can_be_changed(
     tmp_path: Path, models: dict[str, Path]
 ) -> None:

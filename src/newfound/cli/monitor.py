@@ -346,12 +346,16 @@ def show_topic(number: Number, state: State, json: Json = False) -> None:
         for part in parts:
             for window, n in by_topic.get(part, {}).items():
                 counts[window] = counts.get(window, 0) + n
+        starts = _starts(store)
         if json:
             last = [
                 {"id": d.id, "time": format_time(d.time), "text": d.text, "p_value": d.p_value}
                 for d in documents[-_SHOWN:]
             ]
-            by_window = [{"window": w, "documents": n} for w, n in sorted(counts.items())]
+            by_window = [
+                {"window": w, "start": format_time(starts.get(w)), "documents": n}
+                for w, n in sorted(counts.items())
+            ]
             print_json({**topic.to_dict(), "by_window": by_window, "last": last})
             return
         data = topic.to_dict()
@@ -365,7 +369,10 @@ def show_topic(number: Number, state: State, json: Json = False) -> None:
             *(f"  {_short(text)}" for text in topic.typical),
             "last documents:",
             *(f"  {_short(document.text)}" for document in documents[-_SHOWN:]),
-            "documents by window: " + ", ".join(f"{w}: {n}" for w, n in sorted(counts.items())),
+            "documents by window: "
+            + ", ".join(
+                f"{format_time(starts.get(w)) or w}: {n}" for w, n in sorted(counts.items())
+            ),
         ]
         for line in lines:
             print_line(line)
@@ -409,7 +416,7 @@ def undo(state: State) -> None:
     """Take back the last promote, dismiss or merge."""
     with outcome(), _opened(state) as monitor:
         step = monitor.undo()
-        print_line(f"Undone: {step['action']} of topic {step['topic']}, {step['name']}.")
+        print_line(f"Undone: {_step(step)}.")
 
 
 @app.command()
@@ -424,8 +431,7 @@ def log(state: State, json: Json = False) -> None:
             return
         for step in steps:
             undone = " (undone)" if step["undone"] else ""
-            line = f"{step['time']}  {step['action']} {step['topic']}, {step['name']}{undone}"
-            print_line(line)
+            print_line(f"{step['time']}  {_step(step)}{undone}")
 
 
 @contextmanager
@@ -445,6 +451,26 @@ def _opened(state: Path) -> Iterator[Monitor]:
 
     with Monitor.open(state) as monitor:
         yield monitor
+
+
+def _starts(store: Store) -> dict[int, float]:
+    """Return when each window of time starts; nothing for windows of a number of documents."""
+    from newfound.monitor.clock import parse_length
+
+    size = parse_length(store.get("settings")["every"]).size
+    return {w.number: float(w.key * size) for w in store.windows() if w.key is not None}
+
+
+def _step(step: dict[str, Any]) -> str:
+    """Return what a person did, in words."""
+    topic = f"topic {step['topic']}, {step['name']}"
+    if step["action"] == "merge":
+        part = f"topic {step['part']}"
+        if step.get("part_name"):
+            part += f", {step['part_name']},"
+        return f"merge of {part} into {topic}"
+    as_class = f", as {step['known_as']}" if step["action"] == "promote" else ""
+    return f"{step['action']} of {topic}{as_class}"
 
 
 def _status(topic: Topic) -> str:

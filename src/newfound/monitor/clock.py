@@ -25,10 +25,24 @@ class Length:
     def __str__(self) -> str:
         if not self.timed:
             return f"{self.size:,} documents"
-        unit = next(unit for unit in reversed(_UNITS) if self.size % _UNITS[unit] == 0)
+        number, unit = self._parts()
         name = {"s": "second", "m": "minute", "h": "hour", "d": "day", "w": "week"}[unit]
-        number = self.size // _UNITS[unit]
         return f"{number:,} {name}{'' if number == 1 else 's'}"
+
+    def short(self) -> str:
+        """Return it as `parse_length` reads it, such as 500 or 30d.
+
+        Examples
+        --------
+        >>> Length(500).short(), Length(2592000, timed=True).short()
+        ('500', '30d')
+        """
+        return "".join(map(str, self._parts())) if self.timed else str(self.size)
+
+    def _parts(self) -> tuple[int, str]:
+        """Return a number of the largest unit of time that divides it, and that unit."""
+        unit = next(unit for unit in reversed(_UNITS) if self.size % _UNITS[unit] == 0)
+        return self.size // _UNITS[unit], unit
 
 
 def parse_length(value: Any, name: str = "every") -> Length:

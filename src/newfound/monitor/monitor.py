@@ -155,8 +155,8 @@ class Monitor:
         if changed:
             name = changed[0]
             raise StateError(
-                f"{store.path} was begun with {name}={before[name]}, not "
-                f"{getattr(settings, name)}; keep it, or name another file."
+                f"{store.path} was begun with {name}={_shown(before[name])}, not "
+                f"{_shown(getattr(settings, name))}; keep it, or name another file."
             )
         self.check_begun_with(detector)
         if mark != store.get("fingerprint"):
@@ -480,7 +480,12 @@ class Monitor:
         with self._changing():
             part.merged_into = number
             self._store.put_topic(part)
-            details = {"topic": number, "name": topic.name, "part": other}
+            details = {
+                "topic": number,
+                "name": topic.name,
+                "part": other,
+                "part_name": part.name,
+            }
             self._store.add_log(clock.time(), "merge", details)
         return self.topic(number)
 
@@ -534,6 +539,11 @@ class Monitor:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _shown(setting: Any) -> str:
+    """Return a setting as a person would write it: "30d" for "2592000s"."""
+    return parse_length(setting).short() if isinstance(setting, str) else str(setting)
 
 
 def _as_many(name: str, values: Iterable[Any] | None, n: int) -> list[Any]:
