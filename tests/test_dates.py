@@ -189,7 +189,7 @@ class TestCommand:
         ("words", "message"),
         [
             (["--documents", "t", "--known", "t"], "--documents replaces --known and --novel"),
-            (["--documents", "t"], "--documents needs --date-column"),
+            (["--documents", "t"], "dates; or --by COLUMN, to compare the values"),
             (["--documents", "t", "--date-column", "d"], "needs --dates-from DAY, or --by month"),
             (["--known", "a", "--novel", "b", "--by", "month"], "--by splits one input"),
             (["--known", "a"], "--novel is missing"),

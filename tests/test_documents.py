@@ -355,6 +355,22 @@ class TestMalformed:
             ),
             ("a.csv", "id,text\n1,a\n2\n", r"a\.csv, line 3, has 1 fields"),
             ("a.csv", 'id,text\n1,"a\nb"\n2,"c\nd\n', r"a\.csv, line 4, begins a malformed row"),
+            (
+                "a.csv",
+                "text\nb\rc\n",
+                "line 2, begins a malformed row: a carriage return is in a field",
+            ),
+            (
+                "a.csv",
+                b"\x89PNG\r\n\x1a\n\0\0\rIHDR",
+                "looks like a binary file, not a table: line 3 ",
+            ),
+            (
+                "a.csv",
+                b"\x7fELF\x02\x01,\x03\n",
+                "looks like a binary file, not a table: line 1 has",
+            ),
+            ("a.csv", b"text\n\x01,\x02\n", "looks like a binary file, not a table: line 2 has"),
             ("a.jsonl", '{"text": "a"}\n{"text": "b"\n', r"a\.jsonl, line 2, is not JSON"),
             ("a.jsonl", '{"text": "a"}\n\n{"txt": "b"}\n', r"a\.jsonl, line 3, has no 'text'"),
             ("a.jsonl", '{"text": "a"}\n{"text": 3}\n', r"a\.jsonl, line 2, is int, not a str"),

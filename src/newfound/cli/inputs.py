@@ -84,7 +84,10 @@ def choose_inputs(
         raise typer.BadParameter("--documents is one input; use --text-column for its texts.")
     unit, column = _by(by, date_column)
     if column is None and date_column is None:
-        raise typer.BadParameter("--documents needs --date-column, the column with the dates.")
+        raise typer.BadParameter(
+            "--documents needs --date-column, the column with the dates; or --by COLUMN, to "
+            "compare the values of a column."
+        )
     if not any(given.values()):
         raise typer.BadParameter("--documents needs --dates-from DAY, or --by month or COLUMN.")
     if column is not None and dates_from is not None:

@@ -9,6 +9,7 @@ import io
 import itertools
 import json
 import os
+import re
 import stat
 import sys
 import zlib
@@ -54,6 +55,7 @@ _MAX_RATIO = 200  # bytes of text for each compressed byte; natural text has 2 t
 _LONGEST_NAME, _LONGEST_LIST, _NAMES_SHOWN = 40, 100, 30  # characters, and columns, in a message
 _ROWS_LOOKED_AT = 200  # to see whether a column that was guessed holds text
 _FORMATS = ("txt", *TABLES)
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")  # none of these is in a text
 
 
 class DocumentError(ValueError):
@@ -223,7 +225,7 @@ class Reader:
             raise DocumentError(f"There is no encoding {encoding!r} for text.") from error
         self.unpacked, self.most_unpacked = 0, MAX_DOCUMENT_BYTES
         self.file = "standard input" if name == "-" else name
-        self.line = 0
+        self.line, self.latest = 0, ""
         self.guessed: str | None = None
         self.names: Sequence[str] = ()
 
@@ -347,8 +349,8 @@ class Reader:
                     what = f"is longer than {MAX_DOCUMENT_BYTES:,} bytes; split it"
                     raise self._malformed(what, self.line + 1)
                 self.line += 1
-                decoded = line if isinstance(line, str) else self._decode(line)
-                yield decoded.removeprefix("\ufeff") if self.line == 1 else decoded
+                self.latest = line if isinstance(line, str) else self._decode(line)
+                yield self.latest.removeprefix("\ufeff") if self.line == 1 else self.latest
         finally:
             if text is not None:
                 with suppress(ValueError):  # the file is closed, because reading was given up
@@ -386,10 +388,15 @@ class Reader:
         start = 1
         try:
             header = next(rows)
-            columns = self._columns(header, header, self.file)
+            try:
+                columns = self._columns(header, header, self.file)
+            except DocumentError:
+                self._check_is_text()
+                raise
             start = rows.line_num + 1
             for row in rows:
                 if row and len(row) != len(header):
+                    self._check_is_text()
                     what = f"has {len(row)} fields where the header has {len(header)}"
                     raise self._malformed(what, start)
                 values = dict(zip(header, row, strict=False))
@@ -398,7 +405,19 @@ class Reader:
                 )
                 start = rows.line_num + 1
         except csv.Error as error:
-            raise self._malformed(f"begins a malformed row: {error}", start) from error
+            self._check_is_text()
+            what = str(error)
+            if "new-line character" in what:  # the rest of this message is for programmers
+                what = "a carriage return is in a field without quotes"
+            raise self._malformed(f"begins a malformed row: {what}", start) from error
+
+    def _check_is_text(self) -> None:
+        """Raise a `DocumentError` if the latest line of a table has what no text has."""
+        if _CONTROL.search(self.latest):
+            raise DocumentError(
+                f"{self.file} looks like a binary file, not a table: line {self.line} has control "
+                "characters; name its encoding (--encoding) if it is text."
+            )
 
     def _json(self, stream: BinaryIO) -> Iterator[Record]:
         """Yield the documents of JSON lines, or of a JSON array."""
