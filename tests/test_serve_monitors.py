@@ -79,6 +79,10 @@ def test_the_page_names_both_topics_of_a_merge(tmp_path: Path, models: dict[str,
         assert merged.status_code == 200, merged.text
         page = service.get(f"/monitors/{id}", headers={"accept": "text/html"}).text
         assert "merge of topic 2 into topic 1, " in page
+        service.post(f"/v1/monitors/{id}/undo", json={})
+        service.post(f"/v1/monitors/{id}/topics/2/dismiss", json={})
+        page = service.get(f"/monitors/{id}", headers={"accept": "text/html"}).text
+        assert "dismiss of topic 2, " in page
 
 
 def test_alerts_are_those_of_the_library_and_topics_can_be_changed(

@@ -267,7 +267,8 @@ class Monitor:
         """Close the open window if it is one of time and its time is over; return its alerts.
 
         What counts is the time of the stream: that of the latest document, and the time since that
-        document came. So a stream that is behind the clock, such as an old file, has whole windows.
+        document came. So a stream that is behind the clock, such as an old file, has whole windows
+        as long as it goes on.
 
         Parameters
         ----------
