@@ -52,6 +52,11 @@ pytestmark = [
     ),
 ]
 
+LINES = """element => {
+  const range = document.createRange();
+  range.selectNodeContents(element);
+  return range.getClientRects().length;
+}"""
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 KNOWN = [
     "The batsman hit six in England.",
@@ -703,6 +708,14 @@ class TestPeriods:
         assert last.locator("tbody svg.bars").count() == 10
         assert f"2003-03: {name}" in page.locator(".strip .of bdi").all_inner_texts()
 
+    def test_long_names_of_values_have_room(self, open_page: Open, periods: Path) -> None:
+        for width, lines in ((1280, 1), (360, 2)):
+            page = open_page(periods, width=width)
+            link = page.locator(".index a").first
+            link.evaluate("link => { link.textContent = 'comp.sys.ibm.pc.hardware'; }")
+            assert link.evaluate(LINES) <= lines
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+
     def test_its_words_are_saved(self, open_page: Open, periods: Path) -> None:
         page = open_page(periods)
         text = TestDownloads().saved(page, "Download the words of 2003-03 as CSV")
@@ -988,6 +1001,19 @@ class TestMonitor:
         page.keyboard.press("Enter")
         assert numbers.locator("tbody tr").count() == 12
         assert numbers.locator("table").is_visible()
+
+    @pytest.mark.parametrize("width", [320, 1280])
+    def test_dates_do_not_wrap(self, open_page: Open, monitored: Path, width: int) -> None:
+        page = open_page(monitored, width=width, ready="#settings")
+        page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true; })")
+        for table in ("#alerts", "#rate"):
+            cell = page.locator(f"{table} tbody tr:first-child > :first-child")
+            cell.evaluate("cell => { cell.textContent = '2003-05-05 10:00'; }")
+            page.eval_on_selector_all(
+                f"{table} tbody tr:first-child > :last-child",
+                "all => all.forEach(one => { one.textContent = 'what is new '.repeat(50); })",
+            )
+            assert cell.evaluate(LINES) == 1
 
     def test_texts_do_nothing(self, open_page: Open, monitored: Path) -> None:
         page = open_page(monitored, ready="#settings")
