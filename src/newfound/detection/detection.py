@@ -20,7 +20,7 @@ from newfound.machine.clauses import EpochInfo
 from newfound.table import Table
 from newfound.text.documents import Documents, as_documents, with_text
 from newfound.text.tokenized import TokenizedTexts
-from newfound.text.validation import NothingToLearnError
+from newfound.text.validation import NothingToLearnError, NoWordsWarning
 from newfound.text.vectorizer import TextVectorizer
 from newfound.wiring import call_registered
 
@@ -329,7 +329,7 @@ def _describe(
     labels = ["known"] * len(old) + ["novel"] * len(new)
     try:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "(?s).*have no words left")
+            warnings.simplefilter("ignore", NoWordsWarning)
             lemmas = _lemmas(detector, new) if known is None and alike else None
             texts = TokenizedTexts.concatenate((old, new), lemmas)
             return describer.fit(texts, labels, callback=trained)

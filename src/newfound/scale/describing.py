@@ -39,7 +39,7 @@ from newfound.text.calendar import calendar_terms
 from newfound.text.corpus import Corpus
 from newfound.text.lemmas import Capitals
 from newfound.text.tokenized import TokenizedTexts
-from newfound.text.validation import NothingToLearnError
+from newfound.text.validation import NothingToLearnError, NoWordsWarning
 from newfound.text.vectorizer import TextVectorizer
 
 __all__ = ["SAMPLE", "describe", "describe_with"]
@@ -162,7 +162,7 @@ def describe_with(
     vectorizer.fit_counts(words["word"], sum(sizes), Capitals.of(words["capital"], words["noun"]))
     words.clear()
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "(?s).*have no words left")
+        warnings.simplefilter("ignore", NoWordsWarning)
         tokenized = TokenizedTexts.of(texts).with_lemmas(vectorizer.lemmas_)
         describer.fit_with(engine.train, tokenized, labels)
     # Nothing is trained any more; the workers of the last pass need the memory.
