@@ -127,7 +127,7 @@ def test_alpha_is_heeded_with_a_model(files, learned):
     assert (strict["alpha"], loose["alpha"]) == (0.05, 0.5)
     assert learned["novel"] == strict["novel"] < loose["novel"]
     none = run(*model, "--model", "m.nf", "--alpha", "0.0001", folder=folder)
-    assert none.returncode == 1 and "alpha=0.0001 needs at least 9999 held-back" in none.stderr
+    assert none.returncode == 1 and "alpha=0.0001 needs at least 9,999 held-back" in none.stderr
 
 
 @pytest.mark.usefixtures("learned")

@@ -235,7 +235,7 @@ def test_alpha_can_be_changed_after_fit(detector, sample):
 
 def test_an_alpha_that_the_held_back_documents_do_not_allow_is_refused(detector, sample):
     twin = pickle.loads(pickle.dumps(detector)).set_params(alpha=0.0001)
-    with pytest.raises(ValueError, match=r"alpha=0.0001 needs at least 9999 held-back"):
+    with pytest.raises(ValueError, match=r"alpha=0.0001 needs at least 9,999 held-back"):
         twin.predict(sample[2])
     with pytest.raises(ValueError, match="between 0 and 1"):
         twin.set_params(alpha=2.0).predict(sample[2])

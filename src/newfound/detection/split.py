@@ -85,8 +85,8 @@ def split_held_back(
     if len(aside) < needed:
         raise ValueError(
             f"There are {len(np.unique(codes)):,} classes of {len(codes):,} known documents, which "
-            f"leaves {len(aside)} to hold back; alpha={alpha:g} needs {needed}: pass more of each "
-            "class, or no classes."
+            f"leaves {len(aside):,} to hold back; alpha={alpha:g} needs {needed:,}: pass more of "
+            "each class, or no classes."
         )
     return train, aside
 
@@ -133,8 +133,8 @@ def n_held_back(n: int, alpha: float, share: float) -> int:
         advice = f"pass at least {enough:,}, or a higher alpha" if enough else "hold back fewer"
         raise ValueError(
             f"There {'is 1 known document' if n == 1 else f'are {n:,} known documents'} with text; "
-            f"alpha={alpha:g} needs {needed} or more held back, and with held_back={share:g} some "
-            f"to learn from: {advice}."
+            f"alpha={alpha:g} needs {needed:,} or more held back, and with held_back={share:g} "
+            f"some to learn from: {advice}."
         )
     return max(round(share * n), needed)
 
@@ -144,7 +144,7 @@ def check_given(n: int, alpha: float) -> None:
     needed = held_back_needed(alpha)
     if n < needed:
         raise ValueError(
-            f"alpha={alpha:g} needs at least {needed} held-back known documents; {n} with text "
+            f"alpha={alpha:g} needs at least {needed:,} held-back known documents; {n:,} with text "
             "were given."
         )
 

@@ -164,5 +164,7 @@ def _texts(content: bytes) -> Iterator[str]:
             raise Problem(400, f"Line {number} is not JSON: {error}.") from error
         text = row.get("text") if isinstance(row, dict) else row
         if not isinstance(text, str):
-            raise Problem(422, f"Line {number} is neither a text nor an object with one.")
+            raise Problem(
+                422, f"Line {number} is neither a JSON string nor an object with the field text."
+            )
         yield text
