@@ -189,7 +189,9 @@ def detection_summary(detection: dict[str, Any], described: dict[str, Any]) -> d
     n, novel = detection["n"], detection["n_novel"]
     names = described["names"][:_NAMED]
     who = f"{novel:,} of the {n:,} incoming documents {'is' if novel == 1 else 'are'} called new"
-    if novel:
+    if novel and detection["share"]["share"] == 0:
+        who += ", and all of them may be false alarms"
+    elif novel:
         who += f", about {100 * detection['expected_false']:.0f} % of them by mistake"
     sentence = [_part(f"None of the {n:,} incoming documents is called new" if not novel else who)]
     if novel and names:
