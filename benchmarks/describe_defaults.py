@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from newfound.description.novelty import document_weights
+from newfound.description.lengths import document_weights
 from newfound.description.phrases import find_phrases
 from newfound.lab.evaluation.word_corpora import Corpus, Setting, fitted_words, learned_rules
 from newfound.storage.files import replacing

@@ -14,10 +14,10 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 
 from newfound import load_sample
+from newfound.description.lengths import document_weights
 from newfound.description.novelty import (
     PRIOR,
     Evidence,
-    document_weights,
     evidence_of_sets,
     q_values,
     word_evidence,

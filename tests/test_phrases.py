@@ -9,7 +9,8 @@ import pytest
 from scipy import sparse
 
 from newfound.description.describer import NoveltyDescriber
-from newfound.description.novelty import DocumentWeights, document_weights, evidence_of_sets
+from newfound.description.lengths import DocumentWeights, document_weights
+from newfound.description.novelty import evidence_of_sets
 from newfound.description.phrases import find_phrases, phrase_table
 from newfound.machine.committee import held_out_rows
 from newfound.rules import Clause, ClauseTable

@@ -23,13 +23,9 @@ from typer.testing import CliRunner
 import newfound
 from newfound.cli import app
 from newfound.description.calibration import VerdictCalibration
-from newfound.description.novelty import (
-    OtherWords,
-    WordSums,
-    document_weights,
-    evidence_from_sums,
-    word_evidence,
-)
+from newfound.description.lengths import document_weights
+from newfound.description.novelty import WordSums, evidence_from_sums, word_evidence
+from newfound.description.other_words import OtherWords
 from newfound.description.theme_choice import theme_evidence
 from newfound.description.themes import unexplained_share
 from newfound.machine.committee import new_machines, train

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.description.calibration import VerdictCalibration
-from newfound.description.novelty import Evidence, document_weights, word_evidence
+from newfound.description.lengths import document_weights
+from newfound.description.novelty import Evidence, word_evidence
 from newfound.description.phrases import find_phrases
 from newfound.description.scores import stability
 from newfound.description.words import WordTable

@@ -1,13 +1,14 @@
-"""What the lengths of documents alone lead to expect of words."""
+"""What the lengths of documents alone lead to expect of words, and how much documents count."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
-__all__ = ["by_length", "expected_shares"]
+__all__ = ["DocumentWeights", "by_length", "document_weights", "expected_shares"]
 
 
 def by_length(
@@ -78,3 +79,64 @@ def expected_shares(
     total = having @ documents
     shares: NDArray[np.float64] = np.interp(frequencies, total, having @ of_novel / total)
     return shares
+
+
+class DocumentWeights(NamedTuple):
+    """How much each document counts, and what is expected of a word that says nothing.
+
+    Attributes
+    ----------
+    weight : (n_documents,) ndarray of float64
+        The longer a document, the less it counts; the median document counts 1.
+    novel : (n_documents,) ndarray of bool
+        Which documents are novel.
+    base : float
+        The share of novel documents, by weight, among those that have a word that says nothing.
+    mean, mean_square : float
+        Mean weight, and mean squared weight, of the document of a word.
+    """
+
+    weight: NDArray[np.float64]
+    novel: NDArray[np.bool_]
+    base: float
+    mean: float
+    mean_square: float
+
+
+def document_weights(matrix: Any, novel: ArrayLike) -> DocumentWeights:
+    """Weigh documents by their length.
+
+    Parameters
+    ----------
+    matrix : (n_documents, n_words) sparse matrix
+        Boolean bags of words.
+    novel : (n_documents,) array of bool
+        Which documents are novel.
+
+    Returns
+    -------
+    DocumentWeights
+
+    Examples
+    --------
+    >>> weights = document_weights(sparse.csr_array([[1, 0], [1, 1], [1, 1]]), [False, True, True])
+    >>> weights.weight.round(2).tolist(), round(weights.base, 2)
+    ([1.33, 1.0, 1.0], 0.75)
+    """
+    bags = sparse.csr_array(matrix)
+    is_novel = np.asarray(novel, bool)
+    lengths = np.diff(bags.indptr).astype(np.float64)
+    full = lengths > 0
+    typical = float(np.median(lengths[full])) if full.any() else 1.0
+    weight = np.where(full, 2 / (1 + lengths / typical), 0.0)
+    mass = weight * lengths
+    total = float(mass.sum()) or 1.0
+    base = float(mass[is_novel].sum()) / total
+    cells = max(float(lengths.sum()), 1.0)
+    return DocumentWeights(
+        weight=weight,
+        novel=is_novel,
+        base=min(max(base, 1e-9), 1 - 1e-9),
+        mean=total / cells,
+        mean_square=float((mass * weight).sum()) / cells or 1.0,
+    )

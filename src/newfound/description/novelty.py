@@ -30,18 +30,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse, special, stats  # type: ignore[import-untyped,unused-ignore]
 
-from newfound.description.lengths import by_length, expected_shares
+from newfound.description.lengths import (
+    DocumentWeights,
+    by_length,
+    document_weights,
+    expected_shares,
+)
+from newfound.description.other_words import OtherWords
 from newfound.description.strength import frequency_ratios
 from newfound.timing import step
 
 __all__ = [
     "PRIOR",
     "SIGNIFICANT",
-    "DocumentWeights",
     "Evidence",
-    "OtherWords",
     "WordSums",
-    "document_weights",
     "evidence_from_sums",
     "evidence_of_sets",
     "q_values",
@@ -54,8 +57,6 @@ SIGNIFICANT = 0.05
 _WEIGHT_Z2 = 0.3  # the weight of the second statistic, z2 in docs/words.md
 _PRIOR_Z2 = PRIOR / 2
 _BEYOND_TESTS = 1.0  # how much surer than the test of its q-value a word can be
-_REGULARISATION = 3.0  # scikit-learn's C
-_MOST_LEARNED = 20_000  # documents that the regression learns from
 
 
 class Evidence(NamedTuple):
@@ -78,67 +79,6 @@ class Evidence(NamedTuple):
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     q: NDArray[np.float64]
-
-
-class DocumentWeights(NamedTuple):
-    """How much each document counts, and what is expected of a word that says nothing.
-
-    Attributes
-    ----------
-    weight : (n_documents,) ndarray of float64
-        The longer a document, the less it counts; the median document counts 1.
-    novel : (n_documents,) ndarray of bool
-        Which documents are novel.
-    base : float
-        The share of novel documents, by weight, among those that have a word that says nothing.
-    mean, mean_square : float
-        Mean weight, and mean squared weight, of the document of a word.
-    """
-
-    weight: NDArray[np.float64]
-    novel: NDArray[np.bool_]
-    base: float
-    mean: float
-    mean_square: float
-
-
-def document_weights(matrix: Any, novel: ArrayLike) -> DocumentWeights:
-    """Weigh documents by their length.
-
-    Parameters
-    ----------
-    matrix : (n_documents, n_words) sparse matrix
-        Boolean bags of words.
-    novel : (n_documents,) array of bool
-        Which documents are novel.
-
-    Returns
-    -------
-    DocumentWeights
-
-    Examples
-    --------
-    >>> weights = document_weights(sparse.csr_array([[1, 0], [1, 1], [1, 1]]), [False, True, True])
-    >>> weights.weight.round(2).tolist(), round(weights.base, 2)
-    ([1.33, 1.0, 1.0], 0.75)
-    """
-    bags = sparse.csr_array(matrix)
-    is_novel = np.asarray(novel, bool)
-    lengths = np.diff(bags.indptr).astype(np.float64)
-    full = lengths > 0
-    typical = float(np.median(lengths[full])) if full.any() else 1.0
-    weight = np.where(full, 2 / (1 + lengths / typical), 0.0)
-    mass = weight * lengths
-    total = float(mass.sum()) or 1.0
-    base = float(mass[is_novel].sum()) / total
-    cells = max(float(lengths.sum()), 1.0)
-    return DocumentWeights(
-        weight=weight,
-        novel=is_novel,
-        base=min(max(base, 1e-9), 1 - 1e-9),
-        mean=total / cells,
-        mean_square=float((mass * weight).sum()) / cells or 1.0,
-    )
 
 
 def evidence_of_sets(sets: Any, weights: DocumentWeights) -> NDArray[np.float64]:
@@ -471,74 +411,6 @@ def _near_tests(
     return np.clip(found, -most, most)
 
 
-class OtherWords(NamedTuple):
-    """What the other words of a document say about it: a logistic regression on TF-IDF.
-
-    Attributes
-    ----------
-    transformer : TfidfTransformer
-        Fitted.
-    strength : (n_words,) ndarray of float64
-        The coefficients of the regression.
-    offset : float
-        The intercept with which as many documents are expected to be novel as there are.
-    """
-
-    transformer: Any
-    strength: NDArray[np.float64]
-    offset: float
-
-    @classmethod
-    def learn(cls, bags: Any, weights: DocumentWeights) -> OtherWords:
-        """Learn from documents; of many, from a sample of a fixed size."""
-        from sklearn.feature_extraction.text import (  # type: ignore[import-untyped,unused-ignore]
-            TfidfTransformer,
-        )
-        from sklearn.linear_model import (  # type: ignore[import-untyped,unused-ignore]
-            LogisticRegression,
-        )
-
-        transformer = TfidfTransformer().fit(bags)
-        scaled = sparse.csr_array(transformer.transform(bags))
-        learned = _some_documents(weights.novel)
-        judge = LogisticRegression(C=_REGULARISATION, tol=1e-4, max_iter=1000)
-        judge.fit(scaled[learned], weights.novel[learned])
-        found = cls(transformer, judge.coef_[0], 0.0)
-        rows = np.repeat(np.arange(bags.shape[0]), np.diff(bags.indptr))
-        weight, novel = weights.weight[rows], weights.novel[rows].astype(np.float64)
-        others = found._without_own(scaled, rows)
-        return found._replace(offset=_calibrated(others, weight, novel, weights.base))
-
-    def _without_own(self, scaled: Any, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        others: NDArray[np.float64] = (scaled @ self.strength)[rows] - scaled.data * self.strength[
-            scaled.indices
-        ]
-        return others
-
-    def expected(self, bags: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the probability that a document is novel, without each of its words, and with all.
-
-        Probabilities are rounded, so that last digits, which differ between processors, do not
-        matter.
-
-        Parameters
-        ----------
-        bags : (n_documents, n_words) CSR matrix
-            Bags of words.
-
-        Returns
-        -------
-        without : (n_cells,) ndarray of float64
-            One for each entry of the matrix: the probability without the word of that entry.
-        with_all : (n_documents,) ndarray of float64
-            The probability by all words of each document.
-        """
-        scaled = sparse.csr_array(self.transformer.transform(bags))
-        rows = np.repeat(np.arange(bags.shape[0]), np.diff(bags.indptr))
-        without = np.round(special.expit(self._without_own(scaled, rows) + self.offset), 4)
-        return without, np.round(special.expit(scaled @ self.strength + self.offset), 4)
-
-
 def _beyond_other_words(bags: Any, weights: DocumentWeights) -> NDArray[np.float64]:
     """Return the second statistic: what the other words of documents leave unexplained."""
     expected, _ = OtherWords.learn(bags, weights).expected(bags)
@@ -554,32 +426,3 @@ def _beyond_other_words(bags: Any, weights: DocumentWeights) -> NDArray[np.float
         )
     )
     return _signed_root(own, likely, size, variance, weights, _PRIOR_Z2)
-
-
-def _some_documents(novel: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Return the documents that the regression learns from: all, or a sample of a fixed size."""
-    n = len(novel)
-    if n <= _MOST_LEARNED:
-        return np.arange(n)
-    order = np.random.default_rng(0).permutation(n)
-    if novel[order[:_MOST_LEARNED]].all() or not novel[order[:_MOST_LEARNED]].any():
-        return np.arange(n)
-    return np.sort(order[:_MOST_LEARNED])
-
-
-def _calibrated(
-    others: NDArray[np.float64],
-    weight: NDArray[np.float64],
-    novel: NDArray[np.float64],
-    base: float,
-) -> float:
-    """Return the intercept with which as many documents are expected to be novel as there are."""
-    offset = float(special.logit(base))
-    for _ in range(30):
-        expected = special.expit(others + offset)
-        slope = float((weight * expected * (1 - expected)).sum())
-        step = float((weight * (novel - expected)).sum()) / max(slope, 1e-12)
-        offset += float(np.clip(step, -5, 5))
-        if abs(step) < 1e-9:
-            break
-    return offset

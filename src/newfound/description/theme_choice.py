@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.description.novelty import document_weights, evidence_of_sets
+from newfound.description.lengths import document_weights
+from newfound.description.novelty import evidence_of_sets
 from newfound.description.theme_model import (
     MAX_LEARNED,
     MIN_DOCUMENTS,

@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from newfound.description.novelty import document_weights, evidence_of_sets
+from newfound.description.lengths import document_weights
+from newfound.description.novelty import evidence_of_sets
 from newfound.description.theme_choice import Draft, HeldOut, choose_themes, held_out_figures
 from newfound.description.theme_model import MIN_EVIDENCE, Group
 from newfound.description.theme_names import in_reading_order, theme_name

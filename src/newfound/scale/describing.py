@@ -24,7 +24,8 @@ from scipy import sparse
 from newfound.blas import one_blas_thread
 from newfound.description.counted_timeline import DayCounts
 from newfound.description.describer import NoveltyDescriber
-from newfound.description.novelty import OtherWords, document_weights
+from newfound.description.lengths import document_weights
+from newfound.description.other_words import OtherWords
 from newfound.description.presets import VECTORIZER
 from newfound.machine.committee import rule_columns
 from newfound.scale.arrow import pyarrow

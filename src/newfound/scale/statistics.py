@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.description.counted_timeline import NO_DAY, DayCounts
-from newfound.description.novelty import OtherWords, WordSums
+from newfound.description.novelty import WordSums
+from newfound.description.other_words import OtherWords
 from newfound.machine.clauses import Clauses
 from newfound.machine.matcher import ClauseMatcher
 from newfound.scale.arrow import pyarrow, rows_with_text, texts_of

@@ -17,7 +17,8 @@ from scipy import stats
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from newfound.baselines import BASELINES, Baseline, logistic_regression
-from newfound.description.novelty import document_weights, word_evidence
+from newfound.description.lengths import document_weights
+from newfound.description.novelty import word_evidence
 from newfound.description.phrases import find_phrases
 from newfound.lab.evaluation.faithfulness import faithfulness
 from newfound.lab.evaluation.holdout import folds
