@@ -150,7 +150,7 @@ def test_explain_understands_a_detector(files):
         (("--incoming", "incoming.txt", "--known", "incoming.txt"), 2, "are the same"),
         (("--incoming", "incoming.txt", *KNOWN, "--alpha", "1.5"), 2, "between 0 and 1"),
         (("--incoming", "incoming.txt", *KNOWN, "-o", "x.xls"), 2, "must end in .csv"),
-        (("--incoming", "incoming.txt", *KNOWN, "--alpha", "0.0001"), 1, "needs 9999 or more"),
+        (("--incoming", "incoming.txt", *KNOWN, "--alpha", "0.0001"), 1, "needs 9,999 or more"),
         (("--incoming", "incoming.txt", "--model", "incoming.txt"), 1, "not a newfound model"),
         (("--incoming", "nothing.txt", *KNOWN), 1, "nothing.txt"),
         *(

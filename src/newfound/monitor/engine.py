@@ -6,6 +6,7 @@ import time as clock
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import fsum
 
 import numpy as np
 
@@ -523,7 +524,8 @@ class Engine:
         weights = dict(strong)
         typical = sorted(
             {document.text: document for document in reversed(rows)}.values(),
-            key=lambda d: (-sum(weights.get(w, 0.0) for w in d.bag) / (len(d.bag) + 3), d.number),
+            # A plain sum would depend on the order of the words of a set.
+            key=lambda d: (-fsum(weights.get(w, 0.0) for w in d.bag) / (len(d.bag) + 3), d.number),
         )
         times = [document.time for document in rows if document.time is not None]
         topic = Topic(
