@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "compiler.hpp"
@@ -26,7 +25,8 @@ namespace newfound {
 
 class ClauseRows {
  public:
-  explicit ClauseRows(Machine& machine);
+  // The negated lines of the first n_foreseen blocks can be foreseen.
+  ClauseRows(Machine& machine, std::uint32_t n_foreseen);
   // The same rows, with the automata in a copy of the machine.
   ClauseRows(const ClauseRows& other, Machine& copy);
 
@@ -49,14 +49,28 @@ class ClauseRows {
   const std::uint64_t* included_blocks(std::uint32_t c, bool negated) const {
     return &included_[(static_cast<std::size_t>(c) * 2 + negated) * n_groups_];
   }
-  // For each block with that bit: a superset of its words whose negation is included.
+  // For each block: a superset of its words whose negation is included.
   const std::uint64_t* negated_words(std::uint32_t c) const {
     return &negated_[static_cast<std::size_t>(c) * machine_.n_blocks()];
   }
 
+  // The negated lines of the first blocks, those of the most frequent words, can be foreseen: their
+  // trials are then drawn some events ahead (Kernels::foresee).
+  std::uint32_t n_foreseen() const { return n_foreseen_; }
+  bool foreseen(std::uint32_t c) const { return foreseen_until_[c] != kNone; }
+  // The Ib event at which the trials drawn are used up, kNone if there are none. At once foresee()
+  // must then draw more, or unforesee() defer trials again.
+  std::uint32_t foreseen_until(std::uint32_t c) const { return foreseen_until_[c]; }
+  void foresee(std::uint32_t c);
+  void unforesee(std::uint32_t c);
+  // For each foreseen block, the words whose negation is included until then.
+  const std::uint64_t* sure_words(std::uint32_t c) const {
+    return &sure_[static_cast<std::size_t>(c) * n_foreseen_];
+  }
+
   // Settles a line. Returns its included lanes.
   std::uint64_t settle_line(std::uint32_t c, std::uint32_t line);
-  void settle_row(std::uint32_t c);
+  void finish(std::uint32_t c);
   // A Type Ia or Type II event.
   void feedback(std::uint32_t c, const OpenDocument& document, bool type_ia);
 
@@ -96,6 +110,15 @@ class ClauseRows {
   std::uint32_t trials_of(std::uint32_t c, bool negated) const {
     return ib_[c] - counts_[c].base_ib + (negated && boost_ ? 0 : counts_[c].ia);
   }
+  // Whether the line is a foreseen one.
+  bool foreseen(std::uint32_t c, std::uint32_t line) const {
+    return (line & 1) && line / 2 < n_foreseen_ && foreseen(c);
+  }
+  // The trials of the window that have happened.
+  std::uint32_t elapsed(std::uint32_t c) const {
+    return foreseen(c) ? kWindow - (foreseen_until_[c] - ib_[c]) : 0;
+  }
+  void settle_row(std::uint32_t c);
   void record_included(std::uint32_t c, std::uint32_t line, std::uint64_t lanes);
   RowView view(std::uint32_t c);
 
@@ -103,12 +126,15 @@ class ClauseRows {
   const Kernels& kernels_;
   const DecrementLaw law_;
   const bool boost_;
-  const std::uint32_t n_groups_;
+  const std::uint32_t n_groups_, n_foreseen_;
   std::vector<std::uint32_t> ib_;
   std::vector<Counts> counts_;
   std::vector<std::uint16_t> seen_;  // trials that each line has seen, counted from base_ib
   std::vector<std::uint64_t> included_;
-  std::unique_ptr<std::uint64_t[]> negated_;  // not filled, so that unused memory stays untouched
+  std::vector<std::uint32_t> foreseen_until_;
+  std::vector<std::uint8_t> hits_;
+  std::vector<std::uint64_t> sure_;
+  std::vector<std::uint64_t> negated_;
 };
 
 }  // namespace newfound

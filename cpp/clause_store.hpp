@@ -1,15 +1,11 @@
 // The clauses in training: their literals, whether they match a document, and feedback to them.
 //
-// - Rows hold the automata, with decrements deferred (ClauseRows).
-// - A clause's list holds up to 64 literals that decide often: plain literals found to be included,
-//   and some negated ones that refuted a document. They leave their row, and the list is the truth
-//   for them, until they are moved back. For each, the next decrement is drawn in advance from the
-//   geometric law: the Ib event at which it happens. Until then nothing is to be done.
-// - Whether a clause matches a document is cached (AnswerCache). A match holds until the clause's
-//   next Type Ia or II event, since decrements cannot undo it. Refutations by listed literals are
-//   found for all documents at once, and hold until one of these literals goes down next.
-// - A clause watches one of its listed plain literals: documents without that word are refuted
-//   without looking at the clause (WatchIndex).
+// - Rows hold the automata, with decrements deferred or foreseen (ClauseRows).
+// - A clause's list holds up to 64 plain literals that were found to be included. They leave their
+//   row, and the list is the truth for them, until they are moved back. For each, the next
+//   decrement is drawn in advance from the geometric law: the Ib event at which it happens. Until
+//   then nothing is to be done.
+// - Which clauses a document has to be compared with is found by the WatchIndex.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +13,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "answer_cache.hpp"
+#include "answer_memory.hpp"
 #include "clause_rows.hpp"
 #include "documents.hpp"
 #include "kernels.hpp"
@@ -39,15 +35,16 @@ struct LiteralList {
 struct Watch {
   std::uint32_t listed = kNone;  // index in the clause's list of the literal that it watches
   std::uint32_t next = kNone, previous = kNone;
-  std::uint32_t unwatched_at = kNone;
+  std::uint32_t asked_since = 0;  // an Ib event, and how often the clause was asked since
+  std::uint32_t asks = 0;
 };
 
 class ClauseStore {
  public:
   ClauseStore(Machine& machine, const Documents& documents);
 
+  std::size_t n_clauses() const { return states_.size(); }
   const Parameters& parameters() const { return machine_.parameters(); }
-  AnswerCache& cache() { return cache_; }
 
   // begin() comes before any other call for a clause; finish() brings its row up to date.
   void begin(std::uint32_t c);
@@ -55,19 +52,10 @@ class ClauseStore {
   // The machine that finish() would leave, without a change to this one.
   Machine finished_copy() const;
 
-  // Whether the clause matches: 1 or 0 if the answer is cached, else -1. Then, in this order, these
-  // tell whether a literal refutes the document; if none does, the clause matches.
-  int cached_answer(std::uint32_t c, std::uint32_t slot) {
-    if (!cache_.has_slot(slot)) return -1;
-    const ClauseState& state = states_[c];
-    if (rows_.ib(c) >= state.valid_until || state.window != cache_.window()) refresh_answers(c);
-    return cache_.answer(c, slot);
-  }
+  // In this order, these tell whether a literal refutes the document; if none does, the clause
+  // matches.
   bool refuted_by_list(std::uint32_t c, const OpenDocument& document) {
     const LiteralList& list = lists_[c];
-    // Where answers are cached, no listed literal refutes that has not been found to do so.
-    if (all_cached_ && cache_.has_slot(document.slot()) && rows_.ib(c) < states_[c].list_due)
-      return false;
     for (std::uint32_t i = 0, n = states_[c].n_listed; i < n; ++i) {
       if (document.truth(list.literal[i])) continue;
       settle_listed(c, i);
@@ -77,7 +65,6 @@ class ClauseStore {
   }
   bool refuted_by_plain_words(std::uint32_t c, const OpenDocument& document);
   bool refuted_by_negated_words(std::uint32_t c, const OpenDocument& document);
-  void cache_match(std::uint32_t c, std::uint32_t slot);
 
   // Feedback.
   std::uint32_t count_included(std::uint32_t c);
@@ -93,21 +80,26 @@ class ClauseStore {
   }
   void type_ia(std::uint32_t c, const OpenDocument& document);
   void type_ii(std::uint32_t c, const OpenDocument& document);
-  // One more Ib event. Returns whether the watched literal is due to go down.
+  // One more Ib event. Returns whether the WatchIndex has something to do.
   bool type_ib(std::uint32_t c) { return ++rows_.ib_counts()[c] >= watch_due_[c]; }
   // Kernels::select_ib for the clauses [begin, end), counted from `first`.
   std::size_t select_ib(std::uint32_t first, std::uint32_t begin, std::uint32_t end,
                         std::uint32_t limit, std::uint64_t key, std::uint32_t* out,
-                        std::int64_t* events) {
+                        AnswerMemory& answers, std::int64_t* events) {
+    std::uint32_t* changed = answers.changed();
     return kernels_.select_ib(rows_.ib_counts() + first, watch_due_.data() + first,
-                              matched_.data() + first, begin, end, limit, key, out, events);
+                              matched_.data() + first, begin, end, limit, key, out,
+                              changed ? changed + first : nullptr, answers.visit(), events);
   }
   // Marks the clauses that match the present document: they get no Ib event.
   void set_matched(std::uint32_t c, bool matched) { matched_[c] = matched; }
 
   // For WatchIndex.
   Watch& watch(std::uint32_t c) { return states_[c].watch; }
+  // Sets the Ib event at which it has something to do.
   void set_watch_due(std::uint32_t c, std::uint32_t ib) { watch_due_[c] = ib; }
+  ClauseRows& rows() { return rows_; }
+  const Kernels& kernels() const { return kernels_; }
   // The listed literal with the rarest plain word that is included; kNone if there is none.
   std::uint32_t rarest_plain(std::uint32_t c);
   const LiteralList& list(std::uint32_t c) const { return lists_[c]; }
@@ -116,50 +108,25 @@ class ClauseStore {
     if (rows_.ib(c) >= lists_[c].due[index]) apply_due(rows_, lists_[c], c, index);
   }
 
-  void prefetch_clause(std::uint32_t c, std::uint32_t slot) const {
-    prefetch(&states_[c]);
-    cache_.prefetch_answer(c, slot);
-  }
   // Fetches what a comparison with the clause begins with.
   void prefetch_comparison(std::uint32_t c) const {
+    prefetch(&states_[c]);
     prefetch(lists_[c].literal);
-    prefetch(lists_[c].state);
     rows_.prefetch_negated(c);
   }
   // Fetches what an event on the clause begins with.
   void prefetch_event(std::uint32_t c, bool type_ia) const;
 
  private:
-  struct alignas(64) ClauseState {
-    std::uint64_t refuting = 0;     // listed literals whose refutations are cached, by their index
-    std::uint32_t valid_until = 0;  // cached refutations hold while ib is below this
-    std::uint32_t window = 0;       // of the cached answers
-    std::uint32_t list_due = 0;     // no listed literal goes down before this Ib event
-    std::uint32_t refuting_due = kNone;  // nor one whose refutations are cached before this one
+  struct ClauseState {
     Watch watch;
     std::uint16_t n_listed = 0;
-    bool others_cached = false;   // also refutations by literals that are not in the list any more
-    bool refuting_known = false;  // whether `refuting` has all that are included and have postings
-    bool all_included = false;    // all listed literals were included when last looked at
-    bool brief_cached = false;    // also refutations by literals that may go down with the next Ib
-    std::uint8_t n_matches = 0;   // documents found to match since the last event
-    std::uint8_t uncleared = 0;   // events since the dead lanes were set to 0
+    std::uint8_t uncleared = 0;  // events since the dead lanes were set to 0
   };
 
   void feedback(std::uint32_t c, const OpenDocument& document, bool type_ia);
-  // After all listed literals were settled; some may have gone down.
-  void set_list_due(std::uint32_t c, std::uint32_t due) {
-    ClauseState& state = states_[c];
-    if (rows_.ib(c) >= state.list_due) state.refuting_known = state.all_included = false;
-    state.list_due = due;
-  }
   void settle_list(std::uint32_t c) {
-    std::uint32_t due = kNone;
-    for (std::uint32_t i = 0, n = states_[c].n_listed; i < n; ++i) {
-      settle_listed(c, i);
-      due = std::min(due, lists_[c].due[i]);
-    }
-    set_list_due(c, due);
+    for (std::uint32_t i = 0, n = states_[c].n_listed; i < n; ++i) settle_listed(c, i);
   }
   static void apply_due(ClauseRows& rows, LiteralList& list, std::uint32_t c, std::uint32_t index);
   static std::uint32_t draw_due(ClauseRows& rows, std::uint32_t c, std::uint32_t from);
@@ -169,29 +136,18 @@ class ClauseStore {
   // Moves included lanes of a settled line to the list, as many as it has room for.
   void move_to_list(std::uint32_t c, std::uint32_t line, std::uint64_t lanes);
   void move_to_row(std::uint32_t c, std::uint32_t index);
-  // Moves literals far below inclusion back, after an event that visited their side of the row.
-  void compact_list(std::uint32_t c, bool negated);
+  // Moves literals far below inclusion back, after an event that visited their lines.
+  void compact_list(std::uint32_t c);
   // Moves excluded literals back. Returns whether the list has room.
   bool make_room(std::uint32_t c);
-
-  void cache_refuted(std::uint32_t c, std::uint32_t slot);
-  void cache_refutations_of(std::uint32_t c, std::uint32_t index);
-  void refresh_answers(std::uint32_t c);
-  void forget_brief(std::uint32_t c) {
-    if (states_[c].brief_cached) cache_.clear_brief(c);
-    states_[c].brief_cached = false;
-  }
-  void cache_all_matches(std::uint32_t c);
 
   Machine& machine_;
   const Kernels& kernels_;
   ClauseRows rows_;
-  AnswerCache cache_;
-  const bool all_cached_;  // whether all words have postings
   std::vector<ClauseState> states_;
   std::vector<LiteralList> lists_;
   std::vector<std::int32_t> votes_;
-  std::vector<std::uint32_t> watch_due_;  // the Ib event at which the watched literal goes down
+  std::vector<std::uint32_t> watch_due_;
   std::vector<std::uint8_t> matched_;
 };
 

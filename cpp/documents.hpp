@@ -1,6 +1,7 @@
 // Boolean documents with words in the machine's order: as word lists and as 64-word blocks.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -22,6 +23,10 @@ class Documents {
   Documents(const CsrView& csr, const std::vector<std::uint32_t>& position);
 
   std::int64_t size() const { return static_cast<std::int64_t>(begin_.size()) - 1; }
+  double mean_words() const {
+    return static_cast<double>(words_.size()) /
+           static_cast<double>(std::max<std::int64_t>(1, size()));
+  }
   // The words of a document, ascending (the most frequent ones first).
   const std::uint32_t* begin(std::int64_t doc) const {
     return words_.data() + begin_[static_cast<std::size_t>(doc)];
@@ -38,24 +43,9 @@ class Documents {
     return blocks_.data() + block_begin_[static_cast<std::size_t>(doc) + 1];
   }
 
-  // A bit for each block: whether the document has any of its words.
-  const std::uint64_t* occupied(std::int64_t doc) const {
-    return occupied_.data() + static_cast<std::size_t>(doc) * groups_;
-  }
-  // Which of the words 64 b ... 64 b + 63 the document has, found in constant time.
-  std::uint64_t block(std::int64_t doc, std::uint32_t b) const {
-    const std::size_t at = static_cast<std::size_t>(doc) * groups_ + (b >> 6);
-    const std::uint64_t bit = 1ULL << (b & 63);
-    if (!(occupied_[at] & bit)) return 0;
-    return blocks_begin(doc)[rank_[at] + count_bits(occupied_[at] & (bit - 1))].words;
-  }
-
  private:
-  std::size_t groups_;  // words of `occupied_` for each document
   std::vector<std::int64_t> begin_;
   std::vector<std::uint32_t> words_;
-  std::vector<std::uint64_t> occupied_;
-  std::vector<std::uint32_t> rank_;
   std::vector<std::int64_t> block_begin_;
   std::vector<WordBlock> blocks_;
 };

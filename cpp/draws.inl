@@ -19,6 +19,44 @@ Mask draw_hits(const DecrementTables& law, const Stream& stream, std::uint32_t& 
   return hit;
 }
 
+// The lanes that each of kWindow trials hits, with the same law. One vector of second bytes serves
+// the lanes that the first bytes leave undecided in one trial; where a lane is undecided in two of
+// them, each trial has second bytes of its own. So the first bytes alone decide who uses which.
+NEWFOUND_INLINE inline void draw_window(const DecrementTables& law, const Stream& stream,
+                                        std::uint32_t index, Mask (&hit)[kWindow]) {
+  if (law.hit_threshold >> 32) {
+    for (Mask& trial : hit) trial = Mask::of(~0ULL);
+    return;
+  }
+  const auto p = static_cast<std::uint32_t>(law.hit_threshold);
+  const auto byte = [&](int i) { return static_cast<std::uint8_t>(p >> (24 - 8 * i)); };
+  Mask open[kWindow], once = Mask::of(0), twice = Mask::of(0);
+  NEWFOUND_UNROLL for (std::uint32_t t = 0; t < kWindow; ++t) {
+    const Bytes first = stream.at(index + t);
+    hit[t] = first.below(byte(0));
+    open[t] = first.equal(byte(0));
+    twice = twice | (once & open[t]);
+    once = once | open[t];
+  }
+  int decided = 1;
+  if (!twice.any()) {
+    const Bytes second = stream.at(index + kWindow);
+    const Mask below = second.below(byte(1)), equal = second.equal(byte(1));
+    NEWFOUND_UNROLL for (std::uint32_t t = 0; t < kWindow; ++t) {
+      hit[t] = hit[t] | (open[t] & below);
+      open[t] = open[t] & equal;
+    }
+    if (!(once & equal).any()) return;
+    decided = 2;
+  }
+  for (std::uint32_t t = 0; t < kWindow; ++t)
+    for (int i = decided; i < 4 && open[t].any(); ++i) {
+      const Bytes next = stream.at(index + kWindow + 1 + 3 * t + static_cast<std::uint32_t>(i - 1));
+      hit[t] = hit[t] | (open[t] & next.below(byte(i)));
+      open[t] = open[t] & next.equal(byte(i));
+    }
+}
+
 // Draws what no byte of a BinomialTable decided.
 std::uint8_t draw_last(const BinomialTable& table, double u) {
   std::uint32_t d = 0;

@@ -38,6 +38,61 @@ struct BatchTables {
   }
 };
 
+void record(const RowView& row, bool side, std::uint32_t block, Mask included) {
+  if (side) row.negated[block] = included.bits();
+  std::uint64_t& blocks = row.included[side][block >> 6];
+  blocks = (blocks & ~(1ULL << (block & 63))) | static_cast<std::uint64_t>(included.any())
+                                                    << (block & 63);
+}
+
+// Foreseen lines. `x`: the automata now; `ahead`: the hits of the window's other trials.
+void record_foreseen(const RowView& row, std::uint32_t block, Lanes x, const Lanes& ahead) {
+  record(row, true, block, x.included());
+  x.lower_by(ahead.count_ones());
+  row.sure[block] = x.included().bits();
+}
+
+void foresee(const RowView& row, const DecrementTables& law, std::uint64_t key) {
+  const Stream stream(key);
+  for (std::uint32_t b = 0; b < row.n_foreseen; ++b) {
+    std::uint8_t *states = row.states + (std::size_t{2} * b + 1) * kLine,
+                 *hits = row.hits + std::size_t{b} * kLine;
+    Lanes x = Lanes::load(states), ahead = Lanes::all(0);
+    x.lower_by(Lanes::load(hits).count_ones());
+    Mask hit[kWindow];
+    draw_window(law, stream, b << kIndexBits, hit);
+    NEWFOUND_UNROLL for (std::uint32_t trial = 0; trial < kWindow; ++trial) {
+      Lanes bit = Lanes::all(static_cast<std::uint8_t>(1U << trial));
+      bit.keep(hit[trial]);
+      ahead.unite(bit);
+    }
+    x.store(states);
+    ahead.store(hits);
+    record_foreseen(row, b, x, ahead);
+  }
+}
+
+std::uint64_t included_after(const std::uint8_t* states, const std::uint8_t* hits,
+                             std::uint32_t elapsed) {
+  Lanes x = Lanes::load(states), happened = Lanes::load(hits);
+  happened.intersect(Lanes::all(static_cast<std::uint8_t>((1U << elapsed) - 1)));
+  x.lower_by(happened.count_ones());
+  return x.included().bits();
+}
+
+void unforesee(const RowView& row, std::uint32_t elapsed) {
+  for (std::uint32_t b = 0; b < row.n_foreseen; ++b) {
+    std::uint8_t *states = row.states + (std::size_t{2} * b + 1) * kLine,
+                 *hits = row.hits + std::size_t{b} * kLine;
+    Lanes x = Lanes::load(states), happened = Lanes::load(hits);
+    happened.intersect(Lanes::all(static_cast<std::uint8_t>((1U << elapsed) - 1)));
+    x.lower_by(happened.count_ones());
+    x.store(states);
+    Lanes::all(0).store(hits);
+    record_foreseen(row, b, x, Lanes::all(0));
+  }
+}
+
 // A Type Ia or Type II event on a row. `side` is 0 for plain lines and 1 for negated ones.
 struct Event {
   const RowView row;
@@ -53,10 +108,7 @@ struct Event {
     return row.states + (std::size_t{2} * block + side) * kLine;
   }
   void record_included(bool side, std::uint32_t block, Mask included) const {
-    if (side && included.any()) row.negated[block] = included.bits();
-    std::uint64_t& blocks = row.included[side][block >> 6];
-    blocks = (blocks & ~(1ULL << (block & 63))) | static_cast<std::uint64_t>(included.any())
-                                                      << (block & 63);
+    record(row, side, block, included);
   }
 
   // Settles a line, then raises `up`. Type Ia raises with probability 1 - 1/s: that is raising for
@@ -145,10 +197,14 @@ struct Event {
     static_assert(64 % n == 0);
     const Event event = *this;  // a copy, since states are bytes, and bytes may alias anything
     const std::uint32_t n_blocks = row.n_blocks, in_batches = n_blocks / n * n;
-    std::uint8_t* states = line(side, 0);
-    std::uint16_t* seen = row.seen[side];
+    const std::uint32_t first = side ? row.n_foreseen : 0;
+    std::uint32_t b = first;
+    for (; b % n && b < n_blocks; ++b) visit(side, b, absent[b]);
+    if (b == n_blocks) return;
+    std::uint8_t* states = line(side, b);
+    std::uint16_t* seen = row.seen[side] + b;
     BatchTables tables;
-    for (std::uint32_t b = 0; b < in_batches; b += n, states += 2 * kLine * n, seen += n) {
+    for (; b < in_batches; b += n, states += 2 * kLine * n, seen += n) {
       Batch batch;
       const bool more = b + kAhead + n <= n_blocks;
       NEWFOUND_UNROLL for (std::uint32_t i = 0; i < n; ++i) {
@@ -163,9 +219,9 @@ struct Event {
       event.row.included[side][b >> 6] &= ~(((1ULL << n) - 1) << (b & 63));
       for (std::uint32_t i = 0; any && i < n; ++i)
         event.record_included(side, b + i, Lanes::load(batch.states[i]).included());
+      for (std::uint32_t i = 0; side && !any && i < n; ++i) event.row.negated[b + i] = 0;
     }
-    for (std::uint32_t block = in_batches; block < n_blocks; ++block)
-      visit(side, block, absent[block]);
+    for (; b < n_blocks; ++b) visit(side, b, absent[b]);
   }
 
   // Visits the lines of a side that hold words of the document, and raises those words.
@@ -189,11 +245,39 @@ struct Event {
     }
     for (; begin != end; ++begin) visit(side, begin->index, begin->words);
   }
+
+  // An event on a foreseen line. The trial of a Type Ia event is the window's next one. Not so
+  // where an automaton is in the highest state and cannot be raised first, or where boosted.
+  void visit_foreseen(std::uint32_t block, std::uint32_t elapsed, std::uint64_t up) const {
+    std::uint8_t *states = line(true, block), *hits = row.hits + std::size_t{block} * kLine;
+    Lanes x = Lanes::load(states), ahead = Lanes::load(hits);
+    const auto past = static_cast<std::uint8_t>((1U << elapsed) - 1);
+    Lanes happened = ahead;
+    happened.intersect(Lanes::all(past));
+    x.lower_by(happened.count_ones());
+    ahead.intersect(Lanes::all(static_cast<std::uint8_t>(~past)));
+    if (type_ia && boost) {
+      std::uint32_t index = index_of(true, block);
+      reinforce_lanes(x, Mask::of(up), boost, law, stream, index);
+    } else {
+      if (type_ia && x.at_least(255)) {
+        Lanes highest = x, others = ahead;
+        highest.lower_by(Lanes::all(255 - kInclude));
+        others.intersect(Lanes::all(static_cast<std::uint8_t>(~(1U << elapsed))));
+        ahead.replace(highest.included() & Mask::of(up), others);
+      }
+      x.raise(Mask::of(up));
+    }
+    x.store(states);
+    ahead.store(hits);
+    record_foreseen(row, block, x, ahead);
+  }
 };
 
-void feedback(const RowView& row, const std::uint16_t* now, const std::uint64_t* absent,
-              const WordBlock* begin, const WordBlock* end, bool type_ia, bool boost,
-              bool negations, const DecrementTables& law, std::uint64_t key) {
+void feedback(const RowView& row, const std::uint16_t* now, std::uint32_t elapsed,
+              const std::uint64_t* absent, const WordBlock* begin, const WordBlock* end,
+              bool type_ia, bool boost, bool negations, const DecrementTables& law,
+              std::uint64_t key) {
   const Event event{row, {now[0], now[1]}, law, Stream(key), type_ia, boost};
   for (const WordBlock* block = begin; block != end; ++block) {
     prefetch(event.line(!type_ia, block->index));
@@ -202,11 +286,15 @@ void feedback(const RowView& row, const std::uint16_t* now, const std::uint64_t*
   // Type Ia raises true literals: negated absent words and plain present ones. Type II raises false
   // ones: the other way round.
   if (type_ia) {
+    for (std::uint32_t b = 0; b < row.n_foreseen; ++b) event.visit_foreseen(b, elapsed, absent[b]);
     if (negations) event.visit_side<true>(absent);
     event.visit_blocks<false>(begin, end);
   } else {
     event.visit_side<false>(absent);
-    if (negations) event.visit_blocks<true>(begin, end);
+    if (!negations) return;
+    for (; begin != end && begin->index < row.n_foreseen; ++begin)
+      event.visit_foreseen(begin->index, elapsed, begin->words);
+    event.visit_blocks<true>(begin, end);
   }
 }
 
@@ -220,34 +308,54 @@ void reinforce(std::uint8_t* line, std::uint64_t up, bool boost, const Decrement
 
 std::size_t select_ib(std::uint32_t* ib, const std::uint32_t* due, const std::uint8_t* matched,
                       std::uint32_t begin, std::uint32_t end, std::uint32_t limit,
-                      std::uint64_t key, std::uint32_t* out, std::int64_t* events) {
+                      std::uint64_t key, std::uint32_t* out, std::uint32_t* changed,
+                      std::uint32_t visit, std::int64_t* events) {
   std::size_t written = 0;
   std::int64_t selected = 0;
   for (std::uint32_t j = begin; j < end; j += 16) {
     const std::uint32_t n = end - j < 16 ? end - j : 16;
     std::uint32_t reached = 0;
-    selected += count_bits(select_ib16(ib + j, due + j, matched + j, j, n, limit, key, &reached));
+    std::uint32_t hit = select_ib16(ib + j, due + j, matched + j, j, n, limit, key, &reached);
+    selected += count_bits(hit);
+    for (; changed && hit; hit &= hit - 1) changed[j + lowest_bit(hit)] = visit;
     for (; reached; reached &= reached - 1) out[written++] = j + lowest_bit(reached);
   }
   *events += selected;
   return written;
 }
 
-void unite(std::uint64_t* out, const std::uint64_t* in, std::uint64_t flip, std::uint32_t n) {
-  for (std::uint32_t i = 0; i < n; ++i) out[i] |= in[i] ^ flip;
+template <std::uint32_t step>
+void unite_in_steps(std::uint64_t* out, const std::uint64_t* sets, const std::uint32_t* words,
+                    std::size_t n_words, std::uint32_t n) {
+  for (std::uint32_t from = 0; from < n; from += step) {
+    std::uint64_t part[step];
+    for (std::uint32_t i = 0; i < step; ++i) part[i] = out[from + i];
+    for (std::size_t w = 0; w < n_words; ++w) {
+      const std::uint64_t* set = sets + static_cast<std::size_t>(words[w]) * n + from;
+      for (std::uint32_t i = 0; i < step; ++i) part[i] |= set[i];
+    }
+    for (std::uint32_t i = 0; i < step; ++i) out[from + i] = part[i];
+  }
 }
 
 void unite_all(std::uint64_t* out, const std::uint64_t* sets, const std::uint32_t* words,
                std::size_t n_words, std::uint32_t n) {
-  for (std::uint32_t from = 0; from < n; from += kSetWords) {
-    std::uint64_t part[kSetWords];
-    for (std::uint32_t i = 0; i < kSetWords; ++i) part[i] = out[from + i];
-    for (std::size_t w = 0; w < n_words; ++w) {
-      const std::uint64_t* set = sets + static_cast<std::size_t>(words[w]) * n + from;
-      for (std::uint32_t i = 0; i < kSetWords; ++i) part[i] |= set[i];
-    }
-    for (std::uint32_t i = 0; i < kSetWords; ++i) out[from + i] = part[i];
+  if (n < kSetWords)
+    unite_in_steps<kSmallSetWords>(out, sets, words, n_words, n);
+  else
+    unite_in_steps<kSetWords>(out, sets, words, n_words, n);
+}
+
+std::uint32_t first_common(const std::uint64_t* a, const std::uint64_t* b, std::uint32_t from,
+                           std::uint32_t n) {
+  constexpr std::uint32_t kStep = 8;
+  for (; from + kStep <= n; from += kStep) {
+    std::uint64_t any = 0;
+    for (std::uint32_t i = 0; i < kStep; ++i) any |= a[from + i] & b[from + i];
+    if (any) break;
   }
+  while (from < n && !(a[from] & b[from])) ++from;
+  return from;
 }
 
 std::uint64_t included(const std::uint8_t* line) { return Lanes::load(line).included().bits(); }

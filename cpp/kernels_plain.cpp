@@ -7,8 +7,8 @@ namespace newfound::plain {
 #include "kernels.inl"
 
 const Kernels& table() {
-  static const Kernels kernels{"plain",   settle, feedback,  reinforce,
-                               select_ib, unite,  unite_all, included};
+  static const Kernels kernels{"plain",   settle,    foresee,   included_after, unforesee, feedback,
+                               reinforce, select_ib, unite_all, first_common,   included};
   return kernels;
 }
 

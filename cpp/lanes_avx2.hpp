@@ -50,6 +50,10 @@ struct Lanes {
     return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)),
             _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p + 32))};
   }
+  static Lanes all(std::uint8_t x) {
+    const __m256i v = _mm256_set1_epi8(static_cast<char>(x));
+    return {v, v};
+  }
   void store(std::uint8_t* p) const {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), a);
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(p + 32), b);
@@ -57,6 +61,21 @@ struct Lanes {
   void unite(Lanes other) {
     a = _mm256_or_si256(a, other.a);
     b = _mm256_or_si256(b, other.b);
+  }
+  void intersect(Lanes other) {
+    a = _mm256_and_si256(a, other.a);
+    b = _mm256_and_si256(b, other.b);
+  }
+  Lanes count_ones() const {
+    const __m256i ones = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1,
+                                          2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
+    const __m256i low = _mm256_set1_epi8(15);
+    const auto count = [&](__m256i v) {
+      return _mm256_add_epi8(
+          _mm256_shuffle_epi8(ones, _mm256_and_si256(v, low)),
+          _mm256_shuffle_epi8(ones, _mm256_and_si256(_mm256_srli_epi16(v, 4), low)));
+    };
+    return {count(a), count(b)};
   }
   void lower_by(Lanes d) {
     a = _mm256_subs_epu8(a, d.a);

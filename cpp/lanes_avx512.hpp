@@ -23,8 +23,18 @@ inline Mask without(Mask x, Mask y) { return {x.m & ~y.m}; }
 struct Lanes {
   __m512i v;
   static Lanes load(const std::uint8_t* p) { return {_mm512_loadu_si512(p)}; }
+  static Lanes all(std::uint8_t x) { return {_mm512_set1_epi8(static_cast<char>(x))}; }
   void store(std::uint8_t* p) const { _mm512_storeu_si512(p, v); }
   void unite(Lanes other) { v = _mm512_or_si512(v, other.v); }
+  void intersect(Lanes other) { v = _mm512_and_si512(v, other.v); }
+  Lanes count_ones() const {
+    const __m512i ones =
+        _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+    const __m512i low = _mm512_set1_epi8(15);
+    return {
+        _mm512_add_epi8(_mm512_shuffle_epi8(ones, _mm512_and_si512(v, low)),
+                        _mm512_shuffle_epi8(ones, _mm512_and_si512(_mm512_srli_epi16(v, 4), low)))};
+  }
   void lower_by(Lanes d) { v = _mm512_subs_epu8(v, d.v); }
   Mask positive() const { return {_mm512_test_epi8_mask(v, v)}; }
   void keep(Mask m) { v = _mm512_maskz_mov_epi8(m.m, v); }

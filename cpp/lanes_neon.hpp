@@ -57,6 +57,10 @@ struct Lanes {
   static Lanes load(const std::uint8_t* p) {
     return {{vld1q_u8(p), vld1q_u8(p + 16), vld1q_u8(p + 32), vld1q_u8(p + 48)}};
   }
+  static Lanes all(std::uint8_t x) {
+    const uint8x16_t v = vdupq_n_u8(x);
+    return {{v, v, v, v}};
+  }
   void store(std::uint8_t* p) const {
     vst1q_u8(p, q.a);
     vst1q_u8(p + 16, q.b);
@@ -65,6 +69,12 @@ struct Lanes {
   }
   void unite(const Lanes& other) {
     q = each([](uint8x16_t x, uint8x16_t y) { return vorrq_u8(x, y); }, q, other.q);
+  }
+  void intersect(const Lanes& other) {
+    q = each([](uint8x16_t x, uint8x16_t y) { return vandq_u8(x, y); }, q, other.q);
+  }
+  Lanes count_ones() const {
+    return {each([](uint8x16_t x) { return vcntq_u8(x); }, q)};
   }
   void lower_by(const Lanes& d) {
     q = each([](uint8x16_t x, uint8x16_t y) { return vqsubq_u8(x, y); }, q, d.q);

@@ -53,9 +53,22 @@ struct Lanes {
     std::memcpy(x.lane, p, 64);
     return x;
   }
+  static Lanes all(std::uint8_t x) {
+    Lanes lanes;
+    std::memset(lanes.lane, x, 64);
+    return lanes;
+  }
   void store(std::uint8_t* p) const { std::memcpy(p, lane, 64); }
   void unite(const Lanes& other) {
     for (int i = 0; i < 64; ++i) lane[i] |= other.lane[i];
+  }
+  void intersect(const Lanes& other) {
+    for (int i = 0; i < 64; ++i) lane[i] &= other.lane[i];
+  }
+  Lanes count_ones() const {
+    Lanes x;
+    for (int i = 0; i < 64; ++i) x.lane[i] = static_cast<std::uint8_t>(count_bits(lane[i]));
+    return x;
   }
   void lower_by(const Lanes& d) {
     for (int i = 0; i < 64; ++i)

@@ -12,6 +12,7 @@ namespace newfound {
 constexpr int kLine = 64;               // automata in a line: one cache line
 constexpr std::uint8_t kInclude = 128;  // the lowest state that includes its literal
 constexpr std::uint32_t kNone = UINT32_MAX;
+constexpr std::uint32_t kWindow = 8;  // trials that are drawn ahead in a foreseen line
 
 static inline bool is_negated(std::uint32_t literal) { return literal & 64; }
 static inline std::uint32_t word_of(std::uint32_t literal) {
@@ -29,8 +30,11 @@ struct RowView {
   std::uint8_t* states;
   std::uint16_t* seen[2];      // for each line: the trials already applied to it
   std::uint64_t* included[2];  // a bit for each block: whether a literal of it may be included
-  std::uint64_t* negated;      // for each block with that bit: a superset of its included negations
+  std::uint64_t* negated;      // for each block: a superset of its included negations
   std::uint32_t n_blocks;
+  std::uint32_t n_foreseen;  // the negated lines of the first blocks are foreseen
+  std::uint8_t* hits;   // of each automaton of these lines: which trials of the window lower it
+  std::uint64_t* sure;  // for each of these blocks: the negations included until the window ends
 };
 
 }  // namespace newfound

@@ -36,12 +36,15 @@ struct Parameters {
   bool negations = true;
 };
 
-// How the work is done. The kernels never change the model of a seed; the number of cached
-// documents changes which random numbers are used, but not their law. For tests: the defaults suit
+// How the work is done. The kernels never change the model of a seed; foreseen lines and remembered
+// answers change which random numbers are used, but not their law. For tests: the defaults suit
 // everyone else.
 struct Execution {
   const Kernels* kernels = available_kernels()[0];
-  std::uint32_t cached_documents = 4096;  // for how many documents answers are cached at most
+  std::uint32_t foreseen_blocks = kNone;  // kNone: by the length of the documents
+  // Answers are remembered while, in the epoch before, a smaller share than this of the clauses of
+  // a document's classes got feedback.
+  double quiet_share = 0.05;
   // Threads wait for each other at every document. With fewer clauses of a class than this for each
   // of them, the waiting outweighs the work as soon as another program uses a core.
   std::uint32_t clauses_per_thread = 256;

@@ -45,7 +45,8 @@ class Training {
         partial_(n_threads),
         failed_(n_threads),
         order_(static_cast<std::size_t>(documents.size())),
-        team_(n_threads, machine.execution().change_teams) {
+        team_(n_threads, machine.execution().change_teams),
+        can_remember_(Worker::can_remember(machine, documents)) {
     for (std::uint32_t t = 0; t < n_threads; ++t) {
       workers_.push_back(std::make_unique<Worker>(store_, machine, documents, t, n_threads));
       for (auto& votes : partial_[t].votes) votes.resize(focused() ? n_classes() : 2);
@@ -212,6 +213,7 @@ class Training {
     machine_.set_filled();
     for (std::int64_t epoch = 0; epoch < epochs && !stop_; ++epoch) {
       begin_epoch();
+      for (const auto& worker : workers_) worker->remember_answers(quiet_ && can_remember_);
       end_epoch(epoch, run_epoch());
       if (!check_all_) continue;
       together(team_.size(), &Training::check_every_class);
@@ -244,33 +246,18 @@ class Training {
     return !was_cut_;
   }
 
-  // The slot of the epoch's i-th document in the window of cached answers; opens a window with the
-  // documents that come next where one begins.
-  std::uint32_t slot(std::uint32_t t, std::size_t i) {
-    AnswerCache& cache = store_.cache();
-    if (cache.one_window()) return order_[i];
-    const auto size = static_cast<std::size_t>(cache.window_size());
-    if (size == 0) return kNone;
-    if (i % size == 0) {
-      barrier_.wait();
-      if (t == 0) cache.open_window(&order_[i], order_.data() + std::min(order_.size(), i + size));
-      barrier_.wait();
-    }
-    return static_cast<std::uint32_t>(i % size);
-  }
-
   // Learns the documents first_ ... next_ - 1 of the epoch.
   void learn(std::uint32_t t) {
     std::vector<double> running(n_classes());
     for (std::size_t i = first_; i < next_; ++i) {
-      const std::uint32_t document = order_[i], at = slot(t, i);
+      const std::uint32_t document = order_[i];
       const int parity = i & 1;
       const auto target = static_cast<std::uint32_t>(labels_[document]);
       std::uint32_t other = other_class(target, document);
       for_each_worker(t, [&](std::uint32_t w) {
         Worker& worker = *workers_[w];
         std::int64_t* votes = partial_[w].votes[parity].data();
-        worker.open(document, at);
+        worker.open(document);
         if (focused()) {
           worker.vote_all(votes);
         } else {
@@ -313,6 +300,9 @@ class Training {
       counts_.type_ii += counts.type_ii;
     }
     const bool at_target = counts_.documents_at_target == documents_.size();
+    quiet_ = static_cast<double>(counts_.type_ia + counts_.type_ib + counts_.type_ii) <
+             machine_.execution().quiet_share * 2.0 * static_cast<double>(documents_.size()) *
+                 machine_.parameters().n_clauses;
     machine_.count_epoch();
     if (complete) result_.history.push_back(counts_);
     result_.partial_epoch = !complete;
@@ -341,8 +331,7 @@ class Training {
                                                                  : votes <= -target();
     };
     const auto open = [&](std::uint32_t document) {
-      const std::uint32_t at = store_.cache().one_window() ? document : kNone;
-      for_each_worker(t, [&](std::uint32_t w) { workers_[w]->open(document, at); });
+      for_each_worker(t, [&](std::uint32_t w) { workers_[w]->open(document); });
     };
     for (std::uint32_t document = 0; all && document < documents_.size(); ++document) {
       open(document);
@@ -379,6 +368,7 @@ class Training {
   std::vector<std::uint32_t> order_;
   std::vector<std::unique_ptr<Worker>> workers_;
   TeamSize team_;
+  const bool can_remember_;
   std::uint32_t size_ = 0;  // of the team at work
   std::size_t first_ = 0, next_ = 0;
   std::uint64_t epoch_key_ = 0;
@@ -387,6 +377,7 @@ class Training {
   bool cut_[2] = {false, false};
   bool interrupted_ = false, stop_ = false, was_cut_ = false;
   bool check_all_ = false, all_at_target_ = false;
+  bool quiet_ = false;  // few clauses got feedback in the last epoch
   EpochCounts counts_;
   FitResult result_;
 };

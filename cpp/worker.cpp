@@ -13,6 +13,7 @@ Worker::Worker(ClauseStore& store, const Machine& machine, const Documents& docu
       n_clauses_(store.parameters().n_clauses),
       document_(machine, documents),
       watches_(store, store.parameters().focus > 0),
+      answers_(documents.size(), machine.total_clauses(), n_groups(machine), group_size(machine)),
       own_(store.parameters().n_classes) {
   const std::uint64_t half = n_clauses_ / 2;
   for (std::uint32_t cls = 0; cls < own_.size(); ++cls)
@@ -29,6 +30,7 @@ void Worker::begin() {
     store_.begin(c);
     watches_.add(c);
   });
+  watches_.begin();
 }
 
 void Worker::finish() {
@@ -38,24 +40,28 @@ void Worker::finish() {
 template <class Act>
 void Worker::for_each_match(std::uint32_t cls, const Act& act) {
   constexpr std::size_t kAhead = 4;
-  const std::uint32_t slot = document_.slot();
-  // Cached answers first, then all comparisons, so that their memory can be fetched ahead.
-  const std::vector<std::uint32_t>& unwatched = watches_.unwatched(cls);
-  unanswered_.clear();
-  for (std::size_t i = 0; i < unwatched.size(); ++i) {
-    if (i + kAhead < unwatched.size()) store_.prefetch_clause(unwatched[i + kAhead], slot);
-    const int answer = store_.cached_answer(unwatched[i], slot);
-    if (answer > 0) act(unwatched[i]);
-    if (answer < 0) unanswered_.push_back(unwatched[i]);
+  const std::vector<std::uint32_t>* asked = &watches_.candidates(cls, document_);
+  if (answers_.active()) {
+    answers_.ask(cls);
+    unknown_.clear();
+    for (const std::uint32_t c : *asked) {
+      const std::uint32_t place = watches_.place(c);
+      const int answer = answers_.answer(c, place);
+      if (answer < 0)
+        unknown_.push_back(c);
+      else
+        answers_.add(place, answer);
+      if (answer > 0) act(c);
+    }
+    asked = &unknown_;
   }
-  for (std::size_t i = 0; i < unanswered_.size(); ++i) {
-    if (i + kAhead < unanswered_.size()) store_.prefetch_comparison(unanswered_[i + kAhead]);
-    if (compare(unanswered_[i])) act(unanswered_[i]);
+  for (std::size_t i = 0; i < asked->size(); ++i) {
+    if (i + kAhead < asked->size()) store_.prefetch_comparison((*asked)[i + kAhead]);
+    const std::uint32_t c = (*asked)[i];
+    const bool matches = compare(c);
+    if (matches) act(c);
+    if (answers_.active()) answers_.add(watches_.place(c), matches);
   }
-  watches_.for_each_watching(cls, document_, [&](std::uint32_t c) {
-    const int answer = store_.cached_answer(c, slot);
-    if (answer > 0 || (answer < 0 && compare(c))) act(c);
-  });
 }
 
 std::int64_t Worker::vote(std::uint32_t cls) {
@@ -91,9 +97,7 @@ bool Worker::compare(std::uint32_t c) {
     watches_.watch_rarest(c);
     return false;
   }
-  if (store_.refuted_by_negated_words(c, document_)) return false;
-  store_.cache_match(c, document_.slot());
-  return true;
+  return !store_.refuted_by_negated_words(c, document_);
 }
 
 void Worker::feedback(std::uint32_t cls, bool positive, std::int64_t votes, std::uint64_t key) {
@@ -119,8 +123,8 @@ void Worker::feedback(std::uint32_t cls, bool positive, std::int64_t votes, std:
       type_ii(chosen_[i]);
   }
   const std::size_t n = store_.select_ib(first, type_i.begin - first, type_i.end - first, limit,
-                                         key, due_.data(), &counts_.type_ib);
-  for (std::size_t i = 0; i < n; ++i) watches_.watched_is_due(first + due_[i]);
+                                         key, due_.data(), answers_, &counts_.type_ib);
+  for (std::size_t i = 0; i < n; ++i) watches_.due(first + due_[i]);
 }
 
 void Worker::close() {
@@ -136,20 +140,23 @@ void Worker::type_ia(std::uint32_t c) {
   const std::uint32_t budget = store_.parameters().max_literals;
   if (budget > 0 && store_.count_included(c) > budget) {
     ++counts_.type_ib;
-    if (store_.type_ib(c)) watches_.watched_is_due(c);
+    answers_.add_trial(c);
+    if (store_.type_ib(c)) watches_.due(c);
     return;
   }
   ++counts_.type_ia;
+  answers_.add_event(c);
   if (store_.parameters().weighted) store_.raise_weight(c);
   store_.type_ia(c, document_);
-  watches_.watch_if_none(c);
+  watches_.after_event(c);
 }
 
 void Worker::type_ii(std::uint32_t c) {
   ++counts_.type_ii;
+  answers_.add_event(c);
   if (store_.parameters().weighted) store_.lower_weight(c);
   store_.type_ii(c, document_);
-  watches_.watch_if_none(c);
+  watches_.after_event(c);
 }
 
 EpochCounts Worker::take_counts() { return std::exchange(counts_, {}); }

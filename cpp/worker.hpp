@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "answer_memory.hpp"
 #include "clause_store.hpp"
 #include "open_document.hpp"
 #include "trainer.hpp"
@@ -19,10 +20,19 @@ class Worker {
 
   void begin();
   void finish();
+  // Whether to remember which clauses matched a document at its last visit, and whether that would
+  // take little enough memory.
+  void remember_answers(bool remember) { answers_.set_active(remember); }
+  static bool can_remember(const Machine& machine, const Documents& documents) {
+    return AnswerMemory::affordable(documents.size(), n_groups(machine), group_size(machine));
+  }
 
   // For each document: open(), for each class concerned vote() and then, if it is due, feedback(),
-  // close(). `slot`: its place in the window of cached answers.
-  void open(std::uint32_t document, std::uint32_t slot) { document_.open(document, slot); }
+  // close().
+  void open(std::uint32_t document) {
+    document_.open(document);
+    answers_.open(document);
+  }
   std::int64_t vote(std::uint32_t cls);  // of the worker's own clauses
   // The same for all classes at once, if the machine draws the other class by its votes; then
   // keep_class() for those that get feedback.
@@ -43,6 +53,13 @@ class Worker {
     std::vector<std::uint32_t> matched;  // those that match the open document
   };
 
+  // Clauses are asked by class, or those of all classes together.
+  static std::uint32_t n_groups(const Machine& machine) {
+    return machine.parameters().focus > 0 ? 1 : machine.parameters().n_classes;
+  }
+  static std::uint32_t group_size(const Machine& machine) {
+    return machine.total_clauses() / n_groups(machine);
+  }
   template <class Do>
   void for_each_clause(const Do& act) const {
     for (const OwnClass& own : own_)
@@ -64,10 +81,11 @@ class Worker {
   const std::uint32_t n_clauses_;
   OpenDocument document_;
   WatchIndex watches_;
+  AnswerMemory answers_;
   std::vector<OwnClass> own_;
   std::vector<std::uint32_t> all_matched_;   // the clauses of all classes that vote_all() found
   std::vector<std::uint32_t> open_classes_;  // those with matched clauses
-  std::vector<std::uint32_t> unanswered_, chosen_, due_;
+  std::vector<std::uint32_t> unknown_, chosen_, due_;
   EpochCounts counts_;
 };
 

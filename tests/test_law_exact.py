@@ -273,11 +273,11 @@ def test_different_seeds_give_different_models(task: Task) -> None:
     assert not any(np.array_equal(models[i], models[j]) for i, j in ((0, 1), (0, 2), (1, 2)))
 
 
-@pytest.mark.parametrize("row", [False, True])
+@pytest.mark.parametrize("kind", ["line", "row", "foreseen"])
 @pytest.mark.parametrize("k", [1, 2, 5, 40, 64, 65, 200, 256, 300, 350, 400, 512, 1000])
-def test_instruction_sets_settle_the_same_decrements(k: int, row: bool) -> None:
+def test_instruction_sets_settle_the_same_decrements(k: int, kind: str) -> None:
     first, *others = (
-        core.decrement_sample(k, 3.9, 90, 5_003, 1, row, name) for name in INSTRUCTION_SETS
+        core.decrement_sample(k, 3.9, 90, 5_003, 1, kind, name) for name in INSTRUCTION_SETS
     )
     assert all(np.array_equal(first, other) for other in others)
 

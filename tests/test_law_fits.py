@@ -175,15 +175,16 @@ def test_fits_of_core_and_twin_have_the_same_distribution(task: Task) -> None:
 
 @pytest.mark.slow
 @pytest.mark.law
-@pytest.mark.parametrize("cached_documents", [0, 64])
-def test_how_many_documents_answers_are_cached_for_does_not_change_the_law(
-    cached_documents: int,
+@pytest.mark.parametrize(
+    "how", [{"foreseen_blocks": 0}, {"foreseen_blocks": 3}, {"quiet_share": 2.0}], ids=str
+)
+def test_foreseen_lines_and_remembered_answers_do_not_change_the_law(
+    how: dict[str, float],
 ) -> None:
-    # More documents than the window holds: answers are dropped in the middle of every epoch.
     task = Task("window", n_features=150, n_clauses=8, T=15, n_documents=90, epochs=4)
-    usual = [fit_core(task, seed) for seed in range(CORE_SEEDS)]
+    usual = [fit_core(task, seed, quiet_share=0.0) for seed in range(CORE_SEEDS)]
     few = [
-        fit_core(task, seed, cached_documents=cached_documents)
+        fit_core(task, seed, **{"quiet_share": 0.0, **how})
         for seed in range(CORE_SEEDS, 2 * CORE_SEEDS)
     ]
     p_values = [

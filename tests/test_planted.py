@@ -26,10 +26,10 @@ from newfound.storage.files import replacing
 # the core
 
 
-@pytest.mark.parametrize("cached_documents", [0, 4096])
+@pytest.mark.parametrize("quiet_share", [0.0, 2.0])
 @pytest.mark.parametrize("seed", range(4))
 def test_features_that_are_copies_have_automata_that_are_copies(
-    seed: int, cached_documents: int
+    seed: int, quiet_share: float
 ) -> None:
     # With s = 1 and boosting nothing is left to chance within an event. Of many copies, some are
     # in the list of a clause and some in its row: both have to count alike, at the clamps too.
@@ -41,7 +41,7 @@ def test_features_that_are_copies_have_automata_that_are_copies(
     X = sparse.csr_array(np.repeat(base, copies, axis=1))
     machine = core.Machine(
         2, 4 * copies, 10, 1000, 1.0, boost_true_positive=True, seed=seed,
-        cached_documents=cached_documents,
+        quiet_share=quiet_share,
     )  # fmt: skip
     machine.fit(X.indptr.astype(np.int64), X.indices.astype(np.int32), y, 30)
     states = machine.states().reshape(2, 10, 2, 4, copies)
