@@ -27,12 +27,18 @@ from newfound.wiring import call_registered
 if TYPE_CHECKING:
     from newfound.detection.detector import NoveltyDetector
 
-__all__ = ["Detection", "Group", "detect"]
+__all__ = ["COLUMNS", "Detection", "Group", "detect"]
 
 Item = TypeVar("Item")
 Progress = Callable[[str, int, int], None]
 
 _MIN_DESCRIBED = 5
+# The columns of a `Detection`.
+COLUMNS = (
+    "document", "text", "novel", "novelty", "p_value", "nearest", "why", "reasons", "group",
+    "group_name",
+)  # fmt: skip
+
 _MAX_KNOWN_DESCRIBED = 3000
 _MAX_KEPT = 10_000  # explanations that are kept, those of the most novel texts
 _UNLIKE = 0.6  # share of unseen words from which on the texts are unlike the known ones
@@ -138,6 +144,31 @@ class Detection(Table):
         words[:] = [tuple(reason["word"] for reason in found) for found in self["reasons"]]
         columns = {name: self[name] for name in self.columns}
         return Table({**columns, "reasons": words}).to_csv(path, force=force)
+
+    def with_columns(self, columns: Mapping[str, Sequence[Any]]) -> Detection:
+        """Return the table with other columns of the documents after its own.
+
+        Parameters
+        ----------
+        columns : mapping of str to sequence
+            The columns, such as `Documents.columns`; one that has the name of a column of the table
+            is left out.
+        """
+        found = dict(self._data)
+        for name, values in columns.items():
+            if name in self._data:
+                continue
+            found[name] = np.empty(len(self), dtype=object)
+            for place, value in enumerate(values):  # a slice would spread out values that are lists
+                found[name][place] = value
+        return Detection(
+            found,
+            detector=self.detector,
+            explain=self._explain,
+            description=self.description,
+            groups=self.groups,
+            alpha=self.alpha,
+        )
 
     def without_group(self) -> str:
         """Return one sentence on the novel documents of no group; empty if there are none."""
