@@ -114,11 +114,11 @@ def _arrow_table(records: list[dict[str, Any]]) -> Any:
 
 
 def _arrow_array(values: list[Any]) -> Any:
-    """Return values as an Arrow array; values of several types are text."""
+    """Return values as an Arrow array; values of several types are text, and so are none."""
     from newfound.table import as_text
 
     pa = import_module("pyarrow")
     try:
-        return pa.array(values)
+        return pa.array(values, pa.string() if all(v is None for v in values) else None)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         return pa.array([None if value is None else as_text(value) for value in values])

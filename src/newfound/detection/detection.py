@@ -48,9 +48,10 @@ class Detection(Table):
     """The texts that were examined, one row each, in the given order.
 
     Columns: ``document`` (its name), ``text``, ``novel``, ``novelty``, ``p_value``, ``nearest``
-    (known class), ``why`` (a short reason), ``reasons`` (the words that make it novel, each a dict
-    of ``word``, ``contribution`` and ``seen``; their names alone in CSV), ``group`` (its number in
-    ``groups``, from 1; 0 for none) and ``group_name``.
+    (known class; None if there is only one, as without labels), ``why`` (a short reason),
+    ``reasons`` (the words that make it novel, each a dict of ``word``, ``contribution`` and
+    ``seen``; their names alone in CSV), ``group`` (its number in ``groups``, from 1; 0 for none)
+    and ``group_name``.
 
     Attributes
     ----------
@@ -237,14 +238,16 @@ def detect(
     judged = judge(detector.scorer_, detector.calibration_, documents.texts, scored)
     _warn_if_unlike(judged)
     explanations = _Explanations(judged)
-    nearest = detector.classes_[judged.scores.nearest]
+    nearest = detector.classes_[judged.scores.nearest].astype(object)
+    if len(detector.classes_) == 1:
+        nearest[:] = None
     columns = {
         "document": np.array(documents.ids, dtype=object),
         "text": np.array(documents.texts, dtype=object),
         "novel": judged.novel,
         "novelty": judged.scores.novelty,
         "p_value": judged.p_values,
-        "nearest": nearest.astype(object),
+        "nearest": nearest,
         **explanations.reasons(nearest, progress),
     }
     rows = np.flatnonzero(judged.novel)
@@ -291,7 +294,8 @@ class _Explanations:
         reasons[:] = [()] * len(reasons)
         has_words = judged.scores.has_words
         for i in np.flatnonzero(~judged.novel).tolist():
-            why[i] = f"like {nearest[i]}" if has_words[i] else "no words to go by"
+            like = "known documents" if nearest[i] is None else nearest[i]
+            why[i] = f"like {like}" if has_words[i] else "no words to go by"
         rows = np.flatnonzero(judged.novel)
         order = rows[np.lexsort((-judged.scores.novelty[rows], judged.p_values[rows]))]
         for done, i in enumerate(order.tolist(), 1):

@@ -39,7 +39,7 @@ def score_texts(model: Model, texts: Sequence[str]) -> list[dict[str, Any]]:
         found = (model.explain(text) for text in texts)
         return [{"verdict": one.verdict, "probability": jsonable(one.probability)} for one in found]
     scores = model.score_texts(texts)
-    calibration = model.calibration_
+    calibration, several = model.calibration_, len(model.classes_) > 1
     p_values = calibration.p_values(scores.novelty, scores.nearest, scores.has_words)
     rows = zip(
         scores.novelty.tolist(),
@@ -54,7 +54,7 @@ def score_texts(model: Model, texts: Sequence[str]) -> list[dict[str, Any]]:
             "verdict": "unclear" if not has_words else "novel" if novel else "known",
             "novelty": novelty,
             "p_value": p_value,
-            "nearest": nearest if has_words else None,
+            "nearest": nearest if has_words and several else None,
         }
         for novelty, p_value, novel, nearest, has_words in rows
     ]
