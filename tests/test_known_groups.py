@@ -66,6 +66,16 @@ def test_without_classes_no_class_is_named(detector, sample, tmp_path):
     assert '"nearest":"' not in (tmp_path / "page.html").read_text("utf-8")
 
 
+def test_a_single_class_that_has_a_name_is_named(sample):
+    detector = NoveltyDetector(random_state=1).fit(
+        sample[0][::5], ["banking"] * len(sample[0][::5])
+    )
+    verdict = detector.explain("how do i pay my phone bill")
+    assert verdict.summary().endswith("; nearest class: banking")
+    assert verdict.to_dict()["nearest"] == "banking"
+    assert detector.detect(sample[0][1:3], describe=False)["nearest"].tolist() == ["banking"] * 2
+
+
 def test_groups_follow_the_intents_that_the_detector_was_not_told(detector, sample):
     from sklearn.metrics import adjusted_rand_score
 

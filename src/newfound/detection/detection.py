@@ -15,6 +15,7 @@ from newfound.description.describer import NoveltyDescriber
 from newfound.detection.calibration import ShareOfNew, share_of_new
 from newfound.detection.explanation import MAX_EXPLAINED, JudgedTexts, judge
 from newfound.detection.groups import Group, find_groups, without_group
+from newfound.detection.split import has_classes
 from newfound.detection.verdict import Verdict
 from newfound.machine.clauses import EpochInfo
 from newfound.table import Table
@@ -48,7 +49,7 @@ class Detection(Table):
     """The texts that were examined, one row each, in the given order.
 
     Columns: ``document`` (its name), ``text``, ``novel``, ``novelty``, ``p_value``, ``nearest``
-    (known class; None if there is only one, as without labels), ``why`` (a short reason),
+    (known class; None without labels), ``why`` (a short reason),
     ``reasons`` (the words that make it novel, each a dict of ``word``, ``contribution`` and
     ``seen``; their names alone in CSV), ``group`` (its number in ``groups``, from 1; 0 for none)
     and ``group_name``.
@@ -239,7 +240,7 @@ def detect(
     _warn_if_unlike(judged)
     explanations = _Explanations(judged)
     nearest = detector.classes_[judged.scores.nearest].astype(object)
-    if len(detector.classes_) == 1:
+    if not has_classes(detector.classes_):
         nearest[:] = None
     columns = {
         "document": np.array(documents.ids, dtype=object),

@@ -19,6 +19,7 @@ from newfound.detection.counterfactual import (
     smallest_removal,
 )
 from newfound.detection.scoring import Scorer
+from newfound.detection.split import has_classes
 from newfound.marks import Mark, MarkedText, counted
 from newfound.rules import Rule
 from newfound.table import jsonable
@@ -99,7 +100,7 @@ class Verdict(MarkedText):
         The score; the score above which the text is novel; how rare so high a score is among known
         documents; and the false-alarm rate.
     nearest : object
-        The nearest known class; None in `to_dict` if there is only one, as without labels.
+        The nearest known class; without labels "known", and None in `to_dict`.
     words : tuple of WordReason
         Its words with what they add, those that add most to the novelty first.
     base : float
@@ -283,14 +284,15 @@ class Verdict(MarkedText):
 
     @property
     def has_classes(self) -> bool:
-        """Whether there are several known classes, so that the nearest one tells something."""
-        return len(self.scorer.classes) > 1
+        """Whether known documents have classes; without labels they have none."""
+        return has_classes(self.scorer.classes)
 
     @property
     def _nearest(self) -> str:
         """What the text is nearest to: a class or, without classes, a group if one was found."""
         if self.has_classes:
-            return f"; nearest class: {self.nearest}, by {self.decided_by}"
+            by = f", by {self.decided_by}" if len(self.scorer.classes) > 1 else ""
+            return f"; nearest class: {self.nearest}{by}"
         if self.nearest_group is not None:
             return f"; nearest group of known documents: {self.nearest_group}"
         return ""
