@@ -2,12 +2,15 @@
 
 import csv
 import gzip
+import io
 import json
 import os
 import subprocess
 import sys
 from dataclasses import replace
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import newfound
@@ -74,6 +77,97 @@ def test_novel_documents_are_listed_with_reasons_and_written(files):
     assert [row["novel"] for row in data["documents"]] == [row["novel"] == "True" for row in rows]
     assert data["novel"] == sum(group["size"] for group in data["groups"])
     assert 0 < data["share_new"]["low"] <= data["share_new"]["share"] <= 1
+
+
+def table_of(suffix, rows):
+    """Return rows as the bytes of a table."""
+    if suffix == ".jsonl":
+        return "\n".join(map(json.dumps, rows)).encode()
+    if suffix == ".parquet":
+        table = io.BytesIO()
+        pq.write_table(pa.Table.from_pylist(rows), table)
+        return table.getvalue()
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), delimiter={".csv": ";", ".tsv": "\t"}[suffix])
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode()
+
+
+def written(path):
+    """Return the rows of a table."""
+    if path.suffix == ".parquet":
+        return pq.read_table(path).to_pylist()
+    if path.suffix == ".json":
+        return json.loads(path.read_text("utf-8"))
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.usefixtures("learned")
+@pytest.mark.parametrize(
+    ("suffix", "output", "stream"),
+    [
+        (".csv", ".csv", False),
+        (".tsv", ".json", False),
+        (".jsonl", ".parquet", False),
+        (".parquet", ".parquet", False),
+        (".csv", ".parquet", True),
+        (".jsonl", ".csv", True),
+        (".parquet", ".parquet", True),
+    ],
+)
+def test_other_columns_are_written_after_the_verdict(files, tmp_path, suffix, output, stream):
+    texts = ["pay my bill", "", 'fly to "Rome";\nand back', "a visa", "book a hotel"]
+    rows = [
+        {"id": 7 + i, "headline": text, "date": f"2024-0{i + 1}-01", "group": "mine"}
+        for i, text in enumerate(texts)
+    ]
+    (tmp_path / f"in{suffix}").write_bytes(table_of(suffix, rows))
+    done = run(
+        "detect", "--model", files[0] / "m.nf", "--incoming", f"in{suffix}", "--text-column",
+        "headline", "-o", f"out{output}", "--no-description", "--jobs", 1,
+        *(["--stream"] if stream else []), folder=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "left out the column group of the documents, which has the name" in done.stderr
+    found = written(tmp_path / f"out{output}")
+    assert list(found[0])[:3] == ["document", "text", "novel"]
+    assert list(found[0])[-2:] == ["id", "date"] and "headline" not in found[0]
+    with_text = [row for row in rows if row["headline"]]
+    assert [str(row["id"]) for row in found] == [str(row["id"]) for row in with_text]
+    assert [row["date"] for row in found] == [row["date"] for row in with_text]
+    assert [row["text"] for row in found] == [row["headline"] for row in with_text]
+    assert all(row.get("group") != "mine" for row in found)
+    if suffix == ".parquet" and output == ".parquet":
+        assert [row["id"] for row in found] == [7, 9, 10, 11]
+
+
+@pytest.mark.usefixtures("learned")
+def test_lines_of_json_have_the_other_fields_of_their_line(files):
+    rows = [{"text": "pay my bill", "at": 5}, {"text": "fly to Rome", "why": "?", "to": ["Rome"]}]
+    asked = ("detect", "--model", "m.nf", "--incoming", "-", "--json-lines", "--jobs", 1)
+    done = run(*asked, folder=files[0], stdin="\n".join(map(json.dumps, rows)))
+    first, second = map(json.loads, done.stdout.splitlines())
+    assert first["at"] == 5 and "to" not in first
+    assert second["to"] == ["Rome"] and second["why"] != "?" and "at" not in second
+
+
+@pytest.mark.usefixtures("learned")
+@pytest.mark.parametrize("stream", [False, True])
+def test_other_columns_are_left_out_where_texts_are_redacted(files, tmp_path, stream):
+    rows = [
+        {"text": "call 555 1234", "mail": "a@b.org"},
+        {"text": "pay a bill", "mail": "c@d.org"},
+    ]
+    (tmp_path / "in.csv").write_bytes(table_of(".csv", rows))
+    known = ("--known", files[0] / "known.csv.gz", "--known-column", "text", "--redact")
+    done = run(
+        "detect", *known, "--incoming", "in.csv", "-o", "out.csv", "--no-description", "--jobs", 1,
+        "--text-column", "text", *(["--stream"] if stream else []), folder=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "@" not in (tmp_path / "out.csv").read_text("utf-8")
 
 
 def test_without_classes_the_nearest_class_is_not_shown(files):

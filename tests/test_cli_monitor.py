@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 import newfound
 from newfound import Monitor, NoveltyDetector
 from newfound.cli import app
+from newfound.monitor.batches import Columns, is_header
 
 MAIN = [sys.executable, "-c", "from newfound.cli import main; main()", "monitor"]
 
@@ -343,6 +344,56 @@ def test_a_table_is_refused_before_there_is_a_state(model: Path, tmp_path: Path,
         said = failed(*given, option, tmp_path / name)
         assert "JSON lines, lines of text and folders; write each row as a line of JSON" in said
         assert not (tmp_path / "w.db").exists()
+
+
+@pytest.mark.parametrize("header", ["text,time", "id;text", "\ufeffDate\tText\tTopic"])
+def test_a_table_on_standard_input_is_refused(model: Path, tmp_path: Path, header: str) -> None:
+    given = ["--incoming", "-", "--model", str(model), "--state", str(tmp_path / "w.db"), "--once"]
+    sent = f"{header}\n1,2\n".encode()
+    done = subprocess.run([*MAIN, *given], input=sent, capture_output=True, check=False)
+    said = done.stderr.decode()
+    assert done.returncode == 1 and "Traceback" not in said
+    assert "line 1, looks like the header of a CSV file, and a monitor reads JSON" in said
+    assert not (tmp_path / "w.db").exists()
+    (tmp_path / "lines.log").write_text(f"{header}\n1,2\n", "utf-8")
+    said = failed("--incoming", tmp_path / "lines.log", *given[2:])
+    assert "looks like the header of a CSV file" in said
+    for first in (
+        "text me, please: the bill, time and place",
+        "text",
+        "a,b",
+        "rain, text, now, now",
+    ):
+        assert not is_header(first.encode(), Columns())
+    assert is_header(b"when,body", Columns("body")) and not is_header(b"when,body", Columns())
+
+
+@pytest.mark.parametrize(
+    ("option", "content", "message"),
+    [
+        ("--replay", "pay my bill\n" * 20, "No document of"),
+        ("--replay", "", "has no documents, so there is nothing to replay"),
+        ("--replay", None, "There is no file or folder"),
+        ("--incoming", None, "There is no file or folder"),
+        ("--incoming", '{"body": "rain"}\n', "has no field 'text'"),
+    ],
+)
+def test_a_refused_source_leaves_no_state(
+    model: Path, tmp_path: Path, option: str, content: str | None, message: str
+) -> None:
+    file, states = tmp_path / "in.jsonl", tmp_path / "states"
+    states.mkdir()
+    if content is not None:
+        file.write_text(content)
+    given = (option, file, "--state", states / "w.db", "--model", model)
+    assert message in failed(*given)
+    assert list(states.iterdir()) == []
+    file.write_text(lines(documents(50)))
+    run("--incoming", file, *given[2:], "--once", "-q")
+    file.rename(tmp_path / "gone.jsonl")
+    assert "There is no file or folder" in failed("--incoming", file, *given[2:])
+    with Monitor.open(states / "w.db") as monitor:  # what was read before is kept
+        assert monitor.n_documents == 50
 
 
 @pytest.mark.parametrize("every", ["100", "1h"])

@@ -30,6 +30,7 @@ from newfound.text.documents import (
     read_documents,
     with_text,
 )
+from newfound.text.rows import by_column
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -557,3 +558,38 @@ def test_module_by_itself_imports_no_heavy_library() -> None:
 def test_documents_are_frozen() -> None:
     with pytest.raises(AttributeError):
         Documents(("a",), ("0",)).texts = ()  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.jsonl", "a.json", "a.parquet"])
+def test_other_columns_are_kept_if_asked_for(write: Write, name: str) -> None:
+    rows = [
+        {"id": "a", "text": 'one "quoted"\nline', "day": "Monday"},
+        {"id": "b", "text": " ", "day": "Tuesday"},
+        {"id": "c", "text": "two, three", "day": "a\nb"},
+    ]
+    if ".csv" in name:
+        text = io.StringIO()
+        writer = csv.DictWriter(text, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+        path = write(name, text.getvalue())
+    elif name.endswith("parquet"):
+        path = write(name, parquet_bytes(by_column(rows)))  # type: ignore[arg-type]
+    else:
+        lines = list(map(json.dumps, rows))
+        path = write(name, "\n".join(lines) if name == "a.jsonl" else f"[{','.join(lines)}]")
+    kept = read_documents(path, keep_columns=True)
+    assert kept.columns == {"id": ("a", "c"), "day": ("Monday", "a\nb")}
+    assert kept.take([1]).columns == {"id": ("c",), "day": ("a\nb",)}
+    assert read_documents(path).columns == kept.redacted().columns == {}
+    assert read_documents(path, keep_columns=True, redact=True).columns == {}
+
+
+def test_a_guessed_column_does_not_shift_the_others(write: Write) -> None:
+    rows = "".join(f"{i},headline number {i} of many\n" for i in range(500))
+    documents = read_documents(write("a.csv", "n,headline\n" + rows), text_column="headline",
+                               keep_columns=True)  # fmt: skip
+    assert documents.columns["n"] == tuple(map(str, range(500)))
+    lines = "\n".join(json.dumps({"n": i, "headline": f"number {i} of many"}) for i in range(500))
+    guessed = read_documents(write("a.jsonl", lines), keep_columns=True)
+    assert guessed.columns == {"n": tuple(range(500))}

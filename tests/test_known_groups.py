@@ -1,11 +1,14 @@
 """Without labels: groups of known documents, found and named, whose rules explain texts."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import newfound
 from model_files import changed
 from newfound import NoveltyDetector
+from newfound.scale.scoring import score_batch
+from newfound.serve.scoring import score_texts
 
 ASKED = [
     "how do i pay my phone bill",
@@ -36,6 +39,41 @@ def test_an_explanation_without_labels_has_rules(detector, sample):
     assert any(f"for {verdict.nearest_group}: pay" in line for line in verdict.lines())
     assert verdict.to_dict()["nearest_group"] == verdict.nearest_group
     assert detector.explain("").nearest_group is None
+
+
+def test_without_classes_no_class_is_named(detector, sample, tmp_path):
+    texts = [sample[0][1], "how do i pay my phone bill", *sample[2][:5], "?!", "zyxw vuts"]
+    for text in texts:
+        verdict = detector.explain(text)
+        said = " ".join([verdict.summary(), *verdict.lines(), verdict.reasons()])
+        assert "class" not in said and "like known:" not in said and "of known;" not in said
+        assert not any("class" in mark.title for mark in verdict.marks())
+        data = verdict.to_dict()
+        assert data["nearest"] is None and data["decided_by"] is None
+    known = detector.explain("how do i pay my phone bill")
+    assert f"; nearest group of known documents: {known.nearest_group}" in known.summary()
+    assert known.reasons().startswith("like known documents: ")
+    assert "nearest" not in detector.explain("zyxw vuts").summary()
+    found = detector.detect(texts, describe=False)
+    assert set(found["nearest"].tolist()) == {None}
+    assert "like known documents" in found["why"].tolist()
+    assert {row["nearest"] for row in score_texts(detector, texts)} == {None}
+    for reasons in (True, False):
+        batch = pa.record_batch({"text": texts})
+        scored = score_batch(batch, detector, reasons=reasons).column("nearest")
+        assert scored.type == pa.string() and scored.null_count == len(texts)
+    found.report(tmp_path / "page.html")
+    assert '"nearest":"' not in (tmp_path / "page.html").read_text("utf-8")
+
+
+def test_a_single_class_that_has_a_name_is_named(sample):
+    detector = NoveltyDetector(random_state=1).fit(
+        sample[0][::5], ["banking"] * len(sample[0][::5])
+    )
+    verdict = detector.explain("how do i pay my phone bill")
+    assert verdict.summary().endswith("; nearest class: banking")
+    assert verdict.to_dict()["nearest"] == "banking"
+    assert detector.detect(sample[0][1:3], describe=False)["nearest"].tolist() == ["banking"] * 2
 
 
 def test_groups_follow_the_intents_that_the_detector_was_not_told(detector, sample):

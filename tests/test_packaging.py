@@ -31,7 +31,8 @@ def test_the_version_is_the_same_everywhere() -> None:
     citation = (ROOT / "CITATION.cff").read_text("utf-8")
     assert re.findall(r"^version: (.*)$", citation, re.MULTILINE) == [PROJECT["version"]]
     assert f"## {PROJECT['version']} " in (ROOT / "CHANGELOG.md").read_text("utf-8")
-    assert "pyproject.toml" in (ROOT / "packaging/conda/recipe.yaml").read_text("utf-8")
+    recipe = (ROOT / "packaging/conda/recipe.yaml").read_text("utf-8")
+    assert re.findall(r'^  version: "(.*)"$', recipe, re.MULTILINE) == [PROJECT["version"]]
 
 
 def test_the_sbom_is_that_of_the_files() -> None:
@@ -72,6 +73,21 @@ def test_the_conda_recipe_has_the_same_dependencies() -> None:
     recipe = (ROOT / "packaging/conda/recipe.yaml").read_text("utf-8")
     for name, bound in bounds(PROJECT["dependencies"]).items():
         assert f"- {name} >={bound}\n" in recipe, name
+
+
+def test_the_conda_recipe_has_the_same_licences() -> None:
+    recipe = (ROOT / "packaging/conda/recipe.yaml").read_text("utf-8")
+    for pattern in PROJECT["license-files"]:
+        for path in ROOT.glob(pattern):
+            assert f"    - {path.relative_to(ROOT).as_posix()}\n" in recipe
+
+
+def test_every_action_of_a_workflow_has_one_version() -> None:
+    used: dict[str, set[str]] = {}
+    for path in (ROOT / ".github/workflows").glob("*.yml"):
+        for name, version in re.findall(r"uses: (\S+)@(\S+)", path.read_text("utf-8")):
+            used.setdefault(name, set()).add(version)
+    assert len(used) >= 6 and all(len(versions) == 1 for versions in used.values()), used
 
 
 def test_results_and_fixtures_stay_out_of_the_sdist() -> None:

@@ -194,6 +194,7 @@ class TestTime:
                 own.counts.tolist()
             )
             assert (curve["first"], curve["last"]) == (own.first, own.last)
+            assert curve["peak"] == [f"week of {own.peak}", own.counts.max()]
         columns = data["words"]["columns"]
         for number, card in data["cards"].items():
             for side in ("known", "novel"):
@@ -222,6 +223,28 @@ class TestTime:
         assert sum(time["known"]) == 120
         for card in found["cards"].values():
             assert len(card["curve"]["novel"]) == len(time["names"])
+
+    def test_the_peak_is_that_of_the_terminal_where_the_page_has_longer_bins(self) -> None:
+        # A month with 30 documents, and a quarter with 2 * 20 beside it.
+        old = [f"{1990 + i // 12}-{1 + i % 12:02}-05" for i in range(120)]
+        new = ["2003-02-05"] * 30 + ["2003-04-05"] * 20 + ["2003-06-05"] * 20
+        new += [f"2004-{1 + i % 12:02}-05" for i in range(50)]
+        describer = newfound.describe(KNOWN, NOVEL, dates=(old, new), fold_copies=False, **SMALL)
+        found = collect(describer, gather(describer), Limits(bins=100))
+        assert (describer.timeline_.by, found["time"]["by"]) == ("month", "quarter")
+        assert found["time"]["peak"] == ["2003-02", 30]
+        highest = max(zip(found["time"]["novel"], found["time"]["names"], strict=True))
+        assert highest == (40, "2003-Q2")
+        for row, theme in zip(found["themes"]["rows"], describer.themes_, strict=True):
+            own = describer.curve(theme)
+            assert row["curve"]["peak"] == [own.peak, own.counts.max()]
+        fewer = with_fewer_bins(found, 7)
+        assert fewer["time"]["peak"] == ["2003-02", 30]
+        assert fewer["themes"]["rows"][0]["curve"] != found["themes"]["rows"][0]["curve"]
+        assert (
+            fewer["themes"]["rows"][0]["curve"]["peak"]
+            == (found["themes"]["rows"][0]["curve"]["peak"])
+        )
 
     @pytest.mark.parametrize("most", [1, 2, 7])
     def test_joined_bins_lose_no_document(self, data: dict[str, Any], most: int) -> None:
@@ -277,6 +300,14 @@ class TestPeriods:
         assert word["curve"]["later"] == [0, 0, 3]
         for row in found["periods"]["rows"][0]["themes"]["rows"]:
             assert row["documents_novel"] == row["curve"]["novel"][1]
+
+    def test_a_period_has_the_bins_and_peaks_of_the_page(self, periods: Periods) -> None:
+        found = collect_periods(periods, Limits())
+        for row, period in zip(found["periods"]["rows"], periods.periods, strict=True):
+            assert period.describer.timeline_.by == "month"
+            for word in row["words"]:
+                curve = period.describer.curve(word["word"])
+                assert word["curve"]["peak"] == [curve.peak, curve.counts.max()]
 
     def test_documents_are_marked_by_the_words_of_their_period(self, periods: Periods) -> None:
         theme = collect_periods(periods, Limits())["periods"]["rows"][0]["themes"]["rows"][0]

@@ -73,6 +73,34 @@ class TestSelection:
         found = readable_rules(rules, 5, max_q=LISTED_Q)
         assert [row.rule.plain for row in found] == [("visa",)]
 
+    @pytest.mark.parametrize(
+        ("matches", "support", "listed"),
+        [
+            (17, 5, False),  # 29 %, and 33 % of all are novel
+            (17, 8, False),  # better, but p = 0.16
+            (17, 10, True),
+            (2, 0, False),  # too few to tell chance apart
+            (2, 1, True),
+            (0, 0, True),
+        ],
+    )
+    def test_a_listed_rule_is_better_on_held_out_documents(
+        self, matches: int, support: int, listed: bool
+    ) -> None:
+        rule = Clause(
+            "novel", 1, ("future",), (), 10 + matches - support, 60 + support,
+            held_out_matches=matches, held_out_support=support,
+        )  # fmt: skip
+        assert len(readable_rules(table(rule), 5)) == 1
+        assert len(readable_rules(table(rule), 5, max_q=LISTED_Q)) == listed
+
+    def test_a_rule_that_does_not_hold_goes_with_its_variants(self) -> None:
+        first = Clause("novel", 1, ("a",), ("x",), 22, 60, held_out_matches=17, held_out_support=5)
+        alike = Clause("novel", 1, ("a",), ("y",), 12, 55, held_out_matches=9, held_out_support=9)
+        other = Clause("novel", 1, ("b",), (), 10, 30, held_out_matches=9, held_out_support=9)
+        found = readable_rules(table(first, alike, other), 1, max_q=LISTED_Q)
+        assert [row.rule.plain for row in found] == [("b",)]
+
     def test_where_nothing_is_new_hardly_any_rule_is_listed(self) -> None:
         known, _ = load_sample()
         rng, listed = np.random.default_rng(5), []

@@ -322,7 +322,9 @@ def test_the_command_streams_and_writes_the_rows_of_the_other_path(dataset, mode
     assert done.exit_code == 0, done.stderr
     assert "92 documents from 2 files; left out: 1 empty" in done.stderr
     expected = pq.read_table(tmp_path / "plain.parquet").drop(["document", "group", "group_name"])
-    assert pq.read_table(tmp_path / "rows.parquet").drop(["document"]).equals(expected)
+    rows = pq.read_table(tmp_path / "rows.parquet")
+    assert rows["n"].to_pylist() == [None] * 46 + list(range(46))  # only one file has the column
+    assert rows.drop(["document", "n"]).equals(expected)
     one, other = json.loads(done.stdout), json.loads(plain.stdout)
     for name in ("alpha", "known", "novel", "expected_false", "share_new"):
         assert one[name] == other[name], name
@@ -334,6 +336,15 @@ def test_the_command_streams_and_writes_the_rows_of_the_other_path(dataset, mode
     assert not list(tmp_path.glob(".newfound*"))
     schema = json.loads((files("newfound") / "data" / "schema" / "output.json").read_text("utf-8"))
     jsonschema.validate(one, {**schema, "$ref": "#/$defs/detect"})
+
+
+def test_a_column_of_several_types_is_told(model, texts, tmp_path):
+    pq.write_table(pa.table({"text": texts[:5], "n": range(5)}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"text": texts[5:7], "n": ["one", "two"]}), tmp_path / "b.parquet")
+    done = run("detect", "--model", model, "--incoming", tmp_path / "*.parquet", "--no-description",
+               "-o", tmp_path / "out.csv", "--text-column", "text", "--jobs", 1)  # fmt: skip
+    assert done.exit_code == 1 and len(done.stderr.splitlines()) == 1
+    assert "The column 'n' is int64 in the first file, and not in all of them" in done.stderr
 
 
 def test_a_stream_is_described_by_a_sample(model, texts, tmp_path):

@@ -221,8 +221,8 @@ def logistic_regression(
     --------
     >>> matrix = sparse.csr_array([[2, 0, 1], [1, 0, 1], [0, 1, 1], [0, 3, 1]])
     >>> scores = logistic_regression(matrix, [False, False, True, True])
-    >>> scores[0] < scores[2] < scores[1]
-    np.True_
+    >>> bool(scores[0] < scores[2] < scores[1])
+    True
     """
     from sklearn.feature_extraction.text import TfidfTransformer
     from sklearn.linear_model import LogisticRegression

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import html
 import importlib
 import io
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from newfound.marks import visible
 from newfound.storage.files import replacing
 
-__all__ = ["AsTable", "Table", "csv_row", "guard_formula", "jsonable"]
+__all__ = ["AsTable", "Table", "as_text", "csv_row", "guard_formula", "jsonable"]
 
 _ROWS_SHOWN = 10
 
@@ -221,7 +222,8 @@ class Table:
         The file is written completely or not at all, and an existing one is replaced only with
         `force`.
         """
-        rows = ",\n".join(json.dumps(row, ensure_ascii=False) for row in self.to_records())
+        records = self.to_records()
+        rows = ",\n".join(json.dumps(row, ensure_ascii=False, default=as_text) for row in records)
         return _written(f"[\n{rows}\n]\n" if rows else "[]\n", path, force=force)
 
     def _plain(self) -> dict[str, Any]:
@@ -331,10 +333,28 @@ def csv_row(values: Iterable[Any]) -> list[Any]:
     return [_cell(value) for value in values]
 
 
+def as_text(value: Any) -> str:
+    """Return a value as text: dates as ISO 8601 has them, lists and objects as JSON.
+
+    Examples
+    --------
+    >>> import datetime
+    >>> as_text(datetime.date(2003, 4, 1)), as_text({"a": [1]}), as_text("try")
+    ('2003-04-01', '{"a": [1]}', 'try')
+    """
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    if isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False, default=as_text)
+    return str(value)
+
+
 def _cell(value: Any) -> Any:
     """Return a value as it goes into a CSV file."""
     if isinstance(value, list):
-        value = "|".join(map(str, value))
+        value = "|".join(map(as_text, value))
+    elif isinstance(value, dict | datetime.date | datetime.time):
+        value = as_text(value)
     return guard_formula(value) if isinstance(value, str) else value
 
 

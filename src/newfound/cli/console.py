@@ -172,9 +172,11 @@ def show(*parts: RenderableType) -> None:
 
 def print_json(data: object, *, indent: int | None = 2) -> None:
     """Print plain data as JSON on standard output; ASCII where the encoding is not UTF-8."""
-    utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    from newfound.table import as_text
+
+    ascii = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
     with _standard_output():
-        text = json.dumps(data, ensure_ascii=not utf8, allow_nan=False, indent=indent)
+        text = json.dumps(data, ensure_ascii=ascii, allow_nan=False, indent=indent, default=as_text)
         # JSON allows these control characters as they are, and terminals obey some of them.
         print(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 

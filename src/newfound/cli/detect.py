@@ -37,7 +37,7 @@ from newfound.cli.options import (
     check_outputs,
     reading_options,
 )
-from newfound.cli.outputs import check_table_format, write
+from newfound.cli.outputs import check_table_format, columns_left_out, write
 from newfound.cli.stream import print_lines
 from newfound.output import Found, detection_data, found_in
 
@@ -112,7 +112,10 @@ def detect(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="Write one row for each document to .csv, .json or .parquet."
+            "--output",
+            "-o",
+            help="Write one row for each document to .csv, .json or .parquet, with the other "
+            "columns of the input after ours.",
         ),
     ] = None,
     save: Annotated[
@@ -218,7 +221,11 @@ def detect(
         }
         began = perf_counter()
         n_read = len(paths) - (json_lines or stream)  # a stream is read later
+        if output is not None and not stream:
+            read_options[-1]["keep_columns"] = True
         read = _read(paths[:n_read], read_options[:n_read], encoding, redact=redact, quiet=quiet)
+        if not quiet and output is not None and not stream:
+            _tell_left_out(read[-1])
         seconds = {"reading": perf_counter() - began}
         old = None if known is None else read[0]
         with working(quiet=quiet) as progress:
@@ -264,7 +271,8 @@ def detect(
                 progress=progress,
             )
             seconds["detecting and describing"] = perf_counter() - began
-        tables = [] if output is None else [("documents", detection, output)]
+        rows = detection.with_columns(read[-1].columns)
+        tables = [] if output is None else [("documents", rows, output)]
         write(tables, ("detector", detector, save), force=force, quiet=quiet)
         if report is not None:
             from newfound.report import detection_page, write_page
@@ -343,6 +351,14 @@ def _read(
         for documents in read:
             say(documents.summary())
     return read
+
+
+def _tell_left_out(incoming: Documents) -> None:
+    """Print a message on the columns of the documents that have the name of one of ours."""
+    from newfound.detection.detection import COLUMNS
+
+    if taken := [name for name in incoming.columns if name in COLUMNS]:
+        say(columns_left_out(taken))
 
 
 def _fit(

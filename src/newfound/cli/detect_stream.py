@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from newfound.cli.console import say
+from newfound.cli.outputs import columns_left_out
 from newfound.output import Found, named_groups
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ def detect_stream(
     progress: Callable[[str, int, int], None] | None,
 ) -> Found:
     """Score and write the documents of a path; describe and group a sample of the novel ones."""
+    from newfound.detection.detection import COLUMNS
+    from newfound.scale.arrow import pyarrow
     from newfound.scale.parts import Parts
     from newfound.scale.scoring import scored_schema
     from newfound.scale.sources import Source
@@ -77,18 +80,24 @@ def detect_stream(
     from newfound.text.documents import DocumentError
 
     began = perf_counter()
-    source, tally = Source(path, **options), Tally(detector, top=top, sample=sample)
+    keep = None if output is None or detector.redact else _Others()  # they are not redacted
+    source, tally = Source(path, **options, keep=keep), Tally(detector, top=top, sample=sample)
+    if keep is not None and keep.left_out and not quiet:
+        say(columns_left_out(keep.left_out))
     schema = scored_schema(source.schema, detector, reasons=reasons)
-    writer = nullcontext(None) if output is None else row_writer(output, schema, force=force)
+    others = [name for name in schema.names if name not in COLUMNS]
+    own = [name for name in schema.names if name in COLUMNS]
+    written = pyarrow().schema([schema.field(name) for name in (*own, *others)])
+    writer = nullcontext(None) if output is None else row_writer(output, written, force=force)
     total = None if progress is None else source.n_rows()
     kept = None
     if checkpoint is not None:
-        kept = Parts(checkpoint, _run(detector, source, options, reasons=reasons), schema)
+        kept = Parts(checkpoint, _run(detector, source, options, schema, reasons=reasons), schema)
     with writer as write:
         for batch in _scored(detector, source, kept, reasons=reasons):
-            tally.add(batch)
+            tally.add(batch.select(own))
             if write is not None:
-                write(batch)
+                write(batch.select(written.names))
             if progress is not None:
                 progress("Scoring", tally.n, total or tally.n)
         if not tally.n:
@@ -106,13 +115,33 @@ def detect_stream(
     return _found(path, source, tally, detection)
 
 
+class _Others:
+    """Which other columns of the documents are written: those that are not called like ours."""
+
+    def __init__(self) -> None:
+        self.left_out: list[str] = []
+
+    def __call__(self, name: str) -> bool:
+        from newfound.detection.detection import COLUMNS
+
+        if name in COLUMNS:
+            self.left_out.append(name)
+        return name not in COLUMNS
+
+
 def _run(
-    detector: NoveltyDetector, source: Source, options: dict[str, Any], *, reasons: bool
+    detector: NoveltyDetector,
+    source: Source,
+    options: dict[str, Any],
+    schema: Any,
+    *,
+    reasons: bool,
 ) -> dict[str, Any]:
-    """Return what tells a run from others: its files, its options and its detector."""
+    """Return what tells a run from others: its files, its options, columns and detector."""
     held_back = hashlib.sha256(detector.calibration_.scores.tobytes()).hexdigest()
     model = {"alpha": detector.calibration_.alpha, "held_back": held_back}
-    return {"files": source.fingerprint(), "options": options, "reasons": reasons, "model": model}
+    run = {"files": source.fingerprint(), "options": options, "reasons": reasons, "model": model}
+    return {**run, "columns": schema.names}
 
 
 def _scored(

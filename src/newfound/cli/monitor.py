@@ -210,12 +210,16 @@ def _take(monitor: Monitor, batch: Batch, problem: Any) -> None:
 def _monitor(
     state: Path | None, model: Path | None, settings: dict[str, Any], *, redact: bool = False
 ) -> Iterator[Monitor]:
-    """Open a state, or begin one with a model; with `redact` only one that redacts."""
+    """Open a state, or begin one with a model; with `redact` only one that redacts.
+
+    A state that is begun, and gets no document because of an error, is removed.
+    """
     from newfound.detection.detector import NoveltyDetector
     from newfound.monitor.monitor import Monitor
     from newfound.monitor.store import StateError
 
     given = {name: value for name, value in settings.items() if value is not None}
+    unused = begun = state is not None and not state.exists()
     detector = None if model is None else NoveltyDetector.load(model)
     if redact and detector is not None and not detector.redact:
         raise ValueError(f"{model} {_KEEPS_NUMBERS}")  # before there is a state
@@ -237,10 +241,19 @@ def _monitor(
         )
     else:
         monitor = Monitor.open(state)
-    with monitor:
-        if redact and not monitor.detector.redact:
-            raise ValueError(f"{state} {_KEEPS_NUMBERS}")
-        yield monitor
+    try:
+        with monitor:
+            if redact and not monitor.detector.redact:
+                raise ValueError(f"{state} {_KEEPS_NUMBERS}")
+            try:
+                yield monitor
+            finally:
+                unused = begun and not monitor.n_documents
+    except Exception:
+        if unused and state is not None:
+            for ending in ("", "-wal", "-shm", "-lock"):
+                state.with_name(state.name + ending).unlink(missing_ok=True)
+        raise
 
 
 def _beginning(monitor: Monitor) -> str:

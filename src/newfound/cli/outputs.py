@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
     from newfound.detection.detector import NoveltyDetector
 
-__all__ = ["check_table_format", "table_of", "which_table", "write"]
+__all__ = ["check_table_format", "columns_left_out", "table_of", "which_table", "write"]
 
 _OTHER_TABLES = ("rules", "phrases", "themes")
 
@@ -44,6 +44,15 @@ def which_table(path: Path) -> str:
     """
     stem = path.stem.lower()
     return next((name for name in _OTHER_TABLES if stem.endswith(name)), "words")
+
+
+def columns_left_out(names: Sequence[str]) -> str:
+    """Return one sentence on columns of the documents that are not written."""
+    which, have = ("column", "has") if len(names) == 1 else ("columns", "have")
+    return (
+        f"left out the {which} {', '.join(names)} of the documents, which {have} the name of a "
+        f"column of the verdict; rename the {which} to keep {'it' if len(names) == 1 else 'them'}."
+    )
 
 
 def table_of(describer: NoveltyDescriber, name: str) -> Any:
@@ -97,8 +106,19 @@ def _arrow_table(records: list[dict[str, Any]]) -> Any:
     from newfound.scale.arrow import reasons_type
 
     pa = import_module("pyarrow")
-    table = pa.Table.from_pylist(records)
-    if "reasons" not in table.column_names:
-        return table
-    reasons = pa.array([record["reasons"] for record in records], reasons_type())
-    return table.set_column(table.column_names.index("reasons"), "reasons", reasons)
+    names = list(records[0]) if records else []
+    columns = {name: _arrow_array([record[name] for record in records]) for name in names}
+    if records and "reasons" in names:
+        columns["reasons"] = pa.array([record["reasons"] for record in records], reasons_type())
+    return pa.table(columns)
+
+
+def _arrow_array(values: list[Any]) -> Any:
+    """Return values as an Arrow array; values of several types are text, and so are none."""
+    from newfound.table import as_text
+
+    pa = import_module("pyarrow")
+    try:
+        return pa.array(values, pa.string() if all(v is None for v in values) else None)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        return pa.array([None if value is None else as_text(value) for value in values])

@@ -189,6 +189,10 @@ def describe_periods(
         )
     sides = [(name, np.sort(before).tolist(), own.tolist()) for name, before, own in chosen]
     described = describe_each(whole, sides, callback, parameters)
+    for period in described:
+        timeline = period.describer.timeline_
+        if isinstance(timeline, Timeline):  # the bins of all periods, so that curves compare
+            period.describer.timeline_ = Timeline(timeline.dates, by)
     return Periods(by, described, Timeline(days, by))
 
 

@@ -128,6 +128,11 @@ class Curve:
     last: str | None
     peak: str | None
 
+    @property
+    def highest(self) -> int:
+        """The number of documents in the bin `peak`."""
+        return int(self.counts.max(initial=0))
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON; a share without documents is None."""
         shares = [None if share != share else round(share, 6) for share in self.shares.tolist()]

@@ -15,6 +15,7 @@ from newfound.description.describer import NoveltyDescriber
 from newfound.detection.calibration import ShareOfNew, share_of_new
 from newfound.detection.explanation import MAX_EXPLAINED, JudgedTexts, judge
 from newfound.detection.groups import Group, find_groups, without_group
+from newfound.detection.split import has_classes
 from newfound.detection.verdict import Verdict
 from newfound.machine.clauses import EpochInfo
 from newfound.table import Table
@@ -27,12 +28,18 @@ from newfound.wiring import call_registered
 if TYPE_CHECKING:
     from newfound.detection.detector import NoveltyDetector
 
-__all__ = ["Detection", "Group", "detect"]
+__all__ = ["COLUMNS", "Detection", "Group", "detect"]
 
 Item = TypeVar("Item")
 Progress = Callable[[str, int, int], None]
 
 _MIN_DESCRIBED = 5
+# The columns of a `Detection`.
+COLUMNS = (
+    "document", "text", "novel", "novelty", "p_value", "nearest", "why", "reasons", "group",
+    "group_name",
+)  # fmt: skip
+
 _MAX_KNOWN_DESCRIBED = 3000
 _MAX_KEPT = 10_000  # explanations that are kept, those of the most novel texts
 _UNLIKE = 0.6  # share of unseen words from which on the texts are unlike the known ones
@@ -42,9 +49,10 @@ class Detection(Table):
     """The texts that were examined, one row each, in the given order.
 
     Columns: ``document`` (its name), ``text``, ``novel``, ``novelty``, ``p_value``, ``nearest``
-    (known class), ``why`` (a short reason), ``reasons`` (the words that make it novel, each a dict
-    of ``word``, ``contribution`` and ``seen``; their names alone in CSV), ``group`` (its number in
-    ``groups``, from 1; 0 for none) and ``group_name``.
+    (known class; None without labels), ``why`` (a short reason),
+    ``reasons`` (the words that make it novel, each a dict of ``word``, ``contribution`` and
+    ``seen``; their names alone in CSV), ``group`` (its number in ``groups``, from 1; 0 for none)
+    and ``group_name``.
 
     Attributes
     ----------
@@ -139,6 +147,31 @@ class Detection(Table):
         columns = {name: self[name] for name in self.columns}
         return Table({**columns, "reasons": words}).to_csv(path, force=force)
 
+    def with_columns(self, columns: Mapping[str, Sequence[Any]]) -> Detection:
+        """Return the table with other columns of the documents after its own.
+
+        Parameters
+        ----------
+        columns : mapping of str to sequence
+            The columns, such as `Documents.columns`; one that has the name of a column of the table
+            is left out.
+        """
+        found = dict(self._data)
+        for name, values in columns.items():
+            if name in self._data:
+                continue
+            found[name] = np.empty(len(self), dtype=object)
+            for place, value in enumerate(values):  # a slice would spread out values that are lists
+                found[name][place] = value
+        return Detection(
+            found,
+            detector=self.detector,
+            explain=self._explain,
+            description=self.description,
+            groups=self.groups,
+            alpha=self.alpha,
+        )
+
     def without_group(self) -> str:
         """Return one sentence on the novel documents of no group; empty if there are none."""
         return without_group(self.n_novel, self.groups)
@@ -206,14 +239,16 @@ def detect(
     judged = judge(detector.scorer_, detector.calibration_, documents.texts, scored)
     _warn_if_unlike(judged)
     explanations = _Explanations(judged)
-    nearest = detector.classes_[judged.scores.nearest]
+    nearest = detector.classes_[judged.scores.nearest].astype(object)
+    if not has_classes(detector.classes_):
+        nearest[:] = None
     columns = {
         "document": np.array(documents.ids, dtype=object),
         "text": np.array(documents.texts, dtype=object),
         "novel": judged.novel,
         "novelty": judged.scores.novelty,
         "p_value": judged.p_values,
-        "nearest": nearest.astype(object),
+        "nearest": nearest,
         **explanations.reasons(nearest, progress),
     }
     rows = np.flatnonzero(judged.novel)
@@ -260,7 +295,8 @@ class _Explanations:
         reasons[:] = [()] * len(reasons)
         has_words = judged.scores.has_words
         for i in np.flatnonzero(~judged.novel).tolist():
-            why[i] = f"like {nearest[i]}" if has_words[i] else "no words to go by"
+            like = "known documents" if nearest[i] is None else nearest[i]
+            why[i] = f"like {like}" if has_words[i] else "no words to go by"
         rows = np.flatnonzero(judged.novel)
         order = rows[np.lexsort((-judged.scores.novelty[rows], judged.p_values[rows]))]
         for done, i in enumerate(order.tolist(), 1):

@@ -26,6 +26,7 @@ __all__ = [
     "draw_held_back",
     "draw_more_held_back",
     "group_classes",
+    "has_classes",
     "known_texts",
     "n_held_back",
     "sample_for_scales",
@@ -211,6 +212,17 @@ def _spread(codes: NDArray[np.int64], random: np.random.RandomState) -> NDArray[
     quantile = (rank + random.random_sample(len(codes))) / sizes[codes]
     quantile[rank == sizes[codes] - 1] += 1.0
     return np.argsort(quantile, kind="stable")
+
+
+def has_classes(classes: NDArray[Any]) -> bool:
+    """Return whether known documents have classes: without labels all are in one, "known".
+
+    Examples
+    --------
+    >>> has_classes(np.array(["known"])), has_classes(np.array(["banking"]))
+    (False, True)
+    """
+    return len(classes) != 1 or bool(classes[0] != KNOWN)
 
 
 def group_classes(

@@ -19,7 +19,8 @@ from newfound.detection.counterfactual import (
     smallest_removal,
 )
 from newfound.detection.scoring import Scorer
-from newfound.marks import Mark, MarkedText
+from newfound.detection.split import has_classes
+from newfound.marks import Mark, MarkedText, counted
 from newfound.rules import Rule
 from newfound.table import jsonable
 from newfound.text.tokens import stop_words_by_language
@@ -99,7 +100,7 @@ class Verdict(MarkedText):
         The score; the score above which the text is novel; how rare so high a score is among known
         documents; and the false-alarm rate.
     nearest : object
-        The nearest known class.
+        The nearest known class; without labels "known", and None in `to_dict`.
     words : tuple of WordReason
         Its words with what they add, those that add most to the novelty first.
     base : float
@@ -215,7 +216,7 @@ class Verdict(MarkedText):
             return self.status
         if self.verdict == "known":
             best = self._telling(sorted(self.words, key=lambda w: w.contribution))[:n]
-            return f"like {self.nearest}: {', '.join(w.word for w in best)}"
+            return f"like {self._likeness}: {', '.join(w.word for w in best)}"
         found = []
         for word in self._telling([w for w in self.words if w.contribution > 0])[:n]:
             where = {"never": "never seen", "elsewhere": f"not in {self.nearest}"}.get(word.seen)
@@ -252,7 +253,7 @@ class Verdict(MarkedText):
             "threshold": jsonable(self.threshold),
             "p_value": jsonable(self.p_value),
             "alpha": self.alpha,
-            "nearest": jsonable(self.nearest) if clear else None,
+            "nearest": jsonable(self.nearest) if clear and self.has_classes else None,
             "base": jsonable(self.base),
             "parts": jsonable(self.parts),
             "words": [word.to_dict() for word in self.words],
@@ -260,7 +261,7 @@ class Verdict(MarkedText):
             "new_pairs": list(self.new_pairs),
             "read_as": self.read_as,
             "nearest_group": self.nearest_group,
-            "decided_by": self.decided_by if clear else None,
+            "decided_by": self.decided_by if clear and self.has_classes else None,
             "counterfactual": None if removed is None else list(removed),
             "rules": [_rule_data(rule) for rule in self.fired[:max_rules]],
             "nearly": [_rule_data(near.rule, near.missing) for near in self.nearly[:max_rules]],
@@ -278,12 +279,27 @@ class Verdict(MarkedText):
         }.get(self.status, "")
         return (
             f"{self.verdict} (p = {self.p_value:.3g}, novelty {self.novelty:.2f}, novel above "
-            f"{self.threshold:.2f}); nearest class: {self.nearest}{self._decided}{remark}"
+            f"{self.threshold:.2f}){self._nearest}{remark}"
         )
 
     @property
-    def _decided(self) -> str:
-        return f", by {self.decided_by}" if len(self.scorer.classes) > 1 else ""
+    def has_classes(self) -> bool:
+        """Whether known documents have classes; without labels they have none."""
+        return has_classes(self.scorer.classes)
+
+    @property
+    def _nearest(self) -> str:
+        """What the text is nearest to: a class or, without classes, a group if one was found."""
+        if self.has_classes:
+            by = f", by {self.decided_by}" if len(self.scorer.classes) > 1 else ""
+            return f"; nearest class: {self.nearest}{by}"
+        if self.nearest_group is not None:
+            return f"; nearest group of known documents: {self.nearest_group}"
+        return ""
+
+    @property
+    def _likeness(self) -> str:
+        return str(self.nearest) if self.has_classes else "known documents"
 
     def lines(self) -> Iterator[str]:
         """Return the reasons, a line each."""
@@ -300,7 +316,7 @@ class Verdict(MarkedText):
             parts = ", ".join(f"{name} {value:+.2f}" for name, value in self.parts.items())
             yield (
                 f"the baseline alone is above {self.threshold:.2f}: it is what the text lacks, "
-                f"words and rules of {self.nearest}; parts of the score: {parts}"
+                f"words and rules of {self._likeness}; parts of the score: {parts}"
             )
         corrected = tuple(f"{form} as {known}" for form, known in self.read_as.items())
         for name, found in (
@@ -335,6 +351,8 @@ class Verdict(MarkedText):
                 line += (
                     f" (without {', '.join(known)}, which suggests known by itself, another class "
                     "is nearer or other rules match)"
+                    if self.has_classes
+                    else f" ({', '.join(known)} suggests known by itself)"
                 )
             return line
         if tried == len(self.words) - 1:
@@ -342,6 +360,13 @@ class Verdict(MarkedText):
         if not tried:
             return "too long to search for words whose removal makes it known"
         return f"would stay novel without {tried} words, the most that were tried"
+
+    def _seen(self, word: WordReason) -> str:
+        if not word.documents:
+            return "in no known document"
+        if not self.has_classes:
+            return f"in {counted(word.documents, 'known document')}"
+        return f"in {word.in_class:,} of this class, {word.documents:,} of all known documents"
 
     def marks(self) -> Sequence[Mark]:
         """Return a mark for each place of a word; the strongest word has the full colour."""
@@ -351,18 +376,12 @@ class Verdict(MarkedText):
                 start,
                 end,
                 word.contribution / strongest,
-                f"{word.word}: {word.contribution:+.2f}, {_seen(word)}",
+                f"{word.word}: {word.contribution:+.2f}, {self._seen(word)}",
                 underlined=word.seen == "never",
             )
             for word in self.words
             for start, end in word.spans
         ]
-
-
-def _seen(word: WordReason) -> str:
-    if not word.documents:
-        return "in no known document"
-    return f"in {word.in_class:,} of this class, {word.documents:,} of all known documents"
 
 
 def _rule_data(rule: Rule, missing: str | None = None) -> dict[str, Any]:

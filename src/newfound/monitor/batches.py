@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from newfound.text.readers import DocumentError
 
-__all__ = ["SIZE", "Batch", "Columns", "Problem", "parse_line"]
+__all__ = ["SIZE", "Batch", "Columns", "Problem", "is_header", "parse_line"]
 
 SIZE = 500  # documents of a batch, at most
+_NAME = re.compile(r"[\w .-]{0,40}")
 _TIMES = ("time", "timestamp", "date")
 
 
@@ -40,6 +42,24 @@ class Batch:
 
 
 Problem = Callable[[str], None]
+
+
+def is_header(line: bytes, columns: Columns) -> bool:
+    """Return whether a line is the header of a table: several names, and that of the texts.
+
+    Examples
+    --------
+    >>> [is_header(line, Columns()) for line in (b"id,text", b"Text; Time", b"text me, please")]
+    [True, True, False]
+    """
+    text = line.decode("utf-8", "replace").strip().removeprefix("\ufeff").lower()
+    wanted = (columns.text or "text").lower()
+    for delimiter in ",;\t":
+        names = [name.strip().strip('"') for name in text.split(delimiter)]
+        named = all(map(_NAME.fullmatch, names)) and len(set(names)) == len(names)
+        if len(names) > 1 and wanted in names and named:
+            return True
+    return False
 
 
 def parse_line(line: bytes, columns: Columns, where: str) -> tuple[str | None, Any, str | None]:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from newfound.monitor.batches import SIZE, Batch, Columns, Problem, parse_line
+from newfound.monitor.batches import SIZE, Batch, Columns, Problem, is_header, parse_line
 from newfound.monitor.clock import parse_time
 from newfound.monitor.kafka import kafka_batches
 from newfound.text.readers import MAX_DOCUMENT_BYTES, DocumentError, format_of
@@ -23,6 +23,11 @@ from newfound.text.readers import MAX_DOCUMENT_BYTES, DocumentError, format_of
 __all__ = ["check_kind", "dated", "open_source"]
 
 _TABLES = {"csv": "CSV", "tsv": "TSV", "parquet": "Parquet"}
+_NO_TABLES = (
+    ", and a monitor reads JSON lines, lines of text and folders; write each row as a line of JSON "
+    'with text and time, for example with pandas: frame.to_json("stream.jsonl", orient="records", '
+    "lines=True)."
+)
 _HELD = 10_000  # documents of the past that are looked at for a time
 
 _PATIENCE = 1.0  # seconds to wait for more
@@ -75,11 +80,7 @@ def check_kind(path: str) -> None:
     """Raise a `DocumentError` for a table, whose lines are not documents."""
     kind = _TABLES.get(format_of(path) or "")
     if kind is not None:
-        raise DocumentError(
-            f"{path} is a {kind} file, and a monitor reads JSON lines, lines of text and folders; "
-            "write each row as a line of JSON with text and time, for example with pandas: "
-            'frame.to_json("stream.jsonl", orient="records", lines=True).'
-        )
+        raise DocumentError(f"{path} is a {kind} file{_NO_TABLES}")
 
 
 def dated(source: Iterable[Batch], name: str) -> Iterator[Batch]:
@@ -182,6 +183,8 @@ def _add(
     if not line.strip():
         batch.add(None)
         return
+    if first and is_header(line, columns):
+        raise DocumentError(f"{where} looks like the header of a CSV file{_NO_TABLES}")
     try:
         batch.add(*parse_line(line, columns, where))
     except DocumentError as error:

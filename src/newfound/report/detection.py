@@ -96,7 +96,7 @@ def _documents(detection: Detection, numbers: Mapping[str, int], limits: Limits)
     made: list[dict[str, Any]] = []
     for place in _choose(detection["novel"][order], limits.documents).tolist():
         row = int(order[place])
-        text = str(detection["text"][row])
+        text, nearest = str(detection["text"][row]), detection["nearest"][row]
         verdict = detection.explain(row) if len(text) <= MAX_EXPLAINED else None
         words = () if verdict is None else verdict.words
         found = {
@@ -105,7 +105,7 @@ def _documents(detection: Detection, numbers: Mapping[str, int], limits: Limits)
             "rank": place + 1,
             "score": rounded(float(detection["novelty"][row])),
             "p_value": rounded(float(detection["p_value"][row])),
-            "nearest": str(detection["nearest"][row])[:80],
+            "nearest": None if nearest is None else str(nearest)[:80],
             "reasons": [str(detection["why"][row])[:300]],
             "group": group_of.get(row),
             "why": [

@@ -152,6 +152,7 @@ class _Curves:
             "later": self._axis.count_days(self._days_after(rules)),
             "first": str(days.min()) if len(days) else None,
             "last": str(days.max()) if len(days) else None,
+            "peak": self._axis.peak(days),
         }
 
     def _days_after(self, rules: Iterable[Sequence[str]]) -> Any:

@@ -1,8 +1,9 @@
 """When: the bins of a page, and the curves of themes and words over them.
 
-A curve is ``{"known": counts, "novel": counts, "first": day, "last": day}``, with one count for
-each bin of the page; the curves of a period also have ``later``, the counts after it. Shares and
-peaks follow from the counts and are computed in the browser.
+A curve is ``{"known": counts, "novel": counts, "first": day, "last": day, "peak": [name, count]}``,
+with one count for each bin of the page; the curves of a period also have ``later``, the counts
+after it. The peak is that of the describer's own curve, which the terminal and JSON have, too: the
+bins of a page can be longer, and those with the most documents another part of the time.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ class TimeAxis:
     """
 
     def __init__(self, timeline: Timeline, novel: NDArray[np.bool_], most: int) -> None:
+        self._own = timeline
         for unit in UNITS[UNITS.index(timeline.by) + 1 :]:
             if len(timeline.names) <= most:
                 break
@@ -68,6 +70,7 @@ class TimeAxis:
         return {
             **_bins_data(timeline),
             "boundary": str(novel.min()) if apart else None,
+            "peak": self.peak(days),
             **self._counts(np.ones((len(days), 1), bool))[0],
         }
 
@@ -79,9 +82,9 @@ class TimeAxis:
 
     def curves(self, members: Any) -> list[Data]:
         """Return the curve of each column of a Boolean matrix of documents."""
-        found = self.timeline.curves(members)
+        found = self._own.curves(members)
         return [
-            {**counts, "first": curve.first, "last": curve.last}
+            {**counts, **_ends(curve, self._own.by)}
             for counts, curve in zip(self._counts(members), found, strict=True)
         ]
 
@@ -100,10 +103,16 @@ class TimeAxis:
 
     def count_days(self, days: Any) -> list[int]:
         """Return the number of days in each bin; missing ones are not counted."""
-        starts = self.timeline.starts
-        bins = np.searchsorted(starts, days[~np.isnat(days)], side="right") - 1
-        counts: list[int] = np.bincount(bins[bins >= 0], minlength=len(starts)).tolist()
+        counts: list[int] = _in_bins(days, self.timeline).tolist()
         return counts
+
+    def peak(self, days: Any) -> list[Any] | None:
+        """Return the bin of the timeline with the most of these days, and their number."""
+        counts = _in_bins(days, self._own)
+        if not counts.any():
+            return None
+        most = int(counts.argmax())
+        return _peak(self._own.names[most], int(counts[most]), self._own.by)
 
     def _counts(self, members: Any) -> list[Data]:
         table = sparse.csr_array(members, dtype=np.int64)
@@ -133,6 +142,11 @@ class CountedAxis:
         return {
             **_bins_data(timeline),
             "boundary": timeline.days.boundary,
+            "peak": _peak(
+                timeline.names[int(timeline.totals.argmax())],
+                int(timeline.totals.max()),
+                timeline.by,
+            ),
             **_by_side(timeline.days.sides),
         }
 
@@ -152,7 +166,23 @@ class CountedAxis:
         return None
 
     def _curve(self, sides: NDArray[np.int64], curve: Curve) -> Data:
-        return {**_by_side(sides), "first": curve.first, "last": curve.last}
+        return {**_by_side(sides), **_ends(curve, self.timeline.by)}
+
+
+def _ends(curve: Curve, by: str) -> Data:
+    """Return the first and the last day of a curve, and its peak."""
+    peak = None if curve.peak is None else _peak(curve.peak, curve.highest, by)
+    return {"first": curve.first, "last": curve.last, "peak": peak}
+
+
+def _peak(name: str, documents: int, by: str) -> list[Any]:
+    return [f"week of {name}" if by == "week" else name, documents]
+
+
+def _in_bins(days: Any, timeline: Timeline) -> NDArray[np.intp]:
+    bins = np.searchsorted(timeline.starts, days[~np.isnat(days)], side="right") - 1
+    counts: NDArray[np.intp] = np.bincount(bins[bins >= 0], minlength=len(timeline.starts))
+    return counts
 
 
 def _by_side(counts: NDArray[np.int64]) -> Data:

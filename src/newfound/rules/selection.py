@@ -20,6 +20,7 @@ __all__ = ["LISTED_Q", "ReadableRule", "readable_rules"]
 
 LISTED_Q = 0.05  # the expected share of rules in a list that are no better than the base rate
 
+_CHANCE = 0.05  # p-value of a listed rule on held-out documents, at most
 _ALIKE = 0.5  # the share of plain words in common from which two rules are variants
 
 
@@ -56,8 +57,10 @@ def readable_rules(
 
     A rule is left out if it is no better than the base rate of its side, or a variant of a better
     one: their plain words are the same for at least a half, or those of one are among those of the
-    other. Documents that were held out take no part in the choice, so `Clause.held_out_precision`
-    is an honest figure for every rule of the list.
+    other. Documents that were held out take no part in this choice. With `max_q` they say of each
+    rule that was chosen whether it holds: one that is no better than the base rate there, beyond
+    chance, is left out with its variants. `Clause.held_out_precision` of the others is then a
+    little too high.
 
     Parameters
     ----------
@@ -70,7 +73,9 @@ def readable_rules(
     max_q : float, default=1.0
         The expected share of rules that are better than the base rate by chance only
         (Benjamini-Hochberg over the rules of a side, a binomial test on documents that were not
-        held out). 1 keeps all.
+        held out). Below 1, each must also be better on documents that were held out (a binomial
+        test, p 0.05; where too few match for any outcome to be so rare, more often right than the
+        base rate). 1 keeps all.
 
     Returns
     -------
@@ -102,16 +107,22 @@ def readable_rules(
     for novel in (True, False):
         left = better & (ranked.is_novel == novel)
         base = ranked.n_documents[int(novel)] / total
+        holds = np.ones(len(ranked), bool)
         if max_q < 1:
             left &= _q_values(ranked, ranked.is_novel == novel, base) <= max_q
-        for _ in range(most):
-            if not left.any():
-                break
+            holds = _holds(ranked.held_out, base)
+        listed = 0
+        while listed < most and left.any():
             row = int(np.argmax(left))
             alike = left & _variants(plain, sizes, row)
             alike[row] = True
             left &= ~alike
-            found.append(ReadableRule(ranked[row], int(alike.sum()) - 1, base, float(gain[row])))
+            # One that does not hold goes with its variants: of many, one would hold by chance.
+            if holds[row]:
+                listed += 1
+                found.append(
+                    ReadableRule(ranked[row], int(alike.sum()) - 1, base, float(gain[row]))
+                )
     return found
 
 
@@ -131,6 +142,25 @@ def _q_values(
             stats.binom.sf(agrees - 1, matches, base_rate)
         )
     return found
+
+
+def _holds(held_out: NDArray[np.int64], base_rate: float) -> NDArray[np.bool_]:
+    """Return which rules are better than the base rate on documents that were held out.
+
+    Parameters
+    ----------
+    held_out : (2, n) array of int
+        How many of these documents each rule matches, and how many of them are on its side.
+    base_rate : float
+        The share of documents of its side.
+    """
+    matches, agrees = held_out
+    p_values = stats.binom.sf(agrees - 1, matches, base_rate)
+    too_few = base_rate**matches > _CHANCE
+    holds: NDArray[np.bool_] = np.where(
+        too_few, (agrees > base_rate * matches) | (matches == 0), p_values <= _CHANCE
+    )
+    return holds
 
 
 def _variants(plain: Any, sizes: NDArray[np.int64], row: int) -> NDArray[np.bool_]:

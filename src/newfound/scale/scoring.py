@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from newfound.detection.detector import NoveltyDetector
+from newfound.detection.split import has_classes
 from newfound.scale.arrow import pyarrow, reasons_type, redact_batch, rows_with_text, texts_of
 from newfound.scale.workers import map_batches
 from newfound.text.documents import Documents
@@ -96,9 +97,10 @@ def score_batch(
     -------
     pyarrow.RecordBatch
         All columns of the batch, and ``novel``, ``novelty``, ``p_value`` and ``nearest`` (known
-        class), ``why`` (a short reason) and ``reasons`` (words with their contribution, and where
-        they were seen). They have the same values as those of `NoveltyDetector.detect`. In a row
-        whose text is missing or blank, ``novel`` is false and the numbers are missing.
+        class; missing without labels), ``why`` (a short reason) and ``reasons`` (words with
+        their contribution, and where they were seen). They have the same values as those of
+        `NoveltyDetector.detect`. In a row whose text is missing or blank, ``novel`` is false and
+        the numbers are missing.
 
     Examples
     --------
@@ -150,8 +152,10 @@ def _column(
 
 
 def _class_names(detector: NoveltyDetector, kind: Any) -> list[Any]:
-    """Return the known classes, as texts if the column has texts."""
+    """Return the known classes, as texts if the column has texts; without labels, None."""
     names: list[Any] = detector.classes_.tolist()
+    if not has_classes(detector.classes_):
+        return [None]
     return list(map(str, names)) if kind == pyarrow().string() else names
 
 
@@ -174,7 +178,8 @@ def _reasons(detector: NoveltyDetector, texts: list[str]) -> dict[str, NDArray[A
         # It is about many texts together, and depends on the batch.
         warnings.filterwarnings("ignore", ".*are in no known document")
         found = detector.detect(documents, describe=False, group=False)
-    numbers = {name: number for number, name in enumerate(detector.classes_.tolist())}
+    names = detector.classes_.tolist() if has_classes(detector.classes_) else [None]
+    numbers = {name: number for number, name in enumerate(names)}
     nearest = np.array([numbers[name] for name in found["nearest"].tolist()], np.int64)
     return {**{name: found[name] for name in found.columns}, "nearest": nearest}
 

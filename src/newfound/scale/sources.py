@@ -7,10 +7,11 @@ that names the file and the row group; with `skip_bad` it is counted instead, an
 from __future__ import annotations
 
 import glob
+import json
 import os
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate, islice
@@ -18,16 +19,18 @@ from typing import Any
 
 from newfound.scale.arrow import check_text_column, pyarrow, rows_with_text
 from newfound.sides import SIDES
-from newfound.text.documents import records_with_text
+from newfound.text.documents import pairs_with_text, records_with_text
 from newfound.text.readers import (
     Columns,
     DocumentError,
     Reader,
     Record,
     choose_columns,
+    column_name,
     format_of,
     make_record,
 )
+from newfound.text.rows import Row, RowReader
 
 __all__ = ["BATCH", "Sides", "Source", "is_dataset"]
 
@@ -88,6 +91,10 @@ class Source:
         that memory does not grow with the length of documents.
     skip_bad : bool, default=False
         Leave out files and row groups that cannot be read, instead of raising a `DocumentError`.
+    keep : callable, optional
+        Says of the name of another column whether to read it, too. The other columns are those of
+        the first file that has any; other files need not have them all. Those of a Parquet file
+        keep their types, others are text. Standard input, which is read once, has none.
 
     Attributes
     ----------
@@ -129,6 +136,7 @@ class Source:
         encoding: str | None = None,
         batch_size: int = BATCH,
         skip_bad: bool = False,
+        keep: Callable[[str], bool] | None = None,
     ) -> None:
         paths = [path] if isinstance(path, str | os.PathLike) else list(path)
         self.names = _named_files([os.fspath(one) for one in paths])
@@ -136,6 +144,7 @@ class Source:
         self.given = Columns(text_column, label_column, date_column)
         self.format, self.encoding = format, encoding
         self.batch_size, self.skip_bad = batch_size, skip_bad
+        self.others = () if keep is None else self._other_fields(keep)
         self.reset()
 
     def reset(self) -> None:
@@ -149,10 +158,13 @@ class Source:
     def schema(self) -> Any:
         """The schema of the batches."""
         pa = pyarrow()
-        names = ["document", "text"]
-        names += [name for name in ("label", "date") if getattr(self.given, name) is not None]
         kinds = {"date": pa.date32()}
-        return pa.schema([(name, kinds.get(name, pa.string())) for name in names])
+        own = [(name, kinds.get(name, pa.string())) for name in self._own_names()]
+        return pa.schema([*own, *self.others])
+
+    def _own_names(self) -> list[str]:
+        more = [name for name in ("label", "date") if getattr(self.given, name) is not None]
+        return ["document", "text", *more]
 
     def n_rows(self) -> int | None:
         """Return the number of rows that the files say they have; None if one does not say."""
@@ -199,30 +211,63 @@ class Source:
 
     def _batch(self, pa: Any, columns: list[list[Any]], schema: Any) -> Any:
         self.n_documents += len(columns[0])
-        arrays = [pa.array(c, field.type) for c, field in zip(columns, schema, strict=True)]
+        arrays = [_array(values, field) for values, field in zip(columns, schema, strict=True)]
         return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     def _chunks(self) -> Iterator[list[list[Any]]]:
         """Iterate over the columns of some documents at a time."""
         more = [name for name in ("label", "date") if getattr(self.given, name) is not None]
         for file, name in self.names.items():
-            parquet = self.format == "parquet" or (self.format is None and _is_parquet(file))
-            for records in self._parquet(file, name) if parquet else _batched(self._other(file)):
-                if isinstance(records, _Plain):
-                    yield records.with_text(self.found)
+            parquet = self._is_parquet(file)
+            for pairs in self._parquet(file, name) if parquet else _batched(self._other(file)):
+                if isinstance(pairs, _Plain):
+                    yield pairs.with_text(self.found)
                     continue
-                kept = list(records_with_text(records, self.found))
+                kept = list(pairs_with_text(pairs, self.found))
                 names = ["id", "text", *more]
-                yield [[getattr(record, name) for record in kept] for name in names]
+                columns = [[getattr(record, name) for record, _ in kept] for name in names]
+                yield columns + [[row.get(field.name) for _, row in kept] for field in self.others]
 
-    def _other(self, file: str) -> Iterator[Record]:
+    def _is_parquet(self, file: str) -> bool:
+        return self.format == "parquet" or (self.format is None and _is_parquet(file))
+
+    def _other_fields(self, keep: Callable[[str], bool]) -> tuple[Any, ...]:
+        """Return the other columns of the first file that has any.
+
+        What is wrong with a file is told when its documents are read.
+        """
+        pa, own = pyarrow(), self._own_names()
+        for file in self.files:
+            if file == "-":
+                continue
+            try:
+                if self._is_parquet(file):
+                    schema = pyarrow("parquet").read_schema(file)
+                    fields, text = list(schema), self._columns(schema, file).text
+                else:
+                    reader = RowReader(file, self.given, self.encoding, rows_looked_at=1)
+                    with reader.errors():
+                        next(reader.records_and_rows(self.format), None)
+                    fields, text = [pa.field(n, pa.string()) for n in reader.names], reader.text
+            except (OSError, ValueError):
+                continue
+            others = [field for field in fields if field.name != text]
+            if others:
+                return tuple(f for f in others if keep(f.name) and f.name not in own)
+        return ()
+
+    def _other(self, file: str) -> Iterator[tuple[Record, Row]]:
         """Iterate over the records of a file that is no Parquet file."""
-        reader = Reader(file, self.given, self.encoding)
+        reader = (RowReader if self.others else Reader)(file, self.given, self.encoding)
         with self._skipping("files", _Unread()), reader.errors():
-            yield from reader.records(self.format)
+            if isinstance(reader, RowReader):
+                for record, row in reader.records_and_rows(self.format):
+                    yield record, {name: _as_cell(value) for name, value in row.items()}
+            else:
+                yield from ((record, {}) for record in reader.records(self.format))
         self.found.update(reader.counts)
 
-    def _parquet(self, file: str, name: str) -> Iterator[list[Record] | _Plain]:
+    def _parquet(self, file: str, name: str) -> Iterator[list[tuple[Record, Row]] | _Plain]:
         """Iterate over the records of a Parquet file, some at a time."""
         unread = _Unread()
         with self._skipping("files", unread):
@@ -234,19 +279,24 @@ class Source:
             with table:
                 unread.rows = table.metadata.num_rows
                 columns = self._columns(table.schema_arrow, file)
+                names = {field.name for field in self.others}
+                others = [name for name in table.schema_arrow.names if name in names]
                 first = 1
                 for number in range(table.metadata.num_row_groups):
                     group = _Unread(table.metadata.row_group(number).num_rows)
                     size, where = group.rows, f"{file}, row group {number}"
                     told = _told(file, f"{where}, cannot be read")
                     with self._skipping("row groups", group), told:
-                        for batch in self._batches_of_group(table, number, columns):
+                        for batch in self._batches_of_group(table, number, columns, others):
                             start, group.rows = first + size - group.rows, group.rows - len(batch)
-                            yield _records(batch, columns, name, start, where)
+                            rows = _rows if self.others else _records
+                            yield rows(batch, columns, name, start, where)
                     first += size
 
-    def _batches_of_group(self, table: Any, number: int, columns: Columns) -> Iterator[Any]:
-        wanted = [column for column in columns if column is not None]
+    def _batches_of_group(
+        self, table: Any, number: int, columns: Columns, others: Sequence[str]
+    ) -> Iterator[Any]:
+        wanted = [*dict.fromkeys([*(c for c in columns if c is not None), *others])]
         group = table.metadata.row_group(number)
         chunks = (group.column(i) for i in range(group.num_columns))
         length = sum(c.total_uncompressed_size for c in chunks if c.path_in_schema in wanted)
@@ -319,21 +369,44 @@ class _Plain:
 
 def _records(
     batch: Any, columns: Columns, name: str, first: int, where: str
-) -> list[Record] | _Plain:
+) -> list[tuple[Record, Row]] | _Plain:
     """Return the records of a batch; `first` is the number of its first row."""
     if columns.label is not None or columns.date is not None:
-        return [
-            make_record(row, columns, f"{name}:{number}", f"{where}, row {number},")
-            for number, row in enumerate(batch.to_pylist(), first)
-        ]
+        return _rows(batch, columns, name, first, where)
     ids = None if columns.id is None else batch.column(columns.id).to_pylist()
     return _Plain(name, first, ids, batch.column(columns.text).to_pylist())
 
 
-def _batched(records: Iterator[Record]) -> Iterator[list[Record]]:
+def _rows(
+    batch: Any, columns: Columns, name: str, first: int, where: str
+) -> list[tuple[Record, Row]]:
+    """Return the records of a batch with their rows."""
+    return [
+        (make_record(row, columns, f"{name}:{number}", f"{where}, row {number},"), row)
+        for number, row in enumerate(batch.to_pylist(), first)
+    ]
+
+
+def _batched(pairs: Iterator[tuple[Record, Row]]) -> Iterator[list[tuple[Record, Row]]]:
     """Iterate over some records at a time."""
-    while some := list(islice(records, _AT_ONCE)):
+    while some := list(islice(pairs, _AT_ONCE)):
         yield some
+
+
+def _as_cell(value: Any) -> str | None:
+    """Return a value of a table that is no Parquet file as text; what is no text is JSON."""
+    return value if value is None or isinstance(value, str) else json.dumps(value)
+
+
+def _array(values: list[Any], field: Any) -> Any:
+    """Return the Arrow array of a column; several files can have several types of one column."""
+    try:
+        return pyarrow().array(values, field.type)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise DocumentError(
+            f"The column {column_name(field.name)} is {field.type} in the first file, and not in "
+            "all of them; give it one type, or leave it out."
+        ) from error
 
 
 @contextmanager

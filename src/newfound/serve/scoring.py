@@ -21,6 +21,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from newfound.description.describer import NoveltyDescriber
 from newfound.description.explanation import Explanation
 from newfound.detection.detector import NoveltyDetector
+from newfound.detection.split import has_classes
 from newfound.detection.verdict import Verdict
 from newfound.models import Model
 from newfound.serve.problems import Problem
@@ -39,7 +40,7 @@ def score_texts(model: Model, texts: Sequence[str]) -> list[dict[str, Any]]:
         found = (model.explain(text) for text in texts)
         return [{"verdict": one.verdict, "probability": jsonable(one.probability)} for one in found]
     scores = model.score_texts(texts)
-    calibration = model.calibration_
+    calibration, named = model.calibration_, has_classes(model.classes_)
     p_values = calibration.p_values(scores.novelty, scores.nearest, scores.has_words)
     rows = zip(
         scores.novelty.tolist(),
@@ -54,7 +55,7 @@ def score_texts(model: Model, texts: Sequence[str]) -> list[dict[str, Any]]:
             "verdict": "unclear" if not has_words else "novel" if novel else "known",
             "novelty": novelty,
             "p_value": p_value,
-            "nearest": nearest if has_words else None,
+            "nearest": nearest if has_words and named else None,
         }
         for novelty, p_value, novel, nearest, has_words in rows
     ]

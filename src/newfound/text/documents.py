@@ -33,6 +33,7 @@ from newfound.text.readers import (
     make_record,
 )
 from newfound.text.redaction import redact_all
+from newfound.text.rows import Row, RowReader, by_column
 
 __all__ = [
     "MAX_DOCUMENT_BYTES",
@@ -41,6 +42,7 @@ __all__ = [
     "as_documents",
     "as_sides",
     "is_frame",
+    "pairs_with_text",
     "read_documents",
     "records_with_text",
     "stream_documents",
@@ -83,6 +85,8 @@ class Documents:
         Whether duplicates were left out.
     dates : tuple of datetime.date or None
         The day of each, None where it is missing; None without dates.
+    columns : mapping of str to tuple
+        The other columns of the table, under their own names, if `read_documents` was to keep them.
 
     Examples
     --------
@@ -100,6 +104,7 @@ class Documents:
     found: Mapping[str, int] = field(default_factory=dict)
     duplicates_dropped: bool = False
     dates: Dates | None = None
+    columns: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """Return the number of texts."""
@@ -118,16 +123,14 @@ class Documents:
         ('a goal', 'a match')
         """
         places = list(rows)
-        columns = {name: value for name, value in vars(self).items() if isinstance(value, tuple)}
-        chosen: dict[str, Any] = {
-            name: tuple(values[place] for place in places) for name, values in columns.items()
-        }
-        return replace(self, **chosen, found={})
+        fields = {name: value for name, value in vars(self).items() if isinstance(value, tuple)}
+        chosen: dict[str, Any] = _chosen(fields, places)
+        return replace(self, **chosen, columns=_chosen(self.columns, places), found={})
 
     def redacted(self) -> Self:
         """Return the documents with numbers, e-mail addresses and URLs replaced; see `redact`.
 
-        Ids and labels stay as they are.
+        Ids and labels stay as they are. Other columns, which may hold anything, are left out.
 
         Examples
         --------
@@ -137,7 +140,7 @@ class Documents:
         texts = tuple(redact_all(self.texts))
         n = sum(old != new for old, new in zip(self.texts, texts, strict=True))
         found = {**self.found, "redacted": self.found.get("redacted", 0) + n} if n else self.found
-        return replace(self, texts=texts, found=found)
+        return replace(self, texts=texts, found=found, columns={})
 
     def summary(self, *, counted_once: int = 0) -> str:
         """Return one line that says what was read, and what was left out and why.
@@ -162,6 +165,12 @@ class Documents:
         return "; ".join(part for part in parts if part)
 
 
+def _chosen(
+    columns: Mapping[str, tuple[Any, ...]], places: list[int]
+) -> dict[str, tuple[Any, ...]]:
+    return {name: tuple(values[place] for place in places) for name, values in columns.items()}
+
+
 def _kept_duplicates(n: int, counted_once: int) -> str:
     """Return how many duplicates are kept, and how many of them count once as evidence."""
     kept = f"{n:,} duplicate{'s' if n != 1 else ''} kept"
@@ -181,6 +190,7 @@ def read_documents(
     format: str | None = None,
     drop_duplicates: bool = False,
     redact: bool = False,
+    keep_columns: bool = False,
 ) -> Documents:
     r"""Read the documents of a folder, a file, or standard input.
 
@@ -207,6 +217,8 @@ def read_documents(
         Leave out a document with the same text as an earlier one, apart from white space.
     redact : bool, default=False
         Replace numbers, e-mail addresses and URLs in the texts; see `newfound.redact`.
+    keep_columns : bool, default=False
+        Keep the other columns of a table, too, in `columns`; none with `redact`.
 
     Raises
     ------
@@ -224,9 +236,14 @@ def read_documents(
     (('Rugby', 'Cricket'), ('a', 'b'), {'empty': 1})
     >>> folder.cleanup()
     """
-    reader = Reader(os.fspath(path), Columns(text_column, label_column, date_column), encoding)
+    kind = RowReader if keep_columns and not redact else Reader
+    reader = kind(os.fspath(path), Columns(text_column, label_column, date_column), encoding)
     with reader.errors():
-        documents = _collect(reader.records(format), reader.file, reader.counts, drop_duplicates)
+        if isinstance(reader, RowReader):
+            pairs = reader.records_and_rows(format)
+        else:
+            pairs = _without_rows(reader.records(format))
+        documents = _collect(pairs, reader.file, reader.counts, drop_duplicates)
     if reader.guessed is not None:
         source = f"{documents.source} (column {reader.guessed!r})"
         documents = replace(documents, source=source)
@@ -240,17 +257,17 @@ def stream_documents(
     date_column: str | None = None,
     encoding: str | None = None,
     format: str | None = None,
-) -> Iterator[tuple[str, str]]:
-    """Iterate over id and text of the documents of a path as they are read, also from a pipe.
+) -> Iterator[tuple[str, str, Row]]:
+    """Iterate over documents as they are read, also from a pipe: id, text, and other columns.
 
     The parameters are those of `read_documents`. Nothing is counted, and duplicates are not looked
     for.
     """
     given = Columns(text_column, None, date_column)
-    reader = Reader(os.fspath(path), given, encoding, rows_looked_at=1)
+    reader = RowReader(os.fspath(path), given, encoding, rows_looked_at=1)
     with reader.errors():
-        for record in records_with_text(reader.records(format), reader.counts):
-            yield record.id, record.text or ""
+        for record, row in pairs_with_text(reader.records_and_rows(format), reader.counts):
+            yield record.id, record.text or "", row
 
 
 def as_documents(
@@ -311,7 +328,7 @@ def as_documents(
         records = (
             record._replace(date=day, dated=True) for record, day in zip(found, days, strict=True)
         )
-    documents = _collect(records, f"a {kind}", Counter(), drop_duplicates)
+    documents = _collect(_without_rows(records), f"a {kind}", Counter(), drop_duplicates)
     return documents.redacted() if redact else documents
 
 
@@ -412,7 +429,14 @@ def _frame_records(frame: nw.DataFrame[Any], given: Columns) -> Iterator[Record]
 
 def records_with_text(records: Iterable[Record], counts: Counter[str]) -> Iterator[Record]:
     """Iterate over the records that have text, and count the others."""
-    for record in records:
+    return (record for record, _ in pairs_with_text(_without_rows(records), counts))
+
+
+def pairs_with_text(
+    pairs: Iterable[tuple[Record, Row]], counts: Counter[str]
+) -> Iterator[tuple[Record, Row]]:
+    """Iterate over the records that have text, each with its row, and count the others."""
+    for record, row in pairs:
         text = record.text
         if not text or text.isspace():
             counts["blank" if text else "empty"] += 1
@@ -425,16 +449,21 @@ def records_with_text(records: Iterable[Record], counts: Counter[str]) -> Iterat
         except UnicodeEncodeError:
             counts["repaired"] += 1
             record = record._replace(text=text.encode("utf-8", "replace").decode())
-        yield record
+        yield record, row
+
+
+def _without_rows(records: Iterable[Record]) -> Iterator[tuple[Record, Row]]:
+    return ((record, {}) for record in records)
 
 
 def _collect(
-    records: Iterable[Record], source: str, counts: Counter[str], drop_duplicates: bool
+    pairs: Iterable[tuple[Record, Row]], source: str, counts: Counter[str], drop_duplicates: bool
 ) -> Documents:
     """Return the documents, with duplicates counted."""
     kept: list[Record] = []
+    rows: list[Row] = []
     seen: set[bytes] = set()
-    for record in records_with_text(records, counts):
+    for record, row in pairs_with_text(pairs, counts):
         words = b" ".join((record.text or "").encode().split())
         digest = hashlib.blake2b(words, digest_size=16).digest()
         if digest in seen:
@@ -443,6 +472,7 @@ def _collect(
                 continue
         seen.add(digest)
         kept.append(record)
+        rows.append(row)
     if not kept:
         raise DocumentError(_no_documents(source, counts))
     labels = tuple(record.label for record in kept if record.label is not None)
@@ -454,6 +484,7 @@ def _collect(
         found=dict(+counts),
         duplicates_dropped=drop_duplicates,
         dates=tuple(record.date for record in kept) if kept[0].dated else None,
+        columns=by_column(rows),
     )
 
 

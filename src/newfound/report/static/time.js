@@ -20,12 +20,6 @@
 
   const totals = (curve) => curve.known.map((count, i) => count + curve.novel[i] + (curve.later?.[i] ?? 0));
 
-  // The number of the bin with the most documents; of equals, the earliest.
-  newfound.peak = (curve) => {
-    const counts = totals(curve);
-    return counts.indexOf(Math.max(...counts));
-  };
-
   const shape = (name, attributes, ...children) => {
     const element = document.createElementNS("http://www.w3.org/2000/svg", name);
     for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
@@ -76,8 +70,8 @@
 
   // When something was first seen, and when most.
   const peakOf = (curve) => {
-    const peak = newfound.peak(curve);
-    return `peak in ${newfound.bin(peak)} (${format.count(totals(curve)[peak])})`;
+    const [bin, documents] = curve.peak;
+    return `peak${curve.later ? " until then" : ""} in ${bin} (${format.count(documents)})`;
   };
   newfound.when = (curve) =>
     curve && curve.first ? `first seen ${curve.first}, ${peakOf(curve)}` : null;
