@@ -44,9 +44,16 @@ RuleReasons RuleTables::explain(std::span<const std::int32_t> terms, std::int32_
 TextScorer::Workspace::Workspace(const TextScorer& scorer)
     : marks_(scorer.rules_.rules ? scorer.tables_.n_terms : 0) {
   const ClassTables& t = scorer.tables_;
-  const std::int64_t largest = *std::max_element(t.sizes, t.sizes + t.n_classes);
+  const std::int64_t largest = *std::max_element(t.near_sizes, t.near_sizes + t.n_near_classes);
   votes_.resize(t.n_classes);
   similar_.assign(at(largest), 0.0F);
+}
+
+// The number of documents that the similarity of a text is averaged over.
+double TextScorer::n_compared(std::int32_t nearest) const {
+  const std::int64_t size = tables_.near_sizes[tables_.near_class(nearest)];
+  return static_cast<double>(
+      std::clamp<std::int64_t>(size, 1, static_cast<std::int64_t>(tables_.n_nearest)));
 }
 
 double TextScorer::surprise(std::int32_t term, std::int32_t nearest) const {
@@ -159,7 +166,9 @@ TextScore TextScorer::score(const TextView& text, const UnseenWords& unseen, boo
         if (out.nearest < 0 || space.votes_[at(k)] > space.votes_[at(out.nearest)]) out.nearest = k;
   }
   out.by_rules = out.nearest >= 0;
-  if (!out.by_rules) out.nearest = named_by_linear(text, unseen, norm, space);
+  std::int32_t linear = out.nearest;
+  if (!out.by_rules || t.own_margin) linear = named_by_linear(text, unseen, norm, space);
+  if (!out.by_rules) out.nearest = linear;
 
   const auto nearest = at(out.nearest);
   const float* counts = t.counts + nearest * t.n_terms;
@@ -167,7 +176,7 @@ TextScore TextScorer::score(const TextView& text, const UnseenWords& unseen, boo
   std::int64_t elsewhere = 0;
   for (const std::int32_t term : text.terms) {
     const double rarity = t.rarity[term];
-    margin += rarity * static_cast<double>(t.weights[at(term) * t.n_classes + nearest]);
+    margin += rarity * static_cast<double>(t.weights[at(term) * t.n_classes + at(linear)]);
     if (t.is_pair[term]) {
       elsewhere += counts[term] == 0.0F;
     } else {
@@ -178,18 +187,17 @@ TextScore TextScorer::score(const TextView& text, const UnseenWords& unseen, boo
   if (unseen.weights) {
     double adds = 0.0;
     for (const std::int32_t place : text.unseen)
-      adds +=
-          t.unseen_rarity * static_cast<double>(unseen.weights[at(place) * t.n_classes + nearest]);
+      adds += t.unseen_rarity *
+              static_cast<double>(unseen.weights[at(place) * t.n_classes + at(linear)]);
     margin += adds;
   }
   total += n_unseen * t.unseen_evidence;
   surprises += n_unseen * (t.unseen_evidence * t.unseen_surprise);
-  find_nearest(text.terms, 1.0, out.nearest, space);
+  find_nearest(text.terms, 1.0, t.near_class(out.nearest), space);
   double similar = 0.0;
   for (const Workspace::Near& one : space.nearest_) similar += static_cast<double>(one.similarity);
-  similar /= static_cast<double>(
-      std::clamp<std::int64_t>(t.sizes[nearest], 1, static_cast<std::int64_t>(t.n_nearest)));
-  out.parts[0] = -(margin / norm + static_cast<double>(t.intercepts[nearest]));
+  similar /= n_compared(out.nearest);
+  out.parts[0] = -(margin / norm + static_cast<double>(t.intercepts[linear]));
   out.parts[1] = surprises / (total > 0 ? total : 1.0);
   out.parts[2] = -similar / full_norm;
   out.parts[3] =
@@ -220,6 +228,8 @@ TermShares TextScorer::shares(const TextView& text, const UnseenWords& unseen, s
   const double norm = root(unseen.squares ? squares + known * unseen_square : squares);
   const double full_norm = root(likeness + n_unseen * (t.unseen_likeness * t.unseen_likeness));
 
+  const std::int32_t linear = t.own_margin ? named_by_linear(text, unseen, norm, space) : number;
+
   TermShares out;
   out.by_unseen_pair = 1.0 / static_cast<double>(std::max<std::int64_t>(n_pairs, 1));
   out.by_term.assign(4 * text.terms.size(), 0.0);
@@ -228,7 +238,7 @@ TermShares TextScorer::shares(const TextView& text, const UnseenWords& unseen, s
     const std::int32_t term = text.terms[i];
     double* adds = out.by_term.data() + 4 * i;
     const double rarity = t.rarity[term];
-    adds[0] = -rarity * static_cast<double>(t.weights[at(term) * t.n_classes + nearest]) / norm;
+    adds[0] = -rarity * static_cast<double>(t.weights[at(term) * t.n_classes + at(linear)]) / norm;
     if (t.is_pair[term])
       adds[3] = counts[term] == 0.0F ? out.by_unseen_pair * t.elsewhere : 0.0;
     else if (total > 0)
@@ -238,18 +248,17 @@ TermShares TextScorer::shares(const TextView& text, const UnseenWords& unseen, s
     double* adds = out.by_unseen.data() + 4 * i;
     if (unseen.weights)
       adds[0] = -t.unseen_rarity *
-                static_cast<double>(unseen.weights[at(text.unseen[i]) * t.n_classes + nearest]) /
+                static_cast<double>(unseen.weights[at(text.unseen[i]) * t.n_classes + at(linear)]) /
                 norm;
     adds[1] = t.unseen_evidence * t.unseen_surprise / total;
   }
-  find_nearest(text.terms, full_norm, number, space);
-  const auto n_top = static_cast<double>(
-      std::clamp<std::int64_t>(t.sizes[nearest], 1, static_cast<std::int64_t>(t.n_nearest)));
+  find_nearest(text.terms, full_norm, t.near_class(number), space);
+  const double n_top = n_compared(number);
   auto& near = space.nearest_;
   std::sort(near.begin(), near.end(),
             [](const Workspace::Near& a, const Workspace::Near& b) { return a.place < b.place; });
   for (std::size_t i = 0; i < text.terms.size(); ++i) {
-    const std::int64_t found = combination(text.terms[i], number);
+    const std::int64_t found = combination(text.terms[i], t.near_class(number));
     if (found < 0) continue;
     const std::int32_t* begin = t.places + t.document_begin[found];
     const std::int32_t* end = t.places + t.document_begin[found + 1];

@@ -35,14 +35,21 @@ struct ClassTables {
   double unseen_evidence, unseen_likeness;
   double prior;  // pseudo-documents that shrink the rate of a word in a class to its overall one
   double elsewhere;  // how new a pair is that only other classes have
-  // Known documents. For each term the classes that have it, ascending, and for each of those the
-  // documents with the term: their places within the class and the weights of the term.
+  bool own_margin;   // whether the margin is that of the class that the linear classifier names
+  // Known documents, by class or all as one class. For each term the classes that have it,
+  // ascending, and for each of those the documents with the term: their places within the class and
+  // the weights of the term.
+  const std::int64_t* near_sizes;      // by class: documents
+  std::uint32_t n_near_classes;        // n_classes or 1
   const std::int64_t* class_begin;     // by term
   const std::int32_t* classes;         // by combination of term and class
   const std::int64_t* document_begin;  // by combination
   const std::int32_t* places;
   const float* values;
   std::uint32_t n_nearest;  // documents that similarity is averaged over
+
+  // The class of the documents that a text with this nearest class is compared with.
+  std::int32_t near_class(std::int32_t nearest) const { return n_near_classes == 1 ? 0 : nearest; }
 };
 
 // Which rules a text matches, and which of a class it nearly matches.
@@ -96,7 +103,7 @@ struct TextScore {
   bool by_rules;
 };
 
-// What each term adds to the first four parts.
+// What each term adds to the first four parts; the intercept of the margin is left out.
 struct TermShares {
   std::vector<double> by_term, by_unseen;  // four for each
   double by_unseen_pair;                   // to the fourth part
@@ -136,6 +143,7 @@ class TextScorer {
   const ClassTables& tables() const { return tables_; }
 
  private:
+  double n_compared(std::int32_t nearest) const;
   double surprise(std::int32_t term, std::int32_t nearest) const;
   std::int32_t named_by_linear(const TextView& text, const UnseenWords& unseen, double norm,
                                Workspace& space) const;

@@ -14,6 +14,7 @@ from newfound import NoveltyDetector
 from newfound.detection.calibration import Calibration, held_back_needed, share_of_new
 from newfound.detection.groups import find_groups
 from newfound.detection.mixture import split_mixture
+from newfound.detection.scales import WEIGHTS, WEIGHTS_WITHOUT_LABELS, Scales
 from newfound.text import bags as bags_of_text
 from newfound.text.bags import BagReader
 from newfound.text.tokens import tokenize
@@ -541,8 +542,19 @@ def test_long_documents_are_judged_by_their_neighbours_more():
         parts += scorer.scales.centres(held_out.n_words)
         spread = (parts - scorer.measure_scales(held_out).centres(held_out.n_words)).std(axis=0)
         weights[n] = scorer.measure_scales(held_out).scale * spread
-    assert weights[1] == pytest.approx([1.5, 1.0, 1.0, 1.0, 1.5])
+    assert weights[1] == pytest.approx([1.75, 1.0, 0.5, 1.0, 1.75])
     assert weights[8] == pytest.approx([0.25, 0.5, 3.0, 1.5, 0.5])
+
+
+def test_groups_that_were_found_are_judged_by_their_neighbours_more(monkeypatch):
+    known, _ = newfound.load_sample()
+    given = []
+    monkeypatch.setattr(Scales, "of", lambda *a, **_: given.append(a[2]) or Scales.none())
+    detector = NoveltyDetector(n_clauses=4, epochs=1, random_state=0)
+    detector.fit(known.texts[::8], known.labels[::8])
+    for n_groups in (1, 3):
+        detector.set_params(n_groups=n_groups).fit(known.texts[::8])
+    assert given == [WEIGHTS, WEIGHTS_WITHOUT_LABELS, WEIGHTS_WITHOUT_LABELS]
 
 
 def test_words_to_ignore_are_left_out_everywhere_and_stay_so_in_a_file(sample, tmp_path):

@@ -118,7 +118,8 @@ def test_what_no_word_adds_is_the_intercept_and_the_centring(detector, sample):
         k = detector.classes_.tolist().index(verdict.nearest)
         scorer = detector.scorer_
         centre, scale = scorer.scales.centre, scorer.scales.scale
-        intercept = scorer.statistics.weights[k, -1] * scale[0]
+        linear = scorer.naming(by_rules=False).score_texts([text]).nearest[0]
+        intercept = scorer.statistics.weights[linear, -1] * scale[0]
         said = scorer.rules.rules
         bag = scorer.read([text])
         matches = said.conjunctions.matching(bag.indptr, bag.indices)

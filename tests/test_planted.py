@@ -91,9 +91,9 @@ def test_the_spread_of_scores_is_measured_on_documents_that_were_not_learned(
         learned.append(set(texts))
         return learn(texts, *arguments, **options)
 
-    def watched_measure(scorer: Scorer, texts: list[str], codes: Any) -> Any:
+    def watched_measure(scorer: Scorer, texts: list[str], codes: Any, **options: Any) -> Any:
         measured.append(set(texts))
-        return measure(scorer, texts, codes)
+        return measure(scorer, texts, codes, **options)
 
     monkeypatch.setattr(Scorer, "learn", staticmethod(watched_learn))
     monkeypatch.setattr(learning, "measure", watched_measure)

@@ -21,7 +21,8 @@ ODD = ["", "?!", "zyxw", "pay. pay, my\n\nbill - zyxw vuts", "l'été naïve 6-4
 
 
 @pytest.fixture(
-    scope="module", params=["labels", "no labels", "rare classes", "words tell classes"]
+    scope="module",
+    params=["labels", "no labels", "rare classes", "words tell classes", "older version"],
 )
 def scorer(request: pytest.FixtureRequest) -> Scorer:
     known, _ = newfound.load_sample()
@@ -34,6 +35,9 @@ def scorer(request: pytest.FixtureRequest) -> Scorer:
     detector.fit(known.texts[::8], labels)
     if request.param == "words tell classes":
         state = {**detector.to_state(), "words_tell_classes": True}
+        return newfound.NoveltyDetector.from_state(state).scorer_
+    if request.param == "older version":
+        state = {**detector.to_state(), "words_tell_classes": True, "score_version": 1}
         return newfound.NoveltyDetector.from_state(state).scorer_
     return detector.scorer_
 
@@ -65,7 +69,8 @@ def reference(scorer: Scorer, text: str, nearest: int) -> list[float]:
     pairs = [j for j in columns if known.is_pair[j]]
     counts, size = known.counts[nearest].astype(float), int(known.class_sizes[nearest])
 
-    margin = decisions(scorer, columns, unseen)[nearest]
+    values = decisions(scorer, columns, unseen)
+    margin = values.max() if known.version > 1 else values[nearest]
     surprises = [
         (
             known.evidence[j],
@@ -78,7 +83,9 @@ def reference(scorer: Scorer, text: str, nearest: int) -> list[float]:
 
     likeness = known.likeness[columns]
     norm = math.sqrt((likeness**2).sum() + len(unseen) * known.unseen_likeness**2 or 1.0)
-    own = known.matrix[known.codes == nearest].toarray() * known.likeness
+    of_all = known.informed and known.version > 1
+    compared = known.matrix if of_all else known.matrix[known.codes == nearest]
+    own = compared.toarray() * known.likeness
     lengths = np.sqrt((own**2).sum(axis=1))
     similar = own[:, columns] @ likeness / np.where(lengths > 0, lengths, 1.0) / norm
     near = np.sort(similar)[::-1][:NEAREST]
@@ -146,7 +153,10 @@ def test_shares_of_terms_add_up_to_the_parts(scorer: Scorer, texts: list[str]) -
         total = found.by_term.sum() + found.by_unseen_word.sum()
         total += found.unseen_pair * int(bag.unseen_pairs[0])
         expected = sum(reference(scorer, text, nearest)[:4])
-        intercept = float(scorer.statistics.weights[nearest, -1])
+        linear = nearest
+        if scorer.statistics.version > 1:
+            linear = int(decisions(scorer, bag.indices.tolist(), unseen).argmax())
+        intercept = float(scorer.statistics.weights[linear, -1])
         assert total - intercept == pytest.approx(expected, abs=1e-5)
 
 
@@ -168,6 +178,8 @@ def arrays(**changed: Any) -> dict[str, Any]:
         "unseen_likeness": 2.0,
         "prior": 0.5,
         "elsewhere": 0.5,
+        "own_margin": True,
+        "near_sizes": np.ones(2, np.int64),
         "class_begin": np.array([0, 1, 2]),
         "classes": np.array([0, 1], np.int32),
         "document_begin": np.array([0, 1, 2]),
@@ -200,6 +212,19 @@ def test_the_core_tells_two_classes_apart() -> None:
     assert found[0] == pytest.approx([-1, math.log(0.5 * 1.5 / 1.25), -1, 0, 0])
 
 
+def test_a_text_is_compared_with_the_documents_of_all_classes_if_they_are_one_class() -> None:
+    changed = {
+        "near_sizes": np.full(1, 2),
+        "classes": np.zeros(2, np.int32),
+        "places": np.array([0, 1], np.int32),
+        "weights": np.array([[0, 1], [0, 1]], np.float32),
+    }
+    scorer = _core.TextScorer(**arrays(**changed))
+    found, nearest, _ = parts(scorer, 0)
+    assert nearest.tolist() == [1]  # whose document does not have the term
+    assert found[0, 2] == pytest.approx(-0.5)  # the mean over two documents
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
@@ -208,6 +233,9 @@ def test_the_core_tells_two_classes_apart() -> None:
         ({"likeness": np.ones(1)}, "do not fit"),
         ({"weights": np.ones((2, 3), np.float32)}, "do not fit"),
         ({"sizes": np.zeros(0, np.int64)}, "do not fit"),
+        ({"near_sizes": np.ones(3, np.int64)}, "do not fit"),
+        ({"near_sizes": np.zeros(0, np.int64)}, "do not fit"),
+        ({"near_sizes": np.full(1, 2)}, "out of range"),
         ({"classes": np.array([0, 2], np.int32)}, "out of range"),
         ({"places": np.array([0, 1], np.int32)}, "not of its class"),
         ({"places": np.array([0, -1], np.int32)}, "not of its class"),

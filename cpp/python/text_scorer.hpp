@@ -140,7 +140,8 @@ struct PyClasses {
   double unseen_rarity, unseen_surprise;
   Array1<double> evidence, likeness;
   double unseen_evidence, unseen_likeness, prior, elsewhere;
-  Array1<std::int64_t> class_begin;
+  bool own_margin;
+  Array1<std::int64_t> near_sizes, class_begin;
   Array1<std::int32_t> classes;
   Array1<std::int64_t> document_begin;
   Array1<std::int32_t> places;
@@ -165,6 +166,9 @@ struct PyClasses {
             unseen_likeness,
             prior,
             elsewhere,
+            own_margin,
+            near_sizes.data(),
+            static_cast<std::uint32_t>(near_sizes.shape(0)),
             class_begin.data(),
             classes.data(),
             document_begin.data(),
@@ -175,17 +179,18 @@ struct PyClasses {
 
   void check_fits() const {
     const std::size_t n = rarity.shape(0), k = sizes.shape(0), m = classes.shape(0);
+    const std::size_t near = near_sizes.shape(0);
     check(k > 0 && is_pair.shape(0) == n && rate.shape(0) == n && counts.shape(0) == k &&
               counts.shape(1) == n && weights.shape(0) == n && weights.shape(1) == k &&
               intercepts.shape(0) == k && evidence.shape(0) == n && likeness.shape(0) == n &&
-              values.shape(0) == places.shape(0),
+              values.shape(0) == places.shape(0) && (near == k || near == 1),
           "the arrays of the classes do not fit");
     check_bounds(class_begin, n, m);
     check_bounds(document_begin, m, places.shape(0));
-    check_below(span_of(classes), static_cast<std::int64_t>(k), false);
+    check_below(span_of(classes), static_cast<std::int64_t>(near), false);
     for (std::size_t i = 0; i < m; ++i)
       for (std::int64_t j = document_begin.data()[i]; j < document_begin.data()[i + 1]; ++j)
-        check(places.data()[j] >= 0 && places.data()[j] < sizes.data()[classes.data()[i]],
+        check(places.data()[j] >= 0 && places.data()[j] < near_sizes.data()[classes.data()[i]],
               "a document is not of its class");
   }
 };
@@ -389,26 +394,28 @@ inline void bind_text_scorer(nb::module_& m) {
              Array2<float> counts, Array2<float> weights, Array1<float> intercepts,
              Array1<std::int64_t> sizes, double unseen_rarity, double unseen_surprise,
              Array1<double> evidence, Array1<double> likeness, double unseen_evidence,
-             double unseen_likeness, double prior, double elsewhere,
-             Array1<std::int64_t> class_begin, Array1<std::int32_t> classes,
-             Array1<std::int64_t> document_begin, Array1<std::int32_t> places, Array1<float> values,
-             std::uint32_t n_nearest, const PyRules* rules, std::optional<Array1<double>> alone) {
+             double unseen_likeness, double prior, double elsewhere, bool own_margin,
+             Array1<std::int64_t> near_sizes, Array1<std::int64_t> class_begin,
+             Array1<std::int32_t> classes, Array1<std::int64_t> document_begin,
+             Array1<std::int32_t> places, Array1<float> values, std::uint32_t n_nearest,
+             const PyRules* rules, std::optional<Array1<double>> alone) {
             new (self) PyTextScorer(
-                PyClasses{rarity,          is_pair,        rate,      counts,
-                          weights,         intercepts,     sizes,     unseen_rarity,
-                          unseen_surprise, evidence,       likeness,  unseen_evidence,
-                          unseen_likeness, prior,          elsewhere, class_begin,
-                          classes,         document_begin, places,    values,
-                          n_nearest},
+                PyClasses{rarity,          is_pair,     rate,      counts,
+                          weights,         intercepts,  sizes,     unseen_rarity,
+                          unseen_surprise, evidence,    likeness,  unseen_evidence,
+                          unseen_likeness, prior,       elsewhere, own_margin,
+                          near_sizes,      class_begin, classes,   document_begin,
+                          places,          values,      n_nearest},
                 rules ? std::optional<PyRules>(*rules) : std::nullopt, std::move(alone));
           },
           nb::arg("rarity"), nb::arg("is_pair"), nb::arg("rate"), nb::arg("counts"),
           nb::arg("weights"), nb::arg("intercepts"), nb::arg("sizes"), nb::arg("unseen_rarity"),
           nb::arg("unseen_surprise"), nb::arg("evidence"), nb::arg("likeness"),
           nb::arg("unseen_evidence"), nb::arg("unseen_likeness"), nb::arg("prior"),
-          nb::arg("elsewhere"), nb::arg("class_begin"), nb::arg("classes"),
-          nb::arg("document_begin"), nb::arg("places"), nb::arg("values"), nb::arg("n_nearest"),
-          nb::arg("rules").none() = nb::none(), nb::arg("alone").none() = nb::none())
+          nb::arg("elsewhere"), nb::arg("own_margin"), nb::arg("near_sizes"),
+          nb::arg("class_begin"), nb::arg("classes"), nb::arg("document_begin"), nb::arg("places"),
+          nb::arg("values"), nb::arg("n_nearest"), nb::arg("rules").none() = nb::none(),
+          nb::arg("alone").none() = nb::none())
       .def("parts", &PyTextScorer::parts, nb::arg("indptr"), nb::arg("terms"),
            nb::arg("unseen_indptr"), nb::arg("unseen"), nb::arg("unseen_pairs"), nb::arg("n_pairs"),
            nb::arg("weights").none(), nb::arg("squares").none(), nb::arg("by_rules"))

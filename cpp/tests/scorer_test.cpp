@@ -46,7 +46,8 @@ std::vector<std::int32_t> some(std::uint32_t n, double each) {
   return out;
 }
 
-// Known classes, the last of them without documents, and rules.
+// Known classes, the last of them without documents, and rules. Texts are compared with documents
+// of their nearest class, or of all classes.
 struct Known {
   std::vector<double> rarity = numbers<double>(kTerms, 1, 8), rate = numbers<double>(kTerms, 0, 1);
   std::vector<double> evidence = numbers<double>(kTerms, 0.1, 9);
@@ -54,7 +55,7 @@ struct Known {
   std::vector<float> counts = numbers<float>(kClasses * kTerms, 0, 9);
   std::vector<float> weights = numbers<float>(kTerms * kClasses, -1, 1);
   std::vector<float> intercepts = numbers<float>(kClasses, -1, 0), values;
-  std::vector<std::int64_t> sizes{9, 3, 6, 0}, class_begin{0}, document_begin{0};
+  std::vector<std::int64_t> sizes{9, 3, 6, 0}, near_sizes, class_begin{0}, document_begin{0};
   std::vector<std::int32_t> classes, places;
   std::vector<std::int64_t> and_begin{0}, weight_begin{0}, weight;
   std::vector<std::int32_t> words, weight_class, learned{0, 1, 2};
@@ -64,12 +65,15 @@ struct Known {
   std::vector<float> unseen = numbers<float>(kUnseen * kClasses, -1, 1);
   std::vector<double> unseen_squares = numbers<double>(kUnseen, 0, 1);
 
-  Known() {
+  bool own_margin;
+
+  explicit Known(bool by_class) : own_margin(!by_class) {
+    near_sizes = by_class ? sizes : std::vector<std::int64_t>{18};
     for (double& one : rate) one += 0.01;
     for (std::uint32_t i = kWords; i < kTerms; ++i) is_pair[i] = true;
     for (std::uint32_t term = 0; term < kTerms; ++term) {
-      for (std::uint32_t k = 0; k < kClasses; ++k) {
-        const auto own = some(static_cast<std::uint32_t>(sizes[k]), 0.4);
+      for (std::uint32_t k = 0; k < near_sizes.size(); ++k) {
+        const auto own = some(static_cast<std::uint32_t>(near_sizes[k]), 0.4);
         if (own.empty()) continue;
         classes.push_back(static_cast<std::int32_t>(k));
         places.insert(places.end(), own.begin(), own.end());
@@ -109,6 +113,9 @@ struct Known {
             2.0,
             0.5,
             0.5,
+            own_margin,
+            near_sizes.data(),
+            static_cast<std::uint32_t>(near_sizes.size()),
             class_begin.data(),
             classes.data(),
             document_begin.data(),
@@ -175,12 +182,15 @@ void check_scores(const Known& known, const TextScorer& scorer, bool by_rules) {
     const TextScore again = scorer.score(text.view(), unseen, by_rules, fresh);
     require(found.parts == again.parts && found.nearest == again.nearest, "the same score");
     require(found.nearest >= 0 && found.nearest < 4 && (by_rules || !found.by_rules), "a class");
+    const TextScore linear = scorer.score(text.view(), unseen, false, fresh);
+    require(!known.own_margin || linear.parts[0] == found.parts[0], "the same margin");
+    const std::int32_t named = known.own_margin ? linear.nearest : found.nearest;
     const TermShares shares = scorer.shares(text.view(), unseen, found.nearest, used);
     for (std::size_t part : {0U, 1U, 2U}) {
       double total = 0.0;
       for (std::size_t i = 0; i < text.terms.size(); ++i) total += shares.by_term[4 * i + part];
       for (std::size_t i = 0; i < text.unseen.size(); ++i) total += shares.by_unseen[4 * i + part];
-      if (part == 0) total -= known.intercepts[static_cast<std::size_t>(found.nearest)];
+      if (part == 0) total -= known.intercepts[static_cast<std::size_t>(named)];
       require(std::abs(total - found.parts[part]) < 1e-5, "shares that add up");
     }
   }
@@ -232,16 +242,18 @@ void check_removals(const Known& known, const TextScorer& scorer) {
 }  // namespace
 
 int main() {
-  const Known known;
-  const Conjunctions ands(known.and_begin, known.words, kTerms);
-  const RuleTables rules = known.rules(ands);
-  const TextScorer with_rules(known.tables(), &rules), without(known.tables(), nullptr);
-  check_ands(known, ands);
-  check_scores(known, with_rules, true);
-  check_scores(known, with_rules, false);
-  check_scores(known, without, true);
-  check_removals(known, with_rules);
-  check_removals(known, without);
+  for (const bool by_class : {true, false}) {
+    const Known known(by_class);
+    const Conjunctions ands(known.and_begin, known.words, kTerms);
+    const RuleTables rules = known.rules(ands);
+    const TextScorer with_rules(known.tables(), &rules), without(known.tables(), nullptr);
+    check_ands(known, ands);
+    check_scores(known, with_rules, true);
+    check_scores(known, with_rules, false);
+    check_scores(known, without, true);
+    check_removals(known, with_rules);
+    check_removals(known, without);
+  }
   std::printf("%d passed, 0 failed\n", passed);
   return 0;
 }

@@ -97,6 +97,8 @@ class TextScorer:
         unseen_likeness: float,
         prior: float,
         elsewhere: float,
+        own_margin: bool,
+        near_sizes: NDArray[np.int64],
         class_begin: NDArray[np.int64],
         classes: NDArray[np.int32],
         document_begin: NDArray[np.int64],

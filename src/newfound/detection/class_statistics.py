@@ -1,13 +1,15 @@
 """Statistics of known classes, and the four parts of the score that are computed from them.
 
-Each part is a sum over the words and word pairs of a text, compared with its nearest class:
+Each part is a sum over the words and word pairs of a text, compared with known classes:
 
-*margin*: minus the decision value of a linear classifier for the class. A word counts with its
-character n-grams, so that a word never seen counts as far as it is like known words.
+*margin*: minus the decision value of a linear classifier for the class that it names, which may not
+be the nearest one. A word counts with its character n-grams, so that a word never seen counts as
+far as it is like known words.
 *surprise*: log of how many times rarer the words are in the class than in all known documents. A
 word never seen counts as the rarest. Words are weighted by their evidence.
-*neighbours*: minus the mean cosine similarity to the five nearest documents of the class. The
-product of a word in two documents is its evidence.
+*neighbours*: minus the mean cosine similarity to the five nearest documents of the class; if words
+count by what they tell of the class, to the five nearest of all known documents. The product of a
+word in two documents is its evidence.
 *pairs*: the share of word pairs that no known document has; a pair that only other classes have
 counts half.
 
@@ -34,11 +36,12 @@ from newfound.detection.neighbours import Neighbours
 from newfound.detection.scales import LONG
 from newfound.detection.subwords import Subwords, WordRows
 
-__all__ = ["ELSEWHERE", "PRIOR", "ClassStatistics"]
+__all__ = ["ELSEWHERE", "PRIOR", "SCORE_VERSION", "ClassStatistics"]
 
 _PAIR_WEIGHT = 0.5  # a pair weighs half as much as a word of the same document frequency
 ELSEWHERE = 0.5  # how new a pair is that only other classes have; a pair never seen counts 1
 PRIOR = 0.5  # pseudo-documents that shrink a word's rate in a class towards its overall rate
+SCORE_VERSION = 2  # in 1, margin and neighbours were always those of the nearest class
 _LEAST = 0.01  # nats that any term tells of the class, so that some weight is left to all
 
 
@@ -64,6 +67,8 @@ class ClassStatistics:
     informed : bool or None, default=None
         Whether terms count by what they tell of the class; otherwise the evidence of a term is its
         rarity. None is True if documents are long.
+    version : int, default=2
+        1 scores texts as files of older versions have scored their held-back documents.
     """
 
     def __init__(
@@ -77,9 +82,11 @@ class ClassStatistics:
         subwords: Subwords | None = None,
         seed: int = 0,
         informed: bool | None = None,
+        version: int = SCORE_VERSION,
     ) -> None:
         n = matrix.shape[0]
         self.matrix, self.codes, self.n_classes = matrix, codes, n_classes
+        self.version = version
         self.is_pair = is_pair = np.fromiter((" " in term for term in terms), bool, len(terms))
         self.n_documents = n
         self.class_sizes = np.bincount(codes, minlength=n_classes)
@@ -102,7 +109,10 @@ class ClassStatistics:
             self.evidence, self.unseen_evidence = self.rarity * told, self.unseen_rarity * unseen
             self.likeness = np.sqrt(self.evidence)
             self.unseen_likeness = float(np.sqrt(self.unseen_evidence))
-        self.neighbours = Neighbours.of(self._unit_documents(self.likeness), codes, n_classes)
+        # A long document has its likes in several classes; in short ones, function words would too.
+        of_all = self.informed and version > 1
+        near, n_near = (np.zeros_like(codes), 1) if of_all else (codes, n_classes)
+        self.neighbours = Neighbours.of(self._unit_documents(self.likeness), near, n_near)
         if weights is None:
             single = np.flatnonzero(~is_pair)
             weights, subwords = train_linear(

@@ -62,12 +62,13 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
 
     Each text is compared with its nearest known class, which rules name where they name classes
     about as well as a linear classifier does. Its novelty is the sum of five parts: how little the
-    rules of that class say for it, how far it is from the class according to a linear
-    classifier of words and their character n-grams, how surprising its words are there, how little
-    it shares with the nearest documents of the class, and how many of its pairs of neighbouring
-    words were never seen. Each part is a sum over words, so novelty splits into contributions of
-    words. Known documents that are held back turn novelty into a p-value, which controls the
-    false-alarm rate `alpha`; see `newfound.detection.calibration`.
+    rules of that class say for it, how far it is from all classes according to a linear
+    classifier of words and their character n-grams, how surprising its words are in the class, how
+    little it shares with the nearest documents of the class (with those of all classes, if
+    documents are long), and how many of its pairs of neighbouring words were never seen. Each part
+    is a sum over words, so novelty splits into contributions of words. Known documents that are
+    held back turn novelty into a p-value, which controls the false-alarm rate `alpha`; see
+    `newfound.detection.calibration`.
 
     Parameters
     ----------
@@ -234,8 +235,7 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
             n_held_back(len(texts), alpha, self.held_back)
         else:
             check_given(len(given), alpha)
-        # Groups are made of words, so that what a word tells of its group is no evidence.
-        informed = False if labels is None else None
+        labelled = labels is not None
         if labels is not None:
             warn_single_document_classes(labels)
         else:
@@ -255,7 +255,7 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
             self.get_params(deep=False),
             self.seed_,
             callback,
-            informed=informed,
+            labelled=labelled,
         )
         self._calibrate()
 

@@ -29,7 +29,7 @@ def learn_scorer(
     seed: int,
     callback: Callable[[EpochInfo], bool | None] | None = None,
     *,
-    informed: bool | None = None,
+    labelled: bool = True,
 ) -> Scorer:
     """Learn a scorer from known documents.
 
@@ -51,8 +51,9 @@ def learn_scorer(
         The seed.
     callback : callable, optional
         Called with an `EpochInfo` after each epoch of the two machines.
-    informed : bool or None, default=None
-        Whether terms count by what they tell of the class; None is True if documents are long.
+    labelled : bool, default=True
+        Whether the classes are labels; otherwise they are groups that were found. Groups are made
+        of words, so that what a word tells of its group is no evidence.
 
     Returns
     -------
@@ -66,7 +67,7 @@ def learn_scorer(
         scales: Scales | None = None,
         *,
         by_rules: bool = True,
-        informed: bool | None = informed,
+        informed: bool | None = None if labelled else False,
     ) -> Scorer:
         some = [texts[i] for i in rows.tolist()]
         return Scorer.learn(
@@ -85,13 +86,16 @@ def learn_scorer(
         )
 
     first = learn(others)
-    by_rules, scales = measure(first, [texts[i] for i in sample.tolist()], codes[sample])
+    some = [texts[i] for i in sample.tolist()]
+    by_rules, scales = measure(first, some, codes[sample], labelled=labelled)
     informed = first.statistics.informed
     del first  # before the second scorer needs its memory
     return learn(np.arange(len(texts)), scales, by_rules=by_rules, informed=informed)
 
 
-def measure(scorer: Scorer, texts: list[str], codes: NDArray[np.int64]) -> tuple[bool, Scales]:
+def measure(
+    scorer: Scorer, texts: list[str], codes: NDArray[np.int64], *, labelled: bool = True
+) -> tuple[bool, Scales]:
     """Return whether rules name classes well, and the scales of the parts.
 
     Parameters
@@ -102,6 +106,8 @@ def measure(scorer: Scorer, texts: list[str], codes: NDArray[np.int64]) -> tuple
         Known documents.
     codes : ndarray of int
         The index of the class of each.
+    labelled : bool, default=True
+        Whether the classes are labels.
 
     Returns
     -------
@@ -110,7 +116,7 @@ def measure(scorer: Scorer, texts: list[str], codes: NDArray[np.int64]) -> tuple
     scales : Scales
         Of the parts, if the class is named that way.
     """
-    return scorer.measure(scorer.read(texts), codes, worse=_WORSE)
+    return scorer.measure(scorer.read(texts), codes, worse=_WORSE, labelled=labelled)
 
 
 def new_vectorizer(parameters: Mapping[str, Any], texts: Sequence[str]) -> TextVectorizer:

@@ -19,6 +19,8 @@ class Neighbours:
 
     Attributes
     ----------
+    sizes : (n_classes,) array of int
+        The number of documents of each class.
     class_begin : (n_terms + 1,) array of int
         Where the classes of each term begin in `classes`.
     classes : ndarray of int
@@ -39,6 +41,7 @@ class Neighbours:
     ([0, 1, 1], [0, 0, 0, 1])
     """
 
+    sizes: NDArray[np.int64]
     class_begin: NDArray[np.int64]
     classes: NDArray[np.int32]
     document_begin: NDArray[np.int64]
@@ -66,6 +69,7 @@ class Neighbours:
         keys = np.repeat(np.arange(n_terms), np.diff(by_term.indptr)) * n_classes + owners
         first = np.flatnonzero(np.diff(keys, prepend=-1))
         return cls(
+            sizes,
             np.searchsorted(keys[first], np.arange(n_terms + 1) * n_classes),
             (keys[first] % n_classes).astype(np.int32),
             np.append(first, len(keys)),

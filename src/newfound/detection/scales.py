@@ -8,19 +8,26 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LONG", "PARTS", "WEIGHTS", "WEIGHTS_OF_LONG", "WEIGHTS_OF_ONE_CLASS", "Scales"]
+__all__ = ["LONG", "PARTS", "WEIGHTS", "WEIGHTS_OF_LONG", "WEIGHTS_WITHOUT_LABELS", "Scales"]
 
 PARTS = ("margin", "surprise", "neighbours", "pairs", "rules")
 
 # The weight of each part, in units of its spread over known documents; docs/detect.md says how
 # they were chosen.
-WEIGHTS = {"margin": 1.5, "surprise": 1.0, "neighbours": 1.0, "pairs": 1.0, "rules": 1.5}
+WEIGHTS = {"margin": 1.75, "surprise": 1.0, "neighbours": 0.5, "pairs": 1.0, "rules": 1.75}
 
 # Long documents of a new kind are often near a known class; their neighbours and pairs tell more.
 WEIGHTS_OF_LONG = {"margin": 0.25, "surprise": 0.5, "neighbours": 3.0, "pairs": 1.5, "rules": 0.5}
 
-# Without classes there is no margin and no rule, and surprise says only which words are unseen.
-WEIGHTS_OF_ONE_CLASS = {**WEIGHTS, "surprise": 0.5, "neighbours": 2.0}
+# Without labels there is one class, which has no margin and no rules, and of which surprise says
+# only which words are unseen; or there are groups made of words, which new words fit as well.
+WEIGHTS_WITHOUT_LABELS = {
+    "margin": 0.5,
+    "surprise": 0.5,
+    "neighbours": 2.0,
+    "pairs": 1.0,
+    "rules": 0.5,
+}
 
 LONG = 20  # different words, in the median
 _MIN_FOR_LENGTH = 200  # documents; with fewer, those of all lengths have the same centre
@@ -78,7 +85,7 @@ class Scales:
         >>> parts = np.array([[0.0, 1, 2, 3, 4], [2.0, 1, 2, 3, 4]])
         >>> scales = Scales.of(parts, np.array([5, 9]))
         >>> scales.centre.round(9).tolist(), scales.scale.tolist()
-        ([[1.0, 1.0, 2.0, 3.0, 4.0]], [1.5, 1.0, 1.0, 1.0, 1.5])
+        ([[1.0, 1.0, 2.0, 3.0, 4.0]], [1.75, 1.0, 0.5, 1.0, 1.75])
         """
         lengths = np.log1p(n_words)
         low, high = (float(x) for x in np.quantile(lengths, (0.01, 0.99)))
@@ -94,19 +101,26 @@ class Scales:
 
     @classmethod
     def of_known(
-        cls, parts: NDArray[np.float64], n_words: NDArray[np.int64], n_classes: int
+        cls,
+        parts: NDArray[np.float64],
+        n_words: NDArray[np.int64],
+        n_classes: int,
+        *,
+        labelled: bool = True,
     ) -> Scales:
         """Return the scales for the parts of some known documents.
 
-        The weights depend on whether there are classes and on how long the documents are.
+        The weights depend on whether there are classes, on whether these are labels or groups that
+        were found, and on how long the documents are.
         """
         if n_classes == 1:
-            return cls.of(parts, n_words, WEIGHTS_OF_ONE_CLASS)
+            return cls.of(parts, n_words, WEIGHTS_WITHOUT_LABELS)
         if np.median(n_words) >= LONG:
             return cls.of(parts, n_words, WEIGHTS_OF_LONG, constant=PARTS)
         # Similarities are those of texts of length 1. A known class has documents of many lengths,
         # and a text shorter than they are is new.
-        return cls.of(parts, n_words, constant=("neighbours",))
+        weights = WEIGHTS if labelled else WEIGHTS_WITHOUT_LABELS
+        return cls.of(parts, n_words, weights, constant=("neighbours",))
 
     @classmethod
     def none(cls) -> Scales:

@@ -1,4 +1,4 @@
-"""The score of a text: five parts, compared with its nearest known class.
+"""The score of a text: five parts, compared with known classes.
 
 The nearest class is the one that the rules name, if they name classes about as well as the linear
 classifier does (see `newfound.detection.learning`), and the one of the linear classifier otherwise,
@@ -304,6 +304,8 @@ class Scorer:
             unseen_likeness=known.unseen_likeness,
             prior=PRIOR,
             elsewhere=ELSEWHERE,
+            own_margin=known.version > 1,
+            near_sizes=near.sizes,
             class_begin=near.class_begin,
             classes=near.classes,
             document_begin=near.document_begin,
@@ -448,7 +450,9 @@ class Scorer:
         names = list(text.columns)
         return tuple(names[i] for i in found)
 
-    def measure(self, bags: Bags, codes: NDArray[np.int64], *, worse: float) -> tuple[bool, Scales]:
+    def measure(
+        self, bags: Bags, codes: NDArray[np.int64], *, worse: float, labelled: bool = True
+    ) -> tuple[bool, Scales]:
         """Return whether rules name classes well, and the scales of the parts.
 
         Parameters
@@ -459,6 +463,8 @@ class Scorer:
             The index of the class of each.
         worse : float
             By which share rules may name fewer classes right than the linear classifier does.
+        labelled : bool, default=True
+            Whether the classes are labels; otherwise they are groups that were found.
 
         Returns
         -------
@@ -470,7 +476,9 @@ class Scorer:
         found = {by_rules: self._parts(bags, by_rules=by_rules) for by_rules in (True, False)}
         right = {by_rules: float((of[1] == codes).mean()) for by_rules, of in found.items()}
         chosen = self.rules is not None and right[True] >= right[False] - worse
-        return chosen, Scales.of_known(found[chosen][0], bags.n_words, self.statistics.n_classes)
+        return chosen, Scales.of_known(
+            found[chosen][0], bags.n_words, self.statistics.n_classes, labelled=labelled
+        )
 
     def measure_scales(self, bags: Bags) -> Scales:
         """Return the scales of the parts over texts that this scorer has not learned from."""

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from newfound.detection.calibration import Calibration, check_alpha
 from newfound.detection.class_rules import ClassRules, new_classifier
-from newfound.detection.class_statistics import ClassStatistics
+from newfound.detection.class_statistics import SCORE_VERSION, ClassStatistics
 from newfound.detection.known_groups import KnownGroups
 from newfound.detection.scales import PARTS, Scales
 from newfound.detection.scoring import Scorer
@@ -82,6 +82,7 @@ def detector_state(parts: DetectorParts) -> dict[str, Any]:
         },
         "weights": statistics.weights,
         "words_tell_classes": statistics.informed,
+        "score_version": statistics.version,
         "scales": {
             "centre": scorer.scales.centre,
             "scale": scorer.scales.scale,
@@ -204,6 +205,9 @@ def _statistics(fields: Fields, vectorizer: TextVectorizer, n_classes: int) -> C
     subwords = _subwords(fields.fields("subwords"), n_classes) if "subwords" in fields else None
     # Files of older versions do not have it: their scores are of words that count by rarity alone.
     informed = fields.boolean("words_tell_classes") if "words_tell_classes" in fields else False
+    version = 1  # that of files without the field
+    if "score_version" in fields:
+        version = fields.integer("score_version", least=1, most=SCORE_VERSION)
     return ClassStatistics(
         matrix,
         codes,
@@ -212,6 +216,7 @@ def _statistics(fields: Fields, vectorizer: TextVectorizer, n_classes: int) -> C
         weights=weights,
         subwords=subwords,
         informed=informed,
+        version=version,
     )
 
 
