@@ -107,7 +107,7 @@ audit: $(BIN)/ruff  ## look for known vulnerabilities of the locked libraries, a
 	$(BIN)/pip-audit --disable-pip --require-hashes -r requirements/run.txt -r requirements/dev.txt
 	$(BIN)/python tools/licences.py
 
-peers: $(BIN)/python  ## speed against other Tsetlin Machines, about 25 minutes
+peers: $(BIN)/python  ## speed against other Tsetlin Machines, about half an hour
 	$(BIN)/pip install --quiet .
 	$(BIN)/python benchmarks/peers.py
 

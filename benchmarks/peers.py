@@ -21,7 +21,7 @@ from typing import Any
 import corpora
 import growth
 import report
-from contenders import CONTENDERS, EPOCHS, LARGE, OURS, Contender, Runner, S, T, budget
+from contenders import CONTENDERS, EPOCHS, FASTEST, LARGE, OURS, Contender, Runner, S, T, budget
 from environments import ENVIRONMENTS, build
 from summary import highlights, summarise
 
@@ -41,7 +41,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         "--corpora",
         nargs="+",
         choices=names,
-        default=["bbcsport", "zipf"],
+        default=["bbcsport", "clinc150", "abcnews"],
         metavar="NAME",
         help=", ".join(names),
     )
@@ -128,7 +128,7 @@ def measure_size(
     clauses: int,
     threads: list[int],
     *,
-    short: bool,
+    further: bool,
     quick: bool,
 ) -> None:
     """Fit all machines at one size: ours, the peers, ours again; then all on the training split."""
@@ -141,7 +141,7 @@ def measure_size(
             if not peer.threaded and n != threads[0]:
                 continue
             size = {"clauses": clauses, "threads": n if peer.threaded else 1}
-            given = budget(peer, clauses, short=short, quick=quick)
+            given = budget(peer, clauses, further=further, quick=quick)
             cap = {"cap_seconds": given.fit_seconds, "min_epochs": given.min_epochs}
             runner.run(peer, corpus, task="fit", **size, **cap)
             if peer.learns and model.exists():
@@ -152,7 +152,7 @@ def measure_size(
         n = max(threads) if contender.threaded else 1
         size = {"clauses": clauses, "threads": n}
         if contender is not ours:
-            given = budget(contender, clauses, short=short, quick=quick)
+            given = budget(contender, clauses, further=further, quick=quick)
             if not given.held_out_seconds:
                 continue
             size["cap_seconds"] = given.held_out_seconds
@@ -203,14 +203,17 @@ def main() -> int:
         runner = Runner(pythons, Path(scratch), epochs=6 if chosen.quick else EPOCHS)
         facts = _corpora(chosen, runner.folder, notes)
         threads = _threads(chosen, notes)
-        middle = sorted(chosen.clauses)[len(chosen.clauses) // 2]
+        fastest = [peer for peer in peers if peer.name == FASTEST] or peers[:1]
         for place, corpus in enumerate(facts):
             for clauses in chosen.clauses:
-                if place and clauses != middle:
+                if place and clauses > LARGE:
                     notes.append(f"{corpus}: {clauses:,} clauses left out, to save time.")
                     continue
-                options = {"short": place > 0, "quick": chosen.quick}
-                measure_size(runner, peers, corpus, clauses, threads, **options)
+                options = {"further": place > 0, "quick": chosen.quick}
+                here = (fastest, threads[:1]) if place else (peers, threads)
+                measure_size(runner, here[0], corpus, clauses, here[1], **options)
+            if place:
+                notes.append(f"{corpus}: {fastest[0].name} alone, one thread, to save time.")
         rows = summarise(runner.measurements, facts, runner.epochs)
         base = growth.QUICK if chosen.quick else growth.Base()
         grown = [] if chosen.no_growth else growth.measure(runner, base)

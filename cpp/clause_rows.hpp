@@ -1,4 +1,4 @@
-// The automata of the clauses in training, with decrements deferred.
+// The automata of the clauses in training, with decrements deferred or drawn ahead.
 //
 // An Ib event gives every automaton of a clause a trial: down with probability 1/s. Instead of
 // drawing at each event, a clause counts its Ib events, and each line of its row remembers how many
@@ -8,6 +8,9 @@
 // Decrements can only exclude literals. What a line included when it was last settled is therefore
 // a superset of what it includes now, and a block that is not marked as including something
 // certainly includes nothing.
+//
+// The negated lines of the most frequent words can be foreseen instead: their next trials are drawn
+// before they happen. What these lines include is then known without a draw.
 #pragma once
 
 #include <algorithm>

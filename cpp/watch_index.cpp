@@ -14,6 +14,7 @@ std::uint32_t set_words(std::size_t n_clauses) {
 }
 
 }  // namespace
+
 WatchIndex::WatchIndex(ClauseStore& store, bool together)
     : store_(store),
       group_size_(store.parameters().n_clauses * (together ? store.parameters().n_classes : 1)),

@@ -6,6 +6,18 @@
 #include "random.hpp"
 
 namespace newfound {
+namespace {
+
+// The first of n clauses that belongs to the `index`-th of `count` equal shares.
+std::uint32_t share_begin(std::uint64_t n, std::uint64_t index, std::uint64_t count) {
+  return static_cast<std::uint32_t>(n * index / count);
+}
+
+std::uint32_t share(std::uint64_t n, std::uint64_t index, std::uint64_t count) {
+  return share_begin(n, index + 1, count) - share_begin(n, index, count);
+}
+
+}  // namespace
 
 Worker::Worker(ClauseStore& store, const Machine& machine, const Documents& documents,
                std::uint32_t index, std::uint32_t count)
@@ -13,14 +25,15 @@ Worker::Worker(ClauseStore& store, const Machine& machine, const Documents& docu
       n_clauses_(store.parameters().n_clauses),
       document_(machine, documents),
       watches_(store, store.parameters().focus > 0),
-      answers_(documents.size(), machine.total_clauses(), n_groups(machine), group_size(machine)),
+      answers_(documents.size(), machine.total_clauses(), n_groups(machine),
+               group_size(machine) / n_clauses_ * 2 * share(n_clauses_ / 2, index, count)),
       own_(store.parameters().n_classes) {
   const std::uint64_t half = n_clauses_ / 2;
   for (std::uint32_t cls = 0; cls < own_.size(); ++cls)
     for (std::uint32_t polarity = 0; polarity < 2; ++polarity) {
       const auto first = static_cast<std::uint32_t>(cls * n_clauses_ + polarity * half);
-      own_[cls].half[polarity] = {first + static_cast<std::uint32_t>(half * index / count),
-                                  first + static_cast<std::uint32_t>(half * (index + 1) / count)};
+      own_[cls].half[polarity] = {first + share_begin(half, index, count),
+                                  first + share_begin(half, index + 1, count)};
     }
   due_.resize(half / count + 2);
 }

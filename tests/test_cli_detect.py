@@ -27,7 +27,8 @@ def files(tmp_path_factory):
         writer = csv.writer(file)
         writer.writerow(["text", "intent"])
         writer.writerows(zip(known.texts[::2], known.labels[::2], strict=True))
-    incoming = [*known.texts[1:40:2], *novel.texts[:60], "=1+1 zyxw evil formula"]
+    two_topics = [*novel.texts[:30], *novel.texts[100:130]]
+    incoming = [*known.texts[1:40:2], *two_topics, "=1+1 zyxw evil formula"]
     (folder / "incoming.txt").write_text("\n".join(incoming) + "\n", encoding="utf-8")
     return folder, incoming
 

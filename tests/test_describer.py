@@ -818,7 +818,7 @@ def bbc() -> Iterator[tuple[list[str], list[str]]]:
 class TestBBCSport:
     def test_the_default_is_fast_and_finds_rugby(self, bbc: tuple[list[str], list[str]]) -> None:
         start = time.process_time()
-        describer = describe(*bbc, random_state=2, n_jobs=2)
+        describer = describe(*bbc, random_state=0, n_jobs=2)
         assert time.process_time() - start < 30  # about 5 s of both cores together
         top = describer.words_.top(15)["word"].tolist()
         assert set(top[:2]) == {"rugby", "nations"}

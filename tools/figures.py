@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS = "benchmarks/results"
 # The name of a kept page, and what makes it; `newfound evaluate` also gets --output and --force.
 COMMANDS = {
-    "peers": "python benchmarks/peers.py --corpora bbcsport zipf --clauses 200 2000 10000"
-    " --threads 1 2",
+    "peers": "python benchmarks/peers.py --corpora bbcsport clinc150 abcnews"
+    " --clauses 200 2000 10000 --threads 1 2",
     "words": "newfound evaluate words --seeds 3 --jobs 1",
     "themes": "newfound evaluate themes shift stability no-novelty",
     "topic_models": "newfound evaluate themes topic-models",
