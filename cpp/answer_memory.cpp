@@ -6,7 +6,7 @@ namespace newfound {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{32} << 20;
-constexpr std::int64_t kMostDocuments = 1 << 16;  // visits are counted in 32 bits
+constexpr std::int64_t kMostDocuments = 1 << 16;
 
 }  // namespace
 
@@ -19,9 +19,9 @@ AnswerMemory::AnswerMemory(std::int64_t n_documents, std::size_t n_clauses, std:
 
 bool AnswerMemory::affordable(std::int64_t n_documents, std::uint32_t n_groups,
                               std::uint32_t group_size) {
+  const std::size_t bytes = 16 * std::size_t{(group_size + 63) / 64} + 4;
   return n_documents <= kMostDocuments &&
-         static_cast<std::size_t>(n_documents) * n_groups * ((group_size + 63) / 64) <=
-             kMostBytes / 16;
+         static_cast<std::size_t>(n_documents) * n_groups * bytes <= kMostBytes;
 }
 
 void AnswerMemory::set_active(bool active) {

@@ -25,6 +25,13 @@ inline std::uint32_t wait_while(const std::atomic<std::uint32_t>& value, std::ui
   return now;
 }
 
+// To be called after a change of the value. A library may look for threads that wait before the
+// change can be seen by them, unless a fence is between the two; then nobody would wake them.
+inline void wake(std::atomic<std::uint32_t>& value) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  value.notify_all();
+}
+
 class Barrier {
  public:
   // What wait() throws once a thread has called abandon().
@@ -42,7 +49,7 @@ class Barrier {
     if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == n) {
       arrived_.store(0, std::memory_order_relaxed);
       round_.store(round + kNextRound, std::memory_order_release);
-      round_.notify_all();
+      wake(round_);
       return;
     }
     check(wait_while(round_, round));
@@ -52,7 +59,7 @@ class Barrier {
   // overwrites the bit.
   void abandon() {
     round_.fetch_or(kAbandoned, std::memory_order_release);
-    round_.notify_all();
+    wake(round_);
   }
 
  private:

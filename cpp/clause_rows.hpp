@@ -71,7 +71,7 @@ class ClauseRows {
     return &sure_[static_cast<std::size_t>(c) * n_foreseen_];
   }
 
-  // Settles a line. Returns its included lanes.
+  // Settles a line, or looks at a foreseen one. Returns its included lanes.
   std::uint64_t settle_line(std::uint32_t c, std::uint32_t line);
   void finish(std::uint32_t c);
   // A Type Ia or Type II event.

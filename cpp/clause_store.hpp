@@ -43,7 +43,6 @@ class ClauseStore {
  public:
   ClauseStore(Machine& machine, const Documents& documents);
 
-  std::size_t n_clauses() const { return states_.size(); }
   const Parameters& parameters() const { return machine_.parameters(); }
 
   // begin() comes before any other call for a clause; finish() brings its row up to date.

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "compiler.hpp"
 #include "layout.hpp"
 
 namespace newfound {

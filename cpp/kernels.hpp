@@ -24,6 +24,7 @@ constexpr std::uint32_t kMostTrials = 65000;
 constexpr std::uint32_t kIndexBits = 9;
 static_assert((kMostTrials / DecrementTables::kLargestStep + 1) * BinomialTable::kBytes + 4 <=
               1U << kIndexBits);
+static_assert(4 * kWindow + 1 <= 1U << kIndexBits);  // those of a window
 
 // Sets of clauses have multiples of kSetWords words, smaller ones of kSmallSetWords.
 constexpr std::uint32_t kSetWords = 16, kSmallSetWords = 4;

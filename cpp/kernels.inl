@@ -72,24 +72,27 @@ void foresee(const RowView& row, const DecrementTables& law, std::uint64_t key) 
   }
 }
 
-std::uint64_t included_after(const std::uint8_t* states, const std::uint8_t* hits,
-                             std::uint32_t elapsed) {
+// The automata of a foreseen line after `elapsed` trials of the window.
+Lanes after(const std::uint8_t* states, const std::uint8_t* hits, std::uint32_t elapsed) {
   Lanes x = Lanes::load(states), happened = Lanes::load(hits);
   happened.intersect(Lanes::all(static_cast<std::uint8_t>((1U << elapsed) - 1)));
   x.lower_by(happened.count_ones());
-  return x.included().bits();
+  return x;
+}
+
+std::uint64_t included_after(const std::uint8_t* states, const std::uint8_t* hits,
+                             std::uint32_t elapsed) {
+  return after(states, hits, elapsed).included().bits();
 }
 
 void unforesee(const RowView& row, std::uint32_t elapsed) {
   for (std::uint32_t b = 0; b < row.n_foreseen; ++b) {
     std::uint8_t *states = row.states + (std::size_t{2} * b + 1) * kLine,
                  *hits = row.hits + std::size_t{b} * kLine;
-    Lanes x = Lanes::load(states), happened = Lanes::load(hits);
-    happened.intersect(Lanes::all(static_cast<std::uint8_t>((1U << elapsed) - 1)));
-    x.lower_by(happened.count_ones());
+    const Lanes x = after(states, hits, elapsed);
     x.store(states);
     Lanes::all(0).store(hits);
-    record_foreseen(row, b, x, Lanes::all(0));
+    record(row, true, b, x.included());
   }
 }
 
@@ -106,9 +109,6 @@ struct Event {
   }
   std::uint8_t* line(bool side, std::uint32_t block) const {
     return row.states + (std::size_t{2} * block + side) * kLine;
-  }
-  void record_included(bool side, std::uint32_t block, Mask included) const {
-    record(row, side, block, included);
   }
 
   // Settles a line, then raises `up`. Type Ia raises with probability 1 - 1/s: that is raising for
@@ -129,9 +129,8 @@ struct Event {
     return x.included();
   }
   void visit(bool side, std::uint32_t block, std::uint64_t up) const {
-    record_included(
-        side, block,
-        visit(side, line(side, block), row.seen[side][block], index_of(side, block), up));
+    record(row, side, block,
+           visit(side, line(side, block), row.seen[side][block], index_of(side, block), up));
   }
 
   // Lines that are visited together.
@@ -197,8 +196,7 @@ struct Event {
     static_assert(64 % n == 0);
     const Event event = *this;  // a copy, since states are bytes, and bytes may alias anything
     const std::uint32_t n_blocks = row.n_blocks, in_batches = n_blocks / n * n;
-    const std::uint32_t first = side ? row.n_foreseen : 0;
-    std::uint32_t b = first;
+    std::uint32_t b = side ? row.n_foreseen : 0;
     for (; b % n && b < n_blocks; ++b) visit(side, b, absent[b]);
     if (b == n_blocks) return;
     std::uint8_t* states = line(side, b);
@@ -218,7 +216,7 @@ struct Event {
       const bool any = event.template visit_batch<side>(batch, tables);
       event.row.included[side][b >> 6] &= ~(((1ULL << n) - 1) << (b & 63));
       for (std::uint32_t i = 0; any && i < n; ++i)
-        event.record_included(side, b + i, Lanes::load(batch.states[i]).included());
+        record(event.row, side, b + i, Lanes::load(batch.states[i]).included());
       for (std::uint32_t i = 0; side && !any && i < n; ++i) event.row.negated[b + i] = 0;
     }
     for (; b < n_blocks; ++b) visit(side, b, absent[b]);
@@ -240,8 +238,8 @@ struct Event {
       }
       const bool any = event.template visit_batch<side>(batch, tables);
       for (std::uint32_t i = 0; i < n; ++i)
-        event.record_included(side, begin[i].index,
-                              any ? Lanes::load(batch.states[i]).included() : Mask::of(0));
+        record(event.row, side, begin[i].index,
+               any ? Lanes::load(batch.states[i]).included() : Mask::of(0));
     }
     for (; begin != end; ++begin) visit(side, begin->index, begin->words);
   }
@@ -250,12 +248,8 @@ struct Event {
   // where an automaton is in the highest state and cannot be raised first, or where boosted.
   void visit_foreseen(std::uint32_t block, std::uint32_t elapsed, std::uint64_t up) const {
     std::uint8_t *states = line(true, block), *hits = row.hits + std::size_t{block} * kLine;
-    Lanes x = Lanes::load(states), ahead = Lanes::load(hits);
-    const auto past = static_cast<std::uint8_t>((1U << elapsed) - 1);
-    Lanes happened = ahead;
-    happened.intersect(Lanes::all(past));
-    x.lower_by(happened.count_ones());
-    ahead.intersect(Lanes::all(static_cast<std::uint8_t>(~past)));
+    Lanes x = after(states, hits, elapsed), ahead = Lanes::load(hits);
+    ahead.intersect(Lanes::all(static_cast<std::uint8_t>(0xFFU << elapsed)));
     if (type_ia && boost) {
       std::uint32_t index = index_of(true, block);
       reinforce_lanes(x, Mask::of(up), boost, law, stream, index);

@@ -13,6 +13,7 @@ constexpr int kLine = 64;               // automata in a line: one cache line
 constexpr std::uint8_t kInclude = 128;  // the lowest state that includes its literal
 constexpr std::uint32_t kNone = UINT32_MAX;
 constexpr std::uint32_t kWindow = 8;  // trials that are drawn ahead in a foreseen line
+static_assert(kWindow <= 8);          // one bit of a byte for each
 
 static inline bool is_negated(std::uint32_t literal) { return literal & 64; }
 static inline std::uint32_t word_of(std::uint32_t literal) {

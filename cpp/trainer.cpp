@@ -22,6 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr double kPollSeconds = 0.05;
+constexpr std::int64_t kMostVisits = 1 << 30;  // AnswerMemory counts them in 32 bits
 constexpr double kFinishSeconds = 0.5;  // an epoch that ends sooner than this is not cut short
 
 double seconds_since(Clock::time_point start) {
@@ -54,6 +55,7 @@ class Training {
   }
 
   FitResult run(std::int64_t epochs) {
+    can_remember_ &= epochs <= kMostVisits / std::max<std::int64_t>(1, documents_.size());
     std::vector<std::thread> threads;
     threads.reserve(workers_.size());
     try {
@@ -94,7 +96,7 @@ class Training {
     dismissed_ = true;
     for (Order& order : orders_) {
       order.number.fetch_add(1, std::memory_order_release);
-      order.number.notify_one();
+      wake(order.number);
     }
     for (std::thread& thread : threads) thread.join();
   }
@@ -119,7 +121,7 @@ class Training {
     for (std::uint32_t t = 1; t < size; ++t) {
       orders_[t].task = task;
       orders_[t].number.fetch_add(1, std::memory_order_release);
-      orders_[t].number.notify_one();
+      wake(orders_[t].number);
     }
     (this->*task)(0);
     barrier_.wait();
@@ -368,7 +370,7 @@ class Training {
   std::vector<std::uint32_t> order_;
   std::vector<std::unique_ptr<Worker>> workers_;
   TeamSize team_;
-  const bool can_remember_;
+  bool can_remember_;
   std::uint32_t size_ = 0;  // of the team at work
   std::size_t first_ = 0, next_ = 0;
   std::uint64_t epoch_key_ = 0;

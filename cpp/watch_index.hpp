@@ -29,8 +29,8 @@ class WatchIndex {
   void begin();
   // Chooses the literal to watch anew.
   void watch_rarest(std::uint32_t c);
-  // After a Type Ia or Type II event: a clause that watches nothing may have something to watch
-  // now.
+  // After a Type Ia or Type II event: other literals may be sure, foreseen trials may be used up,
+  // and a clause that watches nothing may have something to watch now.
   void after_event(std::uint32_t c);
   // An Ib event reached the count at which the watched literal goes down, or at which foreseen
   // trials are used up.
@@ -48,8 +48,10 @@ class WatchIndex {
     std::vector<std::uint32_t> clauses;    // the group's clauses, by their place in the sets
     std::uint32_t n_words = 0;             // 64-bit words of a set of clauses
     std::vector<std::uint64_t> unwatched;  // the clauses that watch nothing
-    std::vector<std::uint64_t> sure;       // by word: the clauses that are sure to negate it
-    std::vector<std::uint64_t> sure_of;    // by clause: the words that it is sure to negate
+    // By word: the clauses that are sure to negate it. Those whose trials are deferred have old
+    // bits.
+    std::vector<std::uint64_t> sure;
+    std::vector<std::uint64_t> sure_of;  // by clause: the words that it is sure to negate
   };
 
   Group& group_of(std::uint32_t c) { return groups_[c / group_size_]; }

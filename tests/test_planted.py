@@ -27,12 +27,14 @@ from newfound.storage.files import replacing
 
 
 @pytest.mark.parametrize("quiet_share", [0.0, 2.0])
+@pytest.mark.parametrize("foreseen_blocks", [0, 1, 2])
 @pytest.mark.parametrize("seed", range(4))
 def test_features_that_are_copies_have_automata_that_are_copies(
-    seed: int, quiet_share: float
+    seed: int, quiet_share: float, foreseen_blocks: int
 ) -> None:
     # With s = 1 and boosting nothing is left to chance within an event. Of many copies, some are
-    # in the list of a clause and some in its row: both have to count alike, at the clamps too.
+    # in the list of a clause and some in its row, some in a foreseen line and some in one that is
+    # not: all have to count alike, at the clamps too.
     core = pytest.importorskip("newfound._core_test", reason="built without the test module")
     rng = np.random.default_rng(seed)
     y = np.arange(300, dtype=np.int32) % 2
@@ -41,7 +43,7 @@ def test_features_that_are_copies_have_automata_that_are_copies(
     X = sparse.csr_array(np.repeat(base, copies, axis=1))
     machine = core.Machine(
         2, 4 * copies, 10, 1000, 1.0, boost_true_positive=True, seed=seed,
-        quiet_share=quiet_share,
+        quiet_share=quiet_share, foreseen_blocks=foreseen_blocks,
     )  # fmt: skip
     machine.fit(X.indptr.astype(np.int64), X.indices.astype(np.int32), y, 30)
     states = machine.states().reshape(2, 10, 2, 4, copies)

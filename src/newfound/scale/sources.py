@@ -19,7 +19,7 @@ from typing import Any
 
 from newfound.scale.arrow import check_text_column, pyarrow, rows_with_text
 from newfound.sides import SIDES
-from newfound.text.documents import pairs_with_text, records_with_text
+from newfound.text.documents import records_with_text
 from newfound.text.readers import (
     Columns,
     DocumentError,
@@ -30,7 +30,6 @@ from newfound.text.readers import (
     format_of,
     make_record,
 )
-from newfound.text.rows import Row, RowReader
 
 __all__ = ["BATCH", "Sides", "Source", "is_dataset"]
 
@@ -219,14 +218,14 @@ class Source:
         more = [name for name in ("label", "date") if getattr(self.given, name) is not None]
         for file, name in self.names.items():
             parquet = self._is_parquet(file)
-            for pairs in self._parquet(file, name) if parquet else _batched(self._other(file)):
-                if isinstance(pairs, _Plain):
-                    yield pairs.with_text(self.found)
+            for some in self._parquet(file, name) if parquet else _batched(self._other(file)):
+                if isinstance(some, _Plain):
+                    yield some.with_text(self.found)
                     continue
-                kept = list(pairs_with_text(pairs, self.found))
-                names = ["id", "text", *more]
-                columns = [[getattr(record, name) for record, _ in kept] for name in names]
-                yield columns + [[row.get(field.name) for _, row in kept] for field in self.others]
+                kept = list(records_with_text(some, self.found))
+                columns = [[getattr(r, name) for r in kept] for name in ("id", "text", *more)]
+                others = [record.others or {} for record in kept]
+                yield columns + [[row.get(field.name) for row in others] for field in self.others]
 
     def _is_parquet(self, file: str) -> bool:
         return self.format == "parquet" or (self.format is None and _is_parquet(file))
@@ -245,10 +244,11 @@ class Source:
                     schema = pyarrow("parquet").read_schema(file)
                     fields, text = list(schema), self._columns(schema, file).text
                 else:
-                    reader = RowReader(file, self.given, self.encoding, rows_looked_at=1)
+                    reader = Reader(file, self.given, self.encoding, rows_looked_at=1)
                     with reader.errors():
-                        next(reader.records_and_rows(self.format), None)
-                    fields, text = [pa.field(n, pa.string()) for n in reader.names], reader.text
+                        next(reader.records(self.format), None)
+                    fields = [pa.field(n, pa.string()) for n in reader.names]
+                    text = reader.columns.text if reader.columns else None
             except (OSError, ValueError):
                 continue
             others = [field for field in fields if field.name != text]
@@ -256,18 +256,19 @@ class Source:
                 return tuple(f for f in others if keep(f.name) and f.name not in own)
         return ()
 
-    def _other(self, file: str) -> Iterator[tuple[Record, Row]]:
+    def _other(self, file: str) -> Iterator[Record]:
         """Iterate over the records of a file that is no Parquet file."""
-        reader = (RowReader if self.others else Reader)(file, self.given, self.encoding)
+        keep_others = bool(self.others)
+        reader = Reader(file, self.given, self.encoding, keep_others=keep_others)
         with self._skipping("files", _Unread()), reader.errors():
-            if isinstance(reader, RowReader):
-                for record, row in reader.records_and_rows(self.format):
-                    yield record, {name: _as_cell(value) for name, value in row.items()}
-            else:
-                yield from ((record, {}) for record in reader.records(self.format))
+            for record in reader.records(self.format):
+                if record.others:
+                    cells = {name: _as_cell(value) for name, value in record.others.items()}
+                    record = record._replace(others=cells)
+                yield record
         self.found.update(reader.counts)
 
-    def _parquet(self, file: str, name: str) -> Iterator[list[tuple[Record, Row]] | _Plain]:
+    def _parquet(self, file: str, name: str) -> Iterator[list[Record] | _Plain]:
         """Iterate over the records of a Parquet file, some at a time."""
         unread = _Unread()
         with self._skipping("files", unread):
@@ -289,8 +290,8 @@ class Source:
                     with self._skipping("row groups", group), told:
                         for batch in self._batches_of_group(table, number, columns, others):
                             start, group.rows = first + size - group.rows, group.rows - len(batch)
-                            rows = _rows if self.others else _records
-                            yield rows(batch, columns, name, start, where)
+                            keep = bool(self.others)
+                            yield _records(batch, columns, name, start, where, keep_others=keep)
                     first += size
 
     def _batches_of_group(
@@ -368,28 +369,21 @@ class _Plain:
 
 
 def _records(
-    batch: Any, columns: Columns, name: str, first: int, where: str
-) -> list[tuple[Record, Row]] | _Plain:
+    batch: Any, columns: Columns, name: str, first: int, where: str, *, keep_others: bool
+) -> list[Record] | _Plain:
     """Return the records of a batch; `first` is the number of its first row."""
-    if columns.label is not None or columns.date is not None:
-        return _rows(batch, columns, name, first, where)
-    ids = None if columns.id is None else batch.column(columns.id).to_pylist()
-    return _Plain(name, first, ids, batch.column(columns.text).to_pylist())
-
-
-def _rows(
-    batch: Any, columns: Columns, name: str, first: int, where: str
-) -> list[tuple[Record, Row]]:
-    """Return the records of a batch with their rows."""
+    if columns.label is None and columns.date is None and not keep_others:
+        ids = None if columns.id is None else batch.column(columns.id).to_pylist()
+        return _Plain(name, first, ids, batch.column(columns.text).to_pylist())
     return [
-        (make_record(row, columns, f"{name}:{number}", f"{where}, row {number},"), row)
-        for number, row in enumerate(batch.to_pylist(), first)
+        make_record(row, columns, f"{name}:{n}", f"{where}, row {n},", keep_others=keep_others)
+        for n, row in enumerate(batch.to_pylist(), first)
     ]
 
 
-def _batched(pairs: Iterator[tuple[Record, Row]]) -> Iterator[list[tuple[Record, Row]]]:
+def _batched(records: Iterator[Record]) -> Iterator[list[Record]]:
     """Iterate over some records at a time."""
-    while some := list(islice(pairs, _AT_ONCE)):
+    while some := list(islice(records, _AT_ONCE)):
         yield some
 
 

@@ -33,7 +33,7 @@ from newfound.text.readers import (
     make_record,
 )
 from newfound.text.redaction import redact_all
-from newfound.text.rows import Row, RowReader, by_column
+from newfound.text.rows import Row, by_column
 
 __all__ = [
     "MAX_DOCUMENT_BYTES",
@@ -42,7 +42,6 @@ __all__ = [
     "as_documents",
     "as_sides",
     "is_frame",
-    "pairs_with_text",
     "read_documents",
     "records_with_text",
     "stream_documents",
@@ -236,14 +235,12 @@ def read_documents(
     (('Rugby', 'Cricket'), ('a', 'b'), {'empty': 1})
     >>> folder.cleanup()
     """
-    kind = RowReader if keep_columns and not redact else Reader
-    reader = kind(os.fspath(path), Columns(text_column, label_column, date_column), encoding)
+    given = Columns(text_column, label_column, date_column)
+    keep_others = keep_columns and not redact
+    reader = Reader(os.fspath(path), given, encoding, keep_others=keep_others)
     with reader.errors():
-        if isinstance(reader, RowReader):
-            pairs = reader.records_and_rows(format)
-        else:
-            pairs = _without_rows(reader.records(format))
-        documents = _collect(pairs, reader.file, reader.counts, drop_duplicates)
+        records = reader.records(format)
+        documents = _collect(records, reader.file, reader.counts, drop_duplicates)
     if reader.guessed is not None:
         source = f"{documents.source} (column {reader.guessed!r})"
         documents = replace(documents, source=source)
@@ -264,10 +261,10 @@ def stream_documents(
     for.
     """
     given = Columns(text_column, None, date_column)
-    reader = RowReader(os.fspath(path), given, encoding, rows_looked_at=1)
+    reader = Reader(os.fspath(path), given, encoding, rows_looked_at=1, keep_others=True)
     with reader.errors():
-        for record, row in pairs_with_text(reader.records_and_rows(format), reader.counts):
-            yield record.id, record.text or "", row
+        for record in records_with_text(reader.records(format), reader.counts):
+            yield record.id, record.text or "", record.others or {}
 
 
 def as_documents(
@@ -328,7 +325,7 @@ def as_documents(
         records = (
             record._replace(date=day, dated=True) for record, day in zip(found, days, strict=True)
         )
-    documents = _collect(_without_rows(records), f"a {kind}", Counter(), drop_duplicates)
+    documents = _collect(records, f"a {kind}", Counter(), drop_duplicates)
     return documents.redacted() if redact else documents
 
 
@@ -429,14 +426,7 @@ def _frame_records(frame: nw.DataFrame[Any], given: Columns) -> Iterator[Record]
 
 def records_with_text(records: Iterable[Record], counts: Counter[str]) -> Iterator[Record]:
     """Iterate over the records that have text, and count the others."""
-    return (record for record, _ in pairs_with_text(_without_rows(records), counts))
-
-
-def pairs_with_text(
-    pairs: Iterable[tuple[Record, Row]], counts: Counter[str]
-) -> Iterator[tuple[Record, Row]]:
-    """Iterate over the records that have text, each with its row, and count the others."""
-    for record, row in pairs:
+    for record in records:
         text = record.text
         if not text or text.isspace():
             counts["blank" if text else "empty"] += 1
@@ -449,21 +439,16 @@ def pairs_with_text(
         except UnicodeEncodeError:
             counts["repaired"] += 1
             record = record._replace(text=text.encode("utf-8", "replace").decode())
-        yield record, row
-
-
-def _without_rows(records: Iterable[Record]) -> Iterator[tuple[Record, Row]]:
-    return ((record, {}) for record in records)
+        yield record
 
 
 def _collect(
-    pairs: Iterable[tuple[Record, Row]], source: str, counts: Counter[str], drop_duplicates: bool
+    records: Iterable[Record], source: str, counts: Counter[str], drop_duplicates: bool
 ) -> Documents:
     """Return the documents, with duplicates counted."""
     kept: list[Record] = []
-    rows: list[Row] = []
     seen: set[bytes] = set()
-    for record, row in pairs_with_text(pairs, counts):
+    for record in records_with_text(records, counts):
         words = b" ".join((record.text or "").encode().split())
         digest = hashlib.blake2b(words, digest_size=16).digest()
         if digest in seen:
@@ -472,7 +457,6 @@ def _collect(
                 continue
         seen.add(digest)
         kept.append(record)
-        rows.append(row)
     if not kept:
         raise DocumentError(_no_documents(source, counts))
     labels = tuple(record.label for record in kept if record.label is not None)
@@ -484,7 +468,7 @@ def _collect(
         found=dict(+counts),
         duplicates_dropped=drop_duplicates,
         dates=tuple(record.date for record in kept) if kept[0].dated else None,
-        columns=by_column(rows),
+        columns=by_column([record.others or {} for record in kept]),
     )
 
 

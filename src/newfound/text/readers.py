@@ -29,6 +29,7 @@ from newfound.text.formats import (
     peekable,
     with_head,
 )
+from newfound.text.rows import Row
 
 __all__ = [
     "MAX_DOCUMENT_BYTES",
@@ -70,6 +71,7 @@ class Record(NamedTuple):
     label: str | None = None
     date: date | None = None
     dated: bool = False
+    others: Row | None = None  # the other columns of its row, if they are kept
 
 
 class Columns(NamedTuple):
@@ -140,7 +142,9 @@ def checked_guess(
     return records
 
 
-def make_record(row: Mapping[Any, Any], columns: Columns, place: str, where: str) -> Record:
+def make_record(
+    row: Mapping[Any, Any], columns: Columns, place: str, where: str, *, keep_others: bool = False
+) -> Record:
     """Return the record of a row; a blank row of a CSV file is an empty mapping."""
     label = row.get(columns.label) if columns.label is not None else None
     if row and columns.label is not None and (is_missing(label) or label == ""):
@@ -155,6 +159,7 @@ def make_record(row: Mapping[Any, Any], columns: Columns, place: str, where: str
         None if label is None else str(label),
         _date(row.get(columns.date), where) if columns.date is not None else None,
         columns.date is not None,
+        {key: value for key, value in row.items() if key != columns.text} if keep_others else None,
     )
 
 
@@ -204,7 +209,11 @@ def piped_lines() -> Iterator[str]:
 
 
 class Reader:
-    """Reader of one path; it knows the current file and line, for error messages."""
+    """Reader of one path; it knows the current file and line, for error messages.
+
+    With ``keep_others``, a record of a table has the other columns of its row: all but that of the
+    text.
+    """
 
     def __init__(
         self,
@@ -213,8 +222,10 @@ class Reader:
         encoding: str | None,
         *,
         rows_looked_at: int = _ROWS_LOOKED_AT,
+        keep_others: bool = False,
     ) -> None:
         self.name = name
+        self.keep_others = keep_others
         self.rows_looked_at = rows_looked_at
         self.given = given
         self.encoding = encoding
@@ -227,7 +238,8 @@ class Reader:
         self.file = "standard input" if name == "-" else name
         self.line, self.latest = 0, ""
         self.guessed: str | None = None
-        self.names: Sequence[str] = ()
+        self.names: Sequence[str] = ()  # of the columns of a table
+        self.columns: Columns | None = None
 
     @contextmanager
     def errors(self) -> Iterator[None]:
@@ -301,10 +313,13 @@ class Reader:
 
     def _columns(self, names: Sequence[str], strings: Iterable[str], where: str) -> Columns:
         columns = choose_columns(names, strings, self.given, where)
-        self.names = names
+        self.names, self.columns = names, columns
         if columns.text not in ("text", self.given.text):
             self.guessed = columns.text
         return columns
+
+    def _record(self, row: Mapping[Any, Any], columns: Columns, place: str, where: str) -> Record:
+        return make_record(row, columns, place, where, keep_others=self.keep_others)
 
     def _malformed(self, what: str, line: int) -> DocumentError:
         return DocumentError(f"{self.file}, line {line}, {what}.")
@@ -400,9 +415,8 @@ class Reader:
                     what = f"has {len(row)} fields where the header has {len(header)}"
                     raise self._malformed(what, start)
                 values = dict(zip(header, row, strict=False))
-                yield make_record(
-                    values, columns, self._place(start), f"{self.file}, line {start},"
-                )
+                where = f"{self.file}, line {start},"
+                yield self._record(values, columns, self._place(start), where)
                 start = rows.line_num + 1
         except csv.Error as error:
             self._check_is_text()
@@ -438,7 +452,7 @@ class Reader:
                 columns = self._columns(list(row), strings, where)
             if columns.text not in row:
                 raise DocumentError(f"{where} has no {column_name(columns.text)}.")
-            yield make_record(row, columns, place, where)
+            yield self._record(row, columns, place, where)
 
     def _json_lines(self, stream: BinaryIO) -> Iterator[tuple[int, Any]]:
         for line in self.lines(stream):
@@ -481,11 +495,12 @@ class Reader:
             schema = table.schema_arrow
             strings = [field.name for field in schema if "string" in str(field.type)]
             columns = self._columns(schema.names, strings, self.file)
-            for batch in table.iter_batches(columns=[name for name in columns if name is not None]):
+            wanted = None if self.keep_others else [name for name in columns if name is not None]
+            for batch in table.iter_batches(columns=wanted):
                 for row in batch.to_pylist():
                     self.line += 1
                     where = f"{self.file}, row {self.line},"
-                    yield make_record(row, columns, self._place(self.line), where)
+                    yield self._record(row, columns, self._place(self.line), where)
         except DocumentError:
             raise
         except (NotImplementedError, TypeError, OverflowError) as error:
