@@ -145,12 +145,35 @@ def test_other_columns_are_written_after_the_verdict(files, tmp_path, suffix, ou
 
 
 @pytest.mark.usefixtures("learned")
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("output", [".csv", ".parquet"])
+def test_odd_columns_are_written_too(files, tmp_path, output, stream):
+    (tmp_path / "in.csv").write_text("id,text,,\n-12.50,pay my bill,a,b\n=1+1,a visa,,d\n")
+    odd = {"text": "pay my bill", "half": "\ud800", "none": {}, "deep": {"a": ["\udfff"]}}
+    (tmp_path / "in.jsonl").write_text(json.dumps(odd) + "\n" + json.dumps(odd) + "\n")
+    for name in ("in.csv", "in.jsonl"):
+        done = run(
+            "detect", "--model", files[0] / "m.nf", "--incoming", name, "-o", f"{name}{output}",
+            "--no-description", "--jobs", 1, *(["--stream"] if stream else []), folder=tmp_path,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    rows = written(tmp_path / f"in.csv{output}")
+    guard = "'" if output == ".csv" else ""
+    assert [row["id"] for row in rows] == ["-12.50", f"{guard}=1+1"]
+    assert [row[""] for row in rows] == ["b", "d"]  # of two columns of one name the last one
+    assert [row["half"] for row in written(tmp_path / f"in.jsonl{output}")] == ["?", "?"]
+
+
+@pytest.mark.usefixtures("learned")
 def test_lines_of_json_have_the_other_fields_of_their_line(files):
-    rows = [{"text": "pay my bill", "at": 5}, {"text": "fly to Rome", "why": "?", "to": ["Rome"]}]
+    rows = [
+        {"text": "pay my bill", "at": 5, "half": "\ud800"},
+        {"text": "fly to Rome", "why": "?", "to": ["Rome"]},
+    ]
     asked = ("detect", "--model", "m.nf", "--incoming", "-", "--json-lines", "--jobs", 1)
     done = run(*asked, folder=files[0], stdin="\n".join(map(json.dumps, rows)))
     first, second = map(json.loads, done.stdout.splitlines())
-    assert first["at"] == 5 and "to" not in first
+    assert first["at"] == 5 and first["half"] == "?" and "to" not in first
     assert second["to"] == ["Rome"] and second["why"] != "?" and "at" not in second
 
 

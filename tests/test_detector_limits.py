@@ -230,3 +230,11 @@ def test_a_detection_written_from_python_has_no_formulas_either(detector, tmp_pa
         rows = list(csv.DictReader(file))
     assert [row["text"] for row in rows] == ["'=1+1 zyxw evil", "'+pay my bill", "pay my bill"]
     assert [float(row["novelty"]) for row in rows] == found["novelty"].tolist()
+
+
+def test_other_columns_have_a_value_for_each_document(detector):
+    found = detector.detect(["pay my bill", "book a flight"], describe=False)
+    assert found.with_columns({"id": [7, 8], "group": [1, 2]})["id"].tolist() == [7, 8]
+    for values in ([7], [7, 8, 9]):
+        with pytest.raises(ValueError, match=f"'id' has {len(values)} values for 2 documents"):
+            found.with_columns({"id": values})

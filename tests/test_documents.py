@@ -30,7 +30,7 @@ from newfound.text.documents import (
     read_documents,
     with_text,
 )
-from newfound.text.rows import by_column
+from newfound.text.rows import MOST_COLUMNS, by_column
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -593,3 +593,8 @@ def test_a_guessed_column_does_not_shift_the_others(write: Write) -> None:
     lines = "\n".join(json.dumps({"n": i, "headline": f"number {i} of many"}) for i in range(500))
     guessed = read_documents(write("a.jsonl", lines), keep_columns=True)
     assert guessed.columns == {"n": tuple(range(500))}
+
+
+def test_rows_with_names_of_their_own_do_not_make_a_square(write: Write) -> None:
+    lines = "\n".join(json.dumps({"text": "a try", f"name {i}": i}) for i in range(3_000))
+    assert len(read_documents(write("a.jsonl", lines), keep_columns=True).columns) == MOST_COLUMNS

@@ -216,6 +216,16 @@ def scale_page() -> Iterator[str]:
     yield f"{spark['shuffled_mb_a_million']:.0f} MB for each million documents"
 
 
+def times_as_fast(corpus: str, clauses: int, threads: int) -> float:
+    """Return how many times as fast as green-tsetlin newfound's whole fit is."""
+    seconds = {
+        one["contender"]: one["whole_fit_s"]
+        for one in kept("peers")["rows"]
+        if (one["corpus"], one["clauses"], one["threads"]) == (corpus, clauses, threads)
+    }
+    return seconds["green-tsetlin"] / seconds["newfound"]
+
+
 def readme() -> Iterator[str]:
     fits = [one for one in kept("peers")["rows"] if one["corpus"] == "bbcsport"]
     for name in ("newfound", "green-tsetlin", "tmu-coalesced", "tmu", "pyTsetlinMachineParallel"):
@@ -229,6 +239,11 @@ def readme() -> Iterator[str]:
         predict = one["predict_same_us"] or one["predict_us"]
         yield f"| {ready} | {predict:,.1f} µs | {one['memory_mb']:.0f} MB |"
     yield kept("peers")["date"]
+    yield f"load {kept('peers')['machine']['load_before']:.1f}"
+    yield f"{times_as_fast('bbcsport', 200, 1):.1f} times as fast as that of green-tsetlin on BBC"
+    yield f"{times_as_fast('clinc150', 200, 1):.1f} times on requests of CLINC150"
+    yield f"about {round(times_as_fast('abcnews', 200, 1), -1):.0f} times on news headlines"
+    yield f"about {round(times_as_fast('bbcsport', 10_000, 2), -1):.0f} times, two threads"
     ours = row("documents", "clinc150", scorer="newfound")
     peer = best("documents", "clinc150", "AUROC")
     yield f"AUROC {ours['AUROC']:.3f}"

@@ -227,8 +227,14 @@ def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert hidden(told) and hidden(members(tmp_path / "m"))
     model = ("detect", "--model", "m", "--incoming", novel, "--no-description")
     assert hidden(run(*model, "--json")) and hidden(run(*model[:-1], "--json-lines"))
+    rows = [f'"{text}",me@example.org' for text in NOVEL]
+    table = write(tmp_path / "novel.csv", ["text,mail", *rows])
+    of_table = ("detect", "--model", "m", "--incoming", table, "--no-description")
+    assert hidden(run(*of_table[:-1], "--json-lines"))
+    run(*of_table, "-o", "o.csv")
+    assert "mail" not in (tmp_path / "o.csv").read_text()
     run(*model, "--report", "n.html", "-o", "n.csv")
-    for name in ("m.html", "m.csv", "n.html", "n.csv"):
+    for name in ("m.html", "m.csv", "n.html", "n.csv", "o.csv"):
         assert hidden((tmp_path / name).read_text()), name
     assert "is part of the model" in run(*model, "--redact", status=2)
 

@@ -15,7 +15,7 @@ import pytest
 
 import newfound
 from formulas import GUARDED, KEPT
-from newfound.table import Table, guard_formula
+from newfound.table import Table, as_text, csv_row, guard_formula, jsonable
 
 
 @pytest.mark.parametrize("text", GUARDED)
@@ -155,3 +155,9 @@ def test_a_text_is_shortened_only_if_it_is_longer_than_what_is_shown() -> None:
     whole = [n for n, text in shown.items() if text == "x" * n]
     cut = {len(text) for n, text in shown.items() if n not in whole}
     assert cut == {max(whole)} and all(text[-1] in "x…" for text in shown.values())
+
+
+def test_bytes_and_booleans_have_one_form_as_text() -> None:
+    assert jsonable([b"try", "b"]) == ["try", "b"]
+    assert as_text(b"caf\xe9") == "caf\\xe9" and as_text(True) == "true"
+    assert csv_row([b"=1", b"try"]) == ["'=1", "try"]

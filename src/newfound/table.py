@@ -32,6 +32,7 @@ _UNSEEN = (
     r"\u2028-\u202f\u205f-\u206f\u3000\ufe00-\ufe0f\ufeff\uffa0"
 )
 _FORMULA = re.compile(rf"[\t\r\n]|[{_UNSEEN}]*[=+\-@\uff1d\uff0b\uff0d\uff20]")
+_NUMBER = re.compile(r"[+\-]?[0-9]+(?:[.,][0-9]+)*")
 
 
 class Table:
@@ -287,6 +288,8 @@ def jsonable(value: Any) -> Any:
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
         return {key: jsonable(inner) for key, inner in value.items()}
+    if isinstance(value, bytes):
+        return as_text(value)
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [jsonable(inner) for inner in value]
     return value
@@ -312,14 +315,14 @@ def guard_formula(text: str) -> str:
 
     These are texts that begin with ``=``, ``+``, ``-`` or ``@``, also in full width and after
     white space, control characters and invisible characters, and texts that begin with a tab or
-    a line break.
+    a line break. A number with a sign is no formula.
 
     Examples
     --------
-    >>> [guard_formula(text) for text in ("=1+1", " @SUM(A1)", "＝1", "a=b")]
-    ["'=1+1", "' @SUM(A1)", "'＝1", 'a=b']
+    >>> [guard_formula(text) for text in ("=1+1", " @SUM(A1)", "＝1", "a=b", "-12.50")]
+    ["'=1+1", "' @SUM(A1)", "'＝1", 'a=b', '-12.50']
     """
-    return f"'{text}" if _FORMULA.match(text) else text
+    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
 
 
 def csv_row(values: Iterable[Any]) -> list[Any]:
@@ -334,7 +337,9 @@ def csv_row(values: Iterable[Any]) -> list[Any]:
 
 
 def as_text(value: Any) -> str:
-    """Return a value as text: dates as ISO 8601 has them, lists and objects as JSON.
+    """Return a value as text: dates as ISO 8601 has them, lists, objects and Booleans as JSON.
+
+    Bytes are taken for UTF-8; what is not is escaped.
 
     Examples
     --------
@@ -344,7 +349,9 @@ def as_text(value: Any) -> str:
     """
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat()
-    if isinstance(value, dict | list):
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    if isinstance(value, dict | list | bool):
         return json.dumps(value, ensure_ascii=False, default=as_text)
     return str(value)
 
@@ -353,7 +360,7 @@ def _cell(value: Any) -> Any:
     """Return a value as it goes into a CSV file."""
     if isinstance(value, list):
         value = "|".join(map(as_text, value))
-    elif isinstance(value, dict | datetime.date | datetime.time):
+    elif isinstance(value, dict | bytes | datetime.date | datetime.time):
         value = as_text(value)
     return guard_formula(value) if isinstance(value, str) else value
 

@@ -119,6 +119,9 @@ def _arrow_array(values: list[Any]) -> Any:
 
     pa = import_module("pyarrow")
     try:
-        return pa.array(values, pa.string() if all(v is None for v in values) else None)
+        array = pa.array(values, pa.string() if all(v is None for v in values) else None)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        array = None
+    if array is None or "struct<>" in str(array.type):  # Parquet has no objects without fields
         return pa.array([None if value is None else as_text(value) for value in values])
+    return array

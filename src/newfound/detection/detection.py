@@ -160,6 +160,10 @@ class Detection(Table):
         for name, values in columns.items():
             if name in self._data:
                 continue
+            if len(values) != len(self):
+                raise ValueError(
+                    f"The column {name!r} has {len(values):,} values for {len(self):,} documents."
+                )
             found[name] = np.empty(len(self), dtype=object)
             for place, value in enumerate(values):  # a slice would spread out values that are lists
                 found[name][place] = value

@@ -7,7 +7,6 @@ that names the file and the row group; with `skip_bad` it is counted instead, an
 from __future__ import annotations
 
 import glob
-import json
 import os
 from bisect import bisect_right
 from collections import Counter
@@ -19,6 +18,7 @@ from typing import Any
 
 from newfound.scale.arrow import check_text_column, pyarrow, rows_with_text
 from newfound.sides import SIDES
+from newfound.table import as_text
 from newfound.text.documents import records_with_text
 from newfound.text.readers import (
     Columns,
@@ -244,14 +244,15 @@ class Source:
                     schema = pyarrow("parquet").read_schema(file)
                     fields, text = list(schema), self._columns(schema, file).text
                 else:
-                    reader = Reader(file, self.given, self.encoding, rows_looked_at=1)
+                    reader = Reader(file, self.given, self.encoding)
                     with reader.errors():
                         next(reader.records(self.format), None)
                     fields = [pa.field(n, pa.string()) for n in reader.names]
                     text = reader.columns.text if reader.columns else None
             except (OSError, ValueError):
                 continue
-            others = [field for field in fields if field.name != text]
+            # Where several columns have one name, the last one counts, as in `read_documents`.
+            others = list({field.name: field for field in fields if field.name != text}.values())
             if others:
                 return tuple(f for f in others if keep(f.name) and f.name not in own)
         return ()
@@ -388,8 +389,8 @@ def _batched(records: Iterator[Record]) -> Iterator[list[Record]]:
 
 
 def _as_cell(value: Any) -> str | None:
-    """Return a value of a table that is no Parquet file as text; what is no text is JSON."""
-    return value if value is None or isinstance(value, str) else json.dumps(value)
+    """Return a value of a table that is no Parquet file as text."""
+    return None if value is None else as_text(value)
 
 
 def _array(values: list[Any], field: Any) -> Any:

@@ -29,7 +29,7 @@ from newfound.text.formats import (
     peekable,
     with_head,
 )
-from newfound.text.rows import Row
+from newfound.text.rows import Row, encodable
 
 __all__ = [
     "MAX_DOCUMENT_BYTES",
@@ -159,8 +159,14 @@ def make_record(
         None if label is None else str(label),
         _date(row.get(columns.date), where) if columns.date is not None else None,
         columns.date is not None,
-        {key: value for key, value in row.items() if key != columns.text} if keep_others else None,
+        _others(row, columns) if keep_others else None,
     )
+
+
+def _others(row: Mapping[Any, Any], columns: Columns) -> Row:
+    return {
+        encodable(name): encodable(value) for name, value in row.items() if name != columns.text
+    }
 
 
 def _date(value: object, where: str) -> date | None:

@@ -8,11 +8,12 @@
   // two classes of characters, are those of guard_formula in newfound/table.py.
   const formula =
     /^(?:[\t\r\n]|[\u0000-\u0020\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufe00-\ufe0f\ufeff\uffa0]*[=+\-@\uff1d\uff0b\uff0d\uff20])/u;
+  const number = /^[+-]?[0-9]+(?:[.,][0-9]+)*$/;
   const cell = (value) => {
     if (value === null || value === undefined) return "";
     if (typeof value === "number" || typeof value === "boolean") return String(value);
     let text = Array.isArray(value) ? value.join("|") : String(value);
-    if (formula.test(text)) text = `'${text}`;
+    if (formula.test(text) && !number.test(text)) text = `'${text}`;
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
 
