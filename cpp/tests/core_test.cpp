@@ -91,8 +91,8 @@ std::vector<std::uint8_t> states_of(const Machine& machine) {
   return states;
 }
 
-// Of the automata. The same on every processor: whoever changes the law of the machine, or the order
-// of its draws, on purpose replaces the numbers in main(); nobody else may.
+// Of the automata. The same on every processor: whoever changes the law of the machine, or the
+// order of its draws, on purpose replaces the numbers in main(); nobody else may.
 std::uint64_t hash_of(const std::vector<std::uint8_t>& states) {
   std::uint64_t hash = states.size();
   for (const std::uint8_t state : states) hash = mix64(hash, state);
@@ -330,8 +330,8 @@ int main() {
   check_fits({2, 300, 20, 15, 4.0, true, 0, 3}, two, 8, "boosted", 0x721EF64DE1CAB239ULL);
   Execution remembering = threaded();
   remembering.quiet_share = 2;
-  check_fits({2, 300, 20, 15, 4.0, false, 8, 4}, two, 8, "budget, answers remembered", 0xE1E0CD3FC96407F9ULL,
-             remembering);
+  check_fits({2, 300, 20, 15, 4.0, false, 8, 4}, two, 8, "budget, answers remembered",
+             0xE1E0CD3FC96407F9ULL, remembering);
   check_fits({3, 130, 40, 5, 8.0, false, 0, 5}, three, 12, "three classes, answers remembered",
              0x8EAACD0383330C2BULL, remembering);
   check_fits({2, 300, 20, 15, 4.0, false, 8, 4}, two, 8, "budget", 0x0B4D1CB623EFCEA9ULL);
@@ -346,7 +346,8 @@ int main() {
   check_fits(options, five, 8, "focused, teams of changing size", 0x7670540319044645ULL, changing);
   check_fits(options, five, 8, "focused, answers remembered", 0x87F985AD59C5CCA4ULL, remembering);
   options.negations = false;
-  check_fits(options, five, 8, "plain words only, answers remembered", 0xB2DCFBA1FF95BEA5ULL, remembering);
+  check_fits(options, five, 8, "plain words only, answers remembered", 0xB2DCFBA1FF95BEA5ULL,
+             remembering);
   check_fits(options, five, 8, "plain words only", 0x9AF052E7F346B067ULL);
   check_long_fit(make_corpus(12, 70, 2), 0xDDA1FFA920E813ECULL);
   const Corpus many = make_corpus(150, 300, 2);
