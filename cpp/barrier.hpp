@@ -1,6 +1,9 @@
 // A barrier for threads that meet every few microseconds. It spins for a while, then sleeps, so
 // that a thread that lost its core to another program can get it back. A thread that fails abandons
 // it, and the others, which would wait for ever, fail too.
+//
+// Before they notify, threads change values by sequentially consistent operations: after a mere
+// store a library may look for sleepers before these can see it, and then nobody wakes them.
 #pragma once
 
 #include <atomic>
@@ -25,13 +28,6 @@ inline std::uint32_t wait_while(const std::atomic<std::uint32_t>& value, std::ui
   return now;
 }
 
-// To be called after a change of the value. A library may look for threads that wait before the
-// change can be seen by them, unless a fence is between the two; then nobody would wake them.
-inline void wake(std::atomic<std::uint32_t>& value) {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  value.notify_all();
-}
-
 class Barrier {
  public:
   // What wait() throws once a thread has called abandon().
@@ -48,8 +44,8 @@ class Barrier {
     const std::uint32_t round = check(round_.load(std::memory_order_relaxed));
     if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == n) {
       arrived_.store(0, std::memory_order_relaxed);
-      round_.store(round + kNextRound, std::memory_order_release);
-      wake(round_);
+      round_.exchange(round + kNextRound);
+      round_.notify_all();
       return;
     }
     check(wait_while(round_, round));
@@ -58,8 +54,8 @@ class Barrier {
   // Called by a thread that will not arrive again. No round can be complete after that, so nobody
   // overwrites the bit.
   void abandon() {
-    round_.fetch_or(kAbandoned, std::memory_order_release);
-    wake(round_);
+    round_.fetch_or(kAbandoned);
+    round_.notify_all();
   }
 
  private:

@@ -95,8 +95,8 @@ class Training {
   void dismiss(std::vector<std::thread>& threads) {
     dismissed_ = true;
     for (Order& order : orders_) {
-      order.number.fetch_add(1, std::memory_order_release);
-      wake(order.number);
+      order.number.fetch_add(1);
+      order.number.notify_one();
     }
     for (std::thread& thread : threads) thread.join();
   }
@@ -120,8 +120,8 @@ class Training {
     barrier_.set_size(size);
     for (std::uint32_t t = 1; t < size; ++t) {
       orders_[t].task = task;
-      orders_[t].number.fetch_add(1, std::memory_order_release);
-      wake(orders_[t].number);
+      orders_[t].number.fetch_add(1);
+      orders_[t].number.notify_one();
     }
     (this->*task)(0);
     barrier_.wait();
