@@ -540,8 +540,8 @@ def test_long_documents_are_judged_by_their_neighbours_more():
         held_out = scorer.read([" ".join(rng.choice(known.texts, n)) for _ in range(100)])
         parts = scorer.score(held_out).parts / scorer.scales.scale  # but for the centres
         parts += scorer.scales.centres(held_out.n_words)
-        spread = (parts - scorer.measure_scales(held_out).centres(held_out.n_words)).std(axis=0)
-        weights[n] = scorer.measure_scales(held_out).scale * spread
+        scales = Scales.of_known(parts, held_out.n_words, len(names))
+        weights[n] = scales.scale * (parts - scales.centres(held_out.n_words)).std(axis=0)
     assert weights[1] == pytest.approx([1.75, 1.0, 0.5, 1.0, 1.75])
     assert weights[8] == pytest.approx([0.25, 0.5, 3.0, 1.5, 0.5])
 

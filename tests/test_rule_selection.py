@@ -94,6 +94,30 @@ class TestSelection:
         assert len(readable_rules(table(rule), 5)) == 1
         assert len(readable_rules(table(rule), 5, max_q=LISTED_Q)) == listed
 
+    @pytest.mark.parametrize("base_rate", [0.07, 1 / 3, 0.5, 0.75, 0.95])
+    def test_another_right_document_never_drops_a_rule_and_a_wrong_one_never_saves_it(
+        self, base_rate: float
+    ) -> None:
+        most = 40
+        pairs = [(n, right) for n in range(most) for right in range(n + 1)]
+        clauses = [
+            Clause(
+                "novel", 1, (f"w{n}_{right}",), (), n - right, 1300 + right,
+                held_out_matches=n, held_out_support=right,
+            )
+            for n, right in pairs
+        ]  # fmt: skip
+        rules = ClauseTable.from_clauses(clauses)
+        rules.n_documents = (round(20_000 * (1 - base_rate)), round(20_000 * base_rate))
+        found = readable_rules(rules, len(pairs), max_q=LISTED_Q)
+        listed = {(row.rule.held_out_matches, row.rule.held_out_support) for row in found}
+        assert (0, 0) in listed and 0 < len(listed) < len(pairs)
+        for n, right in pairs:
+            if (n, right) in listed and n + 1 < most:
+                assert (n + 1, right + 1) in listed
+            elif n + 1 < most:
+                assert (n + 1, right) not in listed
+
     def test_a_rule_that_does_not_hold_goes_with_its_variants(self) -> None:
         first = Clause("novel", 1, ("a",), ("x",), 22, 60, held_out_matches=17, held_out_support=5)
         alike = Clause("novel", 1, ("a",), ("y",), 12, 55, held_out_matches=9, held_out_support=9)

@@ -355,9 +355,9 @@ def _read(
 
 def _tell_left_out(incoming: Documents) -> None:
     """Print a message on the columns of the documents that have the name of one of ours."""
-    from newfound.detection.detection import COLUMNS
+    from newfound.detection.detection import is_own_column
 
-    if taken := [name for name in incoming.columns if name in COLUMNS]:
+    if taken := [name for name in incoming.columns if is_own_column(name)]:
         say(columns_left_out(taken))
 
 

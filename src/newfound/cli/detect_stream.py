@@ -70,7 +70,7 @@ def detect_stream(
     progress: Callable[[str, int, int], None] | None,
 ) -> Found:
     """Score and write the documents of a path; describe and group a sample of the novel ones."""
-    from newfound.detection.detection import COLUMNS
+    from newfound.detection.detection import is_own_column
     from newfound.scale.arrow import pyarrow
     from newfound.scale.parts import Parts
     from newfound.scale.scoring import scored_schema
@@ -85,8 +85,8 @@ def detect_stream(
     if keep is not None and keep.left_out and not quiet:
         say(columns_left_out(keep.left_out))
     schema = scored_schema(source.schema, detector, reasons=reasons)
-    others = [name for name in schema.names if name not in COLUMNS]
-    own = [name for name in schema.names if name in COLUMNS]
+    others = [name for name in schema.names if not is_own_column(name)]
+    own = [name for name in schema.names if is_own_column(name)]
     written = pyarrow().schema([schema.field(name) for name in (*own, *others)])
     writer = nullcontext(None) if output is None else row_writer(output, written, force=force)
     total = None if progress is None else source.n_rows()
@@ -122,11 +122,12 @@ class _Others:
         self.left_out: list[str] = []
 
     def __call__(self, name: str) -> bool:
-        from newfound.detection.detection import COLUMNS
+        from newfound.detection.detection import is_own_column
 
-        if name in COLUMNS:
+        if is_own_column(name):
             self.left_out.append(name)
-        return name not in COLUMNS
+            return False
+        return True
 
 
 def _run(

@@ -216,7 +216,7 @@ def _monitor(
     """
     from newfound.detection.detector import NoveltyDetector
     from newfound.monitor.monitor import Monitor
-    from newfound.monitor.store import StateError
+    from newfound.monitor.store import StateError, remove_state
 
     given = {name: value for name, value in settings.items() if value is not None}
     unused = begun = state is not None and not state.exists()
@@ -251,8 +251,7 @@ def _monitor(
                 unused = begun and not monitor.n_documents
     except Exception:
         if unused and state is not None:
-            for ending in ("", "-wal", "-shm", "-lock"):
-                state.with_name(state.name + ending).unlink(missing_ok=True)
+            remove_state(state)
         raise
 
 

@@ -28,14 +28,13 @@ from newfound.wiring import call_registered
 if TYPE_CHECKING:
     from newfound.detection.detector import NoveltyDetector
 
-__all__ = ["COLUMNS", "Detection", "Group", "detect"]
+__all__ = ["Detection", "Group", "detect", "is_own_column"]
 
 Item = TypeVar("Item")
 Progress = Callable[[str, int, int], None]
 
 _MIN_DESCRIBED = 5
-# The columns of a `Detection`.
-COLUMNS = (
+_COLUMNS = (
     "document", "text", "novel", "novelty", "p_value", "nearest", "why", "reasons", "group",
     "group_name",
 )  # fmt: skip
@@ -153,12 +152,12 @@ class Detection(Table):
         Parameters
         ----------
         columns : mapping of str to sequence
-            The columns, such as `Documents.columns`; one that has the name of a column of the table
-            is left out.
+            The columns, such as `Documents.columns`. Those of `is_own_column` are left out; one
+            that was added before is replaced.
         """
         found = dict(self._data)
         for name, values in columns.items():
-            if name in self._data:
+            if is_own_column(name):
                 continue
             if len(values) != len(self):
                 raise ValueError(
@@ -192,6 +191,17 @@ class Detection(Table):
         numbers = np.arange(len(self))[rows]
         explain = partial(_explain_row, self._explain, numbers)
         return Detection(columns, detector=self.detector, explain=explain, alpha=self.alpha)
+
+
+def is_own_column(name: str) -> bool:
+    """Return whether a `Detection` has a column of this name: one of the documents is left out.
+
+    Examples
+    --------
+    >>> [is_own_column(name) for name in ("text", "author")]
+    [True, False]
+    """
+    return name in _COLUMNS
 
 
 def _explain_row(explain: Callable[[int], Verdict], numbers: NDArray[np.int64], i: int) -> Verdict:

@@ -480,11 +480,6 @@ class Scorer:
             found[chosen][0], bags.n_words, self.statistics.n_classes, labelled=labelled
         )
 
-    def measure_scales(self, bags: Bags) -> Scales:
-        """Return the scales of the parts over texts that this scorer has not learned from."""
-        parts = self._parts(bags, by_rules=self.by_rules)[0]
-        return Scales.of_known(parts, bags.n_words, self.statistics.n_classes)
-
 
 def usable_terms(statistics: ClassStatistics) -> NDArray[np.bool_]:
     """Return which terms rules may use: words of two documents, or of a class of few documents."""

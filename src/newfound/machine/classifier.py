@@ -159,7 +159,10 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         callback : callable, optional
             Called with an `EpochInfo` after each epoch; a true result ends training. It may read
             the machine, with `predict`, `score`, `clauses_` or `states_`: it is then the one that
-            a fit of so many epochs gives. It may not train it.
+            a fit of so many epochs gives. It may not train it. With three or more classes, single
+            automata may differ after an epoch in which all documents had T votes: a fit that
+            ends there draws some of their pending steps while it looks for convergence, after
+            the callback.
         **unsupported
             Raises an error: no other keyword is accepted, ``sample_weight`` included.
 

@@ -15,10 +15,11 @@ from typing import Any, BinaryIO
 from newfound.monitor.records import Alert, Document, Topic, Window
 from newfound.storage.locks import HeldByAnotherError, locked_file
 
-__all__ = ["StateError", "Store"]
+__all__ = ["StateError", "Store", "remove_state"]
 
 FORMAT = 1
 _APPLICATION = 0x6E66_6D6F  # "nfmo", in the header of the file
+_LOCK_ENDING = "-lock"
 
 _SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -322,13 +323,19 @@ class Store:
         db.execute("DELETE FROM alerts WHERE sent AND json_extract(data, '$.window') <= ?", (keep,))
 
 
+def remove_state(path: Path) -> None:
+    """Remove a state that no process uses: its file, and those that are kept beside it."""
+    for ending in ("", "-wal", "-shm", _LOCK_ENDING):
+        path.with_name(path.name + ending).unlink(missing_ok=True)
+
+
 def _lock(path: Path) -> BinaryIO:
     """Return the lock of a state, which only one monitor can have.
 
     It is a file of its own: to close any handle of a database drops SQLite's locks on it.
     """
     try:
-        return locked_file(path.with_name(path.name + "-lock"))
+        return locked_file(path.with_name(path.name + _LOCK_ENDING))
     except HeldByAnotherError as error:
         raise StateError(
             f"Another monitor uses the state {path}; stop it first, or name another file."

@@ -73,9 +73,10 @@ def readable_rules(
     max_q : float, default=1.0
         The expected share of rules that are better than the base rate by chance only
         (Benjamini-Hochberg over the rules of a side, a binomial test on documents that were not
-        held out). Below 1, each must also be better on documents that were held out (a binomial
-        test, p 0.05; where too few match for any outcome to be so rare, more often right than the
-        base rate). 1 keeps all.
+        held out). Below 1, each must also be better on documents that were held out: a binomial
+        test, p 0.05. Where too few match for any outcome to be so rare, it is enough to be right
+        more often than the base rate, and as many wrong documents are allowed among more of them.
+        So another right document never drops a rule. 1 keeps all.
 
     Returns
     -------
@@ -147,6 +148,8 @@ def _q_values(
 def _holds(held_out: NDArray[np.int64], base_rate: float) -> NDArray[np.bool_]:
     """Return which rules are better than the base rate on documents that were held out.
 
+    Another right document never drops a rule, and another wrong one never saves it.
+
     Parameters
     ----------
     held_out : (2, n) array of int
@@ -155,11 +158,13 @@ def _holds(held_out: NDArray[np.int64], base_rate: float) -> NDArray[np.bool_]:
         The share of documents of its side.
     """
     matches, agrees = held_out
-    p_values = stats.binom.sf(agrees - 1, matches, base_rate)
-    too_few = base_rate**matches > _CHANCE
-    holds: NDArray[np.bool_] = np.where(
-        too_few, (agrees > base_rate * matches) | (matches == 0), p_values <= _CHANCE
-    )
+    wrong = matches - agrees
+    # Of so many documents, even a rule that is always right may be so by chance.
+    too_few = np.ceil(np.log(_CHANCE) / np.log(base_rate)) - 1 if 0 < base_rate < 1 else 0
+    counted = np.minimum(matches, too_few)
+    few_wrong = counted - wrong > base_rate * counted
+    significant = stats.binom.sf(agrees - 1, matches, base_rate) <= _CHANCE
+    holds: NDArray[np.bool_] = few_wrong | significant | (matches == 0)
     return holds
 
 
