@@ -35,6 +35,7 @@ from newfound.storage.errors import ModelFileError
 from newfound.table import Table
 from newfound.text import readers
 from newfound.text.documents import DocumentError, read_documents
+from newfound.text.records import Columns
 
 
 def newfound(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -107,9 +108,7 @@ def test_a_file_that_becomes_shorter_while_it_is_read_is_refused(tmp_path: Path)
     path = tmp_path / "many.txt"
     path.write_text("a match of two sides\n" * 200_000)
     with pytest.raises(DocumentError, match="became shorter while it was read"):
-        for number, _ in enumerate(
-            readers.Reader(str(path), readers.Columns(None), None).records(None)
-        ):
+        for number, _ in enumerate(readers.Reader(str(path), Columns(None), None).records(None)):
             if number == 10:
                 os.truncate(path, 1_000_000)
 
@@ -118,7 +117,7 @@ def test_a_file_that_grows_while_it_is_read_is_read(tmp_path: Path) -> None:
     path = tmp_path / "log.txt"
     path.write_text("a match\n" * 1000)
     n = 0
-    for _ in readers.Reader(str(path), readers.Columns(None), None).records(None):
+    for _ in readers.Reader(str(path), Columns(None), None).records(None):
         if n == 0:
             with open(path, "a") as stream:
                 stream.write("another match\n")

@@ -30,6 +30,7 @@ from newfound.text.documents import (
     read_documents,
     with_text,
 )
+from newfound.text.records import Columns
 from newfound.text.rows import MOST_COLUMNS, by_column
 
 Write = Callable[[str, str | bytes], Path]
@@ -214,7 +215,7 @@ class TestFormats:
         writer = csv.writer(sink)
         writer.writerows([["id", "text"], *([i, text] for i, text in enumerate(texts))])
         raw = sink.getvalue().encode()
-        reader = reading.Reader("a.csv", reading.Columns(None), None)
+        reader = reading.Reader("a.csv", Columns(None), None)
         found = [record.text or "" for record in reader.read_csv(io.BytesIO(raw), ",")]
         assert found == texts
 

@@ -14,7 +14,7 @@ from newfound.detection.calibration import held_back_needed
 from newfound.detection.groups import characteristic, group_bags
 from newfound.machine.validation import check_one_type
 from newfound.text.documents import with_text
-from newfound.text.readers import is_missing
+from newfound.text.records import is_missing
 from newfound.text.validation import check_several
 from newfound.text.vectorizer import TextVectorizer
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from newfound.text.readers import DocumentError
+from newfound.text.records import DocumentError
 
 __all__ = ["SIZE", "Batch", "Columns", "Problem", "is_header", "parse_line"]
 

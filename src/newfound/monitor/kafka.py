@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from newfound.monitor.batches import SIZE, Batch, Columns, Problem, parse_line
-from newfound.text.readers import DocumentError
+from newfound.text.records import DocumentError
 
 __all__ = ["kafka_batches", "parse_address"]
 

@@ -18,7 +18,8 @@ from typing import Any, BinaryIO
 from newfound.monitor.batches import SIZE, Batch, Columns, Problem, is_header, parse_line
 from newfound.monitor.clock import parse_time
 from newfound.monitor.kafka import kafka_batches
-from newfound.text.readers import MAX_DOCUMENT_BYTES, DocumentError, format_of
+from newfound.text.readers import MAX_DOCUMENT_BYTES, format_of
+from newfound.text.records import DocumentError
 
 __all__ = ["check_kind", "dated", "open_source"]
 

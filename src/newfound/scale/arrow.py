@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from newfound.text.readers import DocumentError, column_name, column_names
+from newfound.text.records import DocumentError, column_name, column_names
 from newfound.text.redaction import redact_all
 
 __all__ = [

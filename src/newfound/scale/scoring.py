@@ -19,7 +19,7 @@ from newfound.detection.split import has_classes
 from newfound.scale.arrow import pyarrow, reasons_type, redact_batch, rows_with_text, texts_of
 from newfound.scale.workers import map_batches
 from newfound.text.documents import Documents
-from newfound.text.readers import DocumentError
+from newfound.text.records import DocumentError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -20,14 +20,13 @@ from newfound.scale.arrow import check_text_column, pyarrow, rows_with_text
 from newfound.sides import SIDES
 from newfound.table import as_text
 from newfound.text.documents import records_with_text
-from newfound.text.readers import (
+from newfound.text.readers import Reader, format_of
+from newfound.text.records import (
     Columns,
     DocumentError,
-    Reader,
     Record,
     choose_columns,
     column_name,
-    format_of,
     make_record,
 )
 

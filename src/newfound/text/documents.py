@@ -20,11 +20,10 @@ from narwhals.exceptions import DuplicateError
 
 from newfound.sides import SIDES
 from newfound.text.dates import Dates, parse_dates
-from newfound.text.readers import (
-    MAX_DOCUMENT_BYTES,
+from newfound.text.readers import MAX_DOCUMENT_BYTES, Reader
+from newfound.text.records import (
     Columns,
     DocumentError,
-    Reader,
     Record,
     as_text,
     checked_guess,

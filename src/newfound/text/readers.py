@@ -16,180 +16,33 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from datetime import date
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, cast
 
-from newfound.storage.errors import one_line
-from newfound.text.dates import parse_date
 from newfound.text.formats import (
     encoding_of,
     first_bytes,
     json_kind,
-    looks_like_text,
     peekable,
-    with_head,
 )
-from newfound.text.rows import Row, encodable
+from newfound.text.records import (
+    ROWS_LOOKED_AT,
+    Columns,
+    DocumentError,
+    Record,
+    checked_guess,
+    choose_columns,
+    column_name,
+    make_record,
+)
 
-__all__ = [
-    "MAX_DOCUMENT_BYTES",
-    "TABLES",
-    "Columns",
-    "DocumentError",
-    "Reader",
-    "Record",
-    "as_text",
-    "checked_guess",
-    "choose_columns",
-    "column_name",
-    "column_names",
-    "format_of",
-    "is_missing",
-    "make_record",
-    "piped_lines",
-]
+__all__ = ["MAX_DOCUMENT_BYTES", "TABLES", "Reader", "format_of", "piped_lines"]
 
 MAX_DOCUMENT_BYTES = 1 << 28
 
 TABLES = ("csv", "tsv", "jsonl", "json", "parquet")
 _MAX_RATIO = 200  # bytes of text for each compressed byte; natural text has 2 to 10
-_LONGEST_NAME, _LONGEST_LIST, _NAMES_SHOWN = 40, 100, 30  # characters, and columns, in a message
-_ROWS_LOOKED_AT = 200  # to see whether a column that was guessed holds text
 _FORMATS = ("txt", *TABLES)
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")  # none of these is in a text
-
-
-class DocumentError(ValueError):
-    """Raised for documents that cannot be read; the message says which, why, and what to do."""
-
-
-class Record(NamedTuple):
-    """A document as it was read; a missing text is None."""
-
-    id: str
-    text: str | None
-    label: str | None = None
-    date: date | None = None
-    dated: bool = False
-    others: Row | None = None  # the other columns of its row, if they are kept
-
-
-class Columns(NamedTuple):
-    """Names of the columns with the texts, labels, dates and ids; None if there is none."""
-
-    text: Any
-    label: Any = None
-    date: Any = None
-    id: Any = None
-
-
-def column_name(name: Any) -> str:
-    """Return the name of a column for a message: a file can have any name there."""
-    return one_line(repr(name), _LONGEST_NAME)
-
-
-def column_names(names: Sequence[Any]) -> str:
-    """Return the names of columns for a message, as many as fit.
-
-    Examples
-    --------
-    >>> column_names(["id", "text"]), column_names([])
-    ('id, text', 'none')
-    """
-    shown = ", ".join(one_line(str(name), _LONGEST_NAME) for name in names[:_NAMES_SHOWN])
-    return one_line(shown, _LONGEST_LIST) + (", …" if len(names) > _NAMES_SHOWN else "") or "none"
-
-
-def choose_columns(
-    names: Sequence[Any], strings: Iterable[Any], given: Columns, where: str
-) -> Columns:
-    """Return the columns to read; the text column is guessed only if one column has strings."""
-    shown = column_names(names)
-    for name in (given.text, given.label, given.date):
-        if name is not None and name not in names:
-            raise DocumentError(f"{where} has no column {column_name(name)}; it has: {shown}.")
-    text = given.text
-    if text is None:
-        others = [name for name in strings if name not in ("id", given.label, given.date)]
-        text = "text" if "text" in names else others[0] if len(others) == 1 else None
-    if text is None:
-        raise DocumentError(
-            f"Which column of {where} holds the text? It has: {shown}. Name one with text_column "
-            "(--text-column)."
-        )
-    if list(names).count(text) > 1:
-        raise DocumentError(f"{where} has several columns called {column_name(text)}; rename them.")
-    has_id = "id" in names and "id" not in (text, given.label, given.date)
-    return Columns(text, given.label, given.date, "id" if has_id else None)
-
-
-def checked_guess(
-    records: Iterator[Record],
-    names: Sequence[Any],
-    guess: Any,
-    where: str,
-    n: int = _ROWS_LOOKED_AT,
-) -> Iterator[Record]:
-    """Return the same records, or raise an error if the column that was guessed holds no text."""
-    head, records = with_head(records, n)
-    texts = [record.text for record in head if record.text]
-    if texts and not looks_like_text(texts):
-        raise DocumentError(
-            f"No column of {where} looks like text: {column_name(guess)}, the only one that could "
-            f"be, has no words. It has: {column_names(names)}. To read a column anyway, name it "
-            "with text_column (--text-column)."
-        )
-    return records
-
-
-def make_record(
-    row: Mapping[Any, Any], columns: Columns, place: str, where: str, *, keep_others: bool = False
-) -> Record:
-    """Return the record of a row; a blank row of a CSV file is an empty mapping."""
-    label = row.get(columns.label) if columns.label is not None else None
-    if row and columns.label is not None and (is_missing(label) or label == ""):
-        raise DocumentError(
-            f"{where} has no label in {column_name(columns.label)}; label it or leave it out."
-        )
-    name = row.get(columns.id) if columns.id is not None else None
-    text = as_text(row.get(columns.text), where)
-    return Record(
-        place if is_missing(name) or name == "" else str(name),
-        text,
-        None if label is None else str(label),
-        _date(row.get(columns.date), where) if columns.date is not None else None,
-        columns.date is not None,
-        _others(row, columns) if keep_others else None,
-    )
-
-
-def _others(row: Mapping[Any, Any], columns: Columns) -> Row:
-    return {
-        encodable(name): encodable(value) for name, value in row.items() if name != columns.text
-    }
-
-
-def _date(value: object, where: str) -> date | None:
-    try:
-        return parse_date(value, where=where)
-    except ValueError as error:
-        raise DocumentError(str(error)) from error
-
-
-def as_text(value: object, where: str) -> str | None:
-    """Return a text, or None for a missing value; anything else is a `DocumentError`."""
-    if isinstance(value, str):
-        return str(value)
-    if is_missing(value):
-        return None
-    hint = "decode it" if isinstance(value, bytes) else "convert it or leave it out"
-    raise DocumentError(f"{where} is {type(value).__name__}, not a str; {hint}.")
-
-
-def is_missing(value: object) -> bool:
-    """Return whether a value is None, NaN, or the NA or NaT of pandas."""
-    is_nan = isinstance(value, float) and value != value
-    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
 
 
 def format_of(path: str) -> str | None:
@@ -227,7 +80,7 @@ class Reader:
         given: Columns,
         encoding: str | None,
         *,
-        rows_looked_at: int = _ROWS_LOOKED_AT,
+        rows_looked_at: int = ROWS_LOOKED_AT,
         keep_others: bool = False,
     ) -> None:
         self.name = name

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from newfound.sides import SIDES
 from newfound.text.dates import Dates, parse_dates
 from newfound.text.documents import DocumentError, is_frame, with_text
-from newfound.text.readers import is_missing
+from newfound.text.records import is_missing
 from newfound.text.redaction import redact_all
 from newfound.text.tokenized import TokenizedTexts
 
