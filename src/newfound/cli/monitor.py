@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from newfound.cli.console import outcome, print_json, print_line, say, show
+from newfound.cli import monitor_topics
+from newfound.cli.console import outcome, print_json, print_line, say
 from newfound.cli.options import (
     Force,
-    Json,
     Quiet,
     Report,
     TextColumn,
@@ -23,29 +23,20 @@ from newfound.cli.options import (
     check_distinct,
     check_outputs,
 )
-from newfound.marks import visible
 
 if TYPE_CHECKING:
-    from newfound.monitor.batches import Batch
+    from newfound.monitor.batches import Batch, Columns, Problem
     from newfound.monitor.monitor import Monitor
-    from newfound.monitor.records import Alert, Topic
-    from newfound.monitor.store import Store
+    from newfound.monitor.records import Alert
 
 __all__ = ["app"]
 
 _PATIENCE = 60  # seconds that the command of --on-alert may take
-_SHOWN = 10  # documents of a topic
 
 app = typer.Typer(
     help="Watch a stream of documents: new topics and alerts, with few false alarms.",
     invoke_without_command=True,
 )
-State = Annotated[
-    Path, typer.Option(metavar="FILE", help="File with the state; made if it is not there.")
-]
-Number = Annotated[int, typer.Argument(metavar="N", help="Number of the topic.")]
-
-
 _KEEPS_NUMBERS = (
     "has a detector that keeps numbers, e-mail addresses and URLs; learn it with newfound detect "
     "--redact --save."
@@ -157,7 +148,7 @@ def watch(
     }
     with outcome():
         from newfound.monitor.batches import Columns
-        from newfound.monitor.sources import check_kind, dated, open_source
+        from newfound.monitor.sources import check_kind
 
         check_kind(incoming)  # before there is a state
         command = _command(on_alert)
@@ -168,17 +159,8 @@ def watch(
                 say(_beginning(monitor))
             emit.all()
             columns = Columns(text_column, time_column)
-            problem = (lambda message: None) if quiet else say
-            position = monitor.position
-            source = open_source(incoming, columns, position, once=once, problem=problem)
-            if replay is not None and position is None:
-                source = dated(source, incoming)
-            for batch in source:
-                _take(monitor, batch, problem)
-                emit.all()
-            if replay is not None:
-                monitor.close_window()
-                emit.all()
+            problem = _ignore if quiet else say
+            _follow(emit, incoming, columns, problem, once=once, replay=replay is not None)
             if not quiet:
                 say(monitor.summary())
                 if (warning := monitor.warning()) is not None:
@@ -189,7 +171,30 @@ def watch(
                     say(f"wrote the report to {report}; open it in any browser.")
 
 
-def _take(monitor: Monitor, batch: Batch, problem: Any) -> None:
+def _ignore(message: str) -> None:
+    """Print nothing."""
+
+
+def _follow(
+    emit: _Emitter, incoming: str, columns: Columns, problem: Problem, *, once: bool, replay: bool
+) -> None:
+    """Hand the documents of a source to the monitor as they come, and send its alerts."""
+    from newfound.monitor.sources import dated, open_source
+
+    monitor = emit.monitor
+    position = monitor.position
+    source = open_source(incoming, columns, position, once=once, problem=problem)
+    if replay and position is None:
+        source = dated(source, incoming)
+    for batch in source:
+        _take(monitor, batch, problem)
+        emit.all()
+    if replay:
+        monitor.close_window()
+        emit.all()
+
+
+def _take(monitor: Monitor, batch: Batch, problem: Problem) -> None:
     """Hand a batch to the monitor; close a window of time that is over if nothing came."""
     from newfound.monitor.clock import parse_time
 
@@ -324,194 +329,10 @@ class _Emitter:
         return not done.returncode
 
 
-@app.command()
-def topics(
-    state: State,
-    json: Json = False,
-) -> None:
-    """List the topics of a state, also while a monitor runs."""
-    with outcome(), _reading(state) as store:
-        from newfound.monitor.topics import joined_topic
-
-        found = {topic.number: topic for topic in store.topics()}
-        shown = [joined_topic(found, n) for n, t in found.items() if t.merged_into is None]
-        if json:
-            print_json([topic.to_dict() for topic in shown])
-        elif not shown:
-            show("There is no topic yet.")
-        else:
-            show(_table(shown))
-
-
-@app.command("show")
-def show_topic(number: Number, state: State, json: Json = False) -> None:
-    """Show a topic: its words, rules, typical and last documents, and counts by window."""
-    with outcome(), _reading(state) as store:
-        from newfound.monitor.clock import format_time
-        from newfound.monitor.topics import joined_topic, topic_parts
-
-        found = {topic.number: topic for topic in store.topics()}
-        parts = topic_parts(found, number)
-        topic, documents = joined_topic(found, number), store.documents(topics=parts)
-        by_topic = store.topic_counts()
-        counts: dict[int, int] = {}
-        for part in parts:
-            for window, n in by_topic.get(part, {}).items():
-                counts[window] = counts.get(window, 0) + n
-        starts = _starts(store)
-        if json:
-            last = [
-                {"id": d.id, "time": format_time(d.time), "text": d.text, "p_value": d.p_value}
-                for d in documents[-_SHOWN:]
-            ]
-            by_window = [
-                {"window": w, "start": format_time(starts.get(w)), "documents": n}
-                for w, n in sorted(counts.items())
-            ]
-            print_json({**topic.to_dict(), "by_window": by_window, "last": last})
-            return
-        data = topic.to_dict()
-        words = ", ".join(str(word["word"]) for word in topic.words)
-        lines = [
-            f"Topic {topic.number}, {topic.name} ({_status(topic)})",
-            topic.seen(counts),
-            f"words: {words}",
-            f"rules: {'; '.join(data['rules'])}",
-            "typical documents:",
-            *(f"  {_short(text)}" for text in topic.typical),
-            "last documents:",
-            *(f"  {_short(document.text)}" for document in documents[-_SHOWN:]),
-            "documents by window: "
-            + ", ".join(
-                f"{format_time(starts.get(w)) or w}: {n}" for w, n in sorted(counts.items())
-            ),
-        ]
-        for line in lines:
-            print_line(line)
-
-
-@app.command()
-def promote(
-    number: Number,
-    state: State,
-    name: Annotated[str, typer.Option("--as", metavar="NAME", help="Name of the class.")],
-) -> None:
-    """Make a topic a known class; the detector learns it."""
-    with outcome(), _opened(state) as monitor:
-        topic = monitor.promote(number, name)
-        n = len(monitor.detector.classes_)
-        print_line(f"Topic {number}, {topic.name}, is now the class {name}, one of {n}.")
-
-
-@app.command()
-def dismiss(number: Number, state: State) -> None:
-    """Teach that a topic is noise; it raises no further alert."""
-    with outcome(), _opened(state) as monitor:
-        topic = monitor.dismiss(number)
-        print_line(f"Topic {number}, {topic.name}, is now known as noise.")
-
-
-@app.command()
-def merge(
-    number: Number,
-    other: Annotated[int, typer.Argument(metavar="M", help="Topic that becomes part of N.")],
-    state: State,
-) -> None:
-    """Make topic M a part of topic N."""
-    with outcome(), _opened(state) as monitor:
-        topic = monitor.merge(number, other)
-        print_line(f"Topic {other} is now part of topic {number}, {topic.name}.")
-
-
-@app.command()
-def undo(state: State) -> None:
-    """Take back the last promote, dismiss or merge."""
-    with outcome(), _opened(state) as monitor:
-        step = monitor.undo()
-        print_line(f"Undone: {_step(step)}.")
-
-
-@app.command()
-def log(state: State, json: Json = False) -> None:
-    """List what was promoted, dismissed and merged, and when."""
-    with outcome(), _reading(state) as store:
-        from newfound.monitor.clock import format_time
-
-        steps = [{**step, "time": format_time(step["time"])} for step in store.log()]
-        if json:
-            print_json(steps)
-            return
-        for step in steps:
-            undone = " (undone)" if step["undone"] else ""
-            print_line(f"{step['time']}  {_step(step)}{undone}")
-
-
-@contextmanager
-def _reading(state: Path) -> Iterator[Store]:
-    from newfound.monitor.store import Store
-
-    store = Store(state, writing=False)
-    try:
-        yield store
-    finally:
-        store.close()
-
-
-@contextmanager
-def _opened(state: Path) -> Iterator[Monitor]:
-    from newfound.monitor.monitor import Monitor
-
-    with Monitor.open(state) as monitor:
-        yield monitor
-
-
-def _starts(store: Store) -> dict[int, float]:
-    """Return when each window of time starts; nothing for windows of a number of documents."""
-    from newfound.monitor.clock import parse_length
-
-    size = parse_length(store.get("settings")["every"]).size
-    return {w.number: float(w.key * size) for w in store.windows() if w.key is not None}
-
-
-def _step(step: dict[str, Any]) -> str:
-    """Return what a person did, in words."""
-    topic = f"topic {step['topic']}, {step['name']}"
-    if step["action"] == "merge":
-        part = f"topic {step['part']}"
-        if step.get("part_name"):
-            part += f", {step['part_name']},"
-        return f"merge of {part} into {topic}"
-    as_class = f", as {step['known_as']}" if step["action"] == "promote" else ""
-    return f"{step['action']} of {topic}{as_class}"
-
-
-def _status(topic: Topic) -> str:
-    return topic.status if topic.known_as is None else f"{topic.status} as {topic.known_as}"
-
-
-def _short(text: str, most: int = 160) -> str:
-    line = " ".join(text[: 4 * most].split())
-    return line if len(line) <= most else line[: most - 1] + "…"
-
-
-def _table(topics: list[Topic]) -> Any:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    table = Table(box=SIMPLE_HEAD)
-    for name in ("number", "documents"):
-        table.add_column(name, justify="right")
-    for name in ("name", "status", "first seen", "last seen", "rules"):
-        table.add_column(name)
-    for topic in topics:
-        data = topic.to_dict()
-        table.add_row(
-            str(topic.number),
-            f"{topic.documents:,}",
-            visible(topic.name),
-            visible(_status(topic)),
-            data["first_seen"] or "",
-            data["last_seen"] or "",
-            visible("; ".join(data["rules"])),
-        )
-    return table
+app.command()(monitor_topics.topics)
+app.command("show")(monitor_topics.show_topic)
+app.command()(monitor_topics.promote)
+app.command()(monitor_topics.dismiss)
+app.command()(monitor_topics.merge)
+app.command()(monitor_topics.undo)
+app.command()(monitor_topics.log)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import time as clock
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -23,7 +22,13 @@ from newfound.monitor.reading import Reader
 from newfound.monitor.records import Alert, Document, Topic, Window
 from newfound.monitor.settings import Settings, make_settings
 from newfound.monitor.store import StateError, Store
-from newfound.monitor.topics import joined_topic, open_topic, topic_parts
+from newfound.monitor.topics import (
+    joined_topic,
+    joined_topics,
+    open_topic,
+    topic_parts,
+    windows_of_topic,
+)
 from newfound.wiring import call_registered
 
 if TYPE_CHECKING:
@@ -302,8 +307,7 @@ class Monitor:
     @property
     def topics_(self) -> list[Topic]:
         """All topics that were not merged into others, in order."""
-        topics = self._engine.topics.values()
-        return [self.topic(topic.number) for topic in topics if topic.merged_into is None]
+        return joined_topics(self._engine.topics)
 
     def topic(self, number: int) -> Topic:
         """Return a topic with those that were merged into it."""
@@ -395,11 +399,7 @@ class Monitor:
 
     def counts(self, number: int) -> dict[int, int]:
         """Return the number of documents of a topic in each window that has some."""
-        found: Counter[int] = Counter()
-        by_topic = self._store.topic_counts()
-        for part in topic_parts(self._engine.topics, number):
-            found.update(by_topic.get(part, {}))
-        return dict(sorted(found.items()))
+        return windows_of_topic(self._engine.topics, number, self._store.topic_counts())
 
     def promote(self, number: int, name: str) -> Topic:
         """Make a topic a known class: the detector learns its documents.

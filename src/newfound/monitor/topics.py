@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
 from newfound.monitor.records import Topic
 
-__all__ = ["joined_topic", "open_topic", "topic_parts"]
+__all__ = ["joined_topic", "joined_topics", "open_topic", "topic_parts", "windows_of_topic"]
 
 
 def open_topic(topics: Mapping[int, Topic], number: int) -> Topic:
@@ -55,3 +56,28 @@ def joined_topic(topics: Mapping[int, Topic], number: int) -> Topic:
         last_seen=max(last, default=None),
         documents=sum(topic.documents for topic in parts),
     )
+
+
+def joined_topics(topics: Mapping[int, Topic]) -> list[Topic]:
+    """Return all topics that were not merged into others, each with those that were, in order."""
+    return [joined_topic(topics, n) for n, topic in topics.items() if topic.merged_into is None]
+
+
+def windows_of_topic(
+    topics: Mapping[int, Topic], number: int, counts: Mapping[int, Mapping[int, int]]
+) -> dict[int, int]:
+    """Return the number of documents of a topic in each window that has some, in order.
+
+    Parameters
+    ----------
+    topics : mapping of int to Topic
+        All topics.
+    number : int
+        The number of the topic. Topics that were merged into it are part of it.
+    counts : mapping of int to mapping of int to int
+        The number of documents of each topic by window, without those that were merged into it.
+    """
+    found: Counter[int] = Counter()
+    for part in topic_parts(topics, number):
+        found.update(counts.get(part, {}))
+    return dict(sorted(found.items()))
