@@ -158,7 +158,7 @@ def test_what_goes_up_by_name_is_listed_here(graph: Graph) -> None:
     }
     edges = {(name, wired[method]) for name, methods in callers.items() for method in methods}
     assert edges == {
-        ("newfound.description.describer", "newfound.report.write"),
+        ("newfound.description.answers", "newfound.report.write"),
         ("newfound.description.periods", "newfound.report.write"),
         ("newfound.detection.detection", "newfound.report.write"),
         ("newfound.description.describe", "newfound.detection.mixture"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
 from time import perf_counter
 from typing import Any, Self
 
@@ -16,55 +15,30 @@ from sklearn.utils.validation import (  # type: ignore[import-untyped,unused-ign
 )
 
 from newfound.blas import one_blas_thread
-from newfound.description.calibration import VerdictCalibration
-from newfound.description.context import Context, ContextIndex, ContextMatrix
-from newfound.description.counted_timeline import CountedTimeline
+from newfound.description.answers import AnswersMixin
 from newfound.description.estimator import SideClassifierMixin
-from newfound.description.explanation import Explanation, explain
 from newfound.description.learning import Training, findings, without_calendar, word_table
-from newfound.description.novelty import Evidence
 from newfound.description.presets import VECTORIZER, resolve
 from newfound.description.scores import shared_role
-from newfound.description.senses import Senses, find_senses
 from newfound.description.state import DescriberParts, describer_from_state, describer_state
-from newfound.description.themes import (
-    Theme,
-    Themes,
-    ThemeTuple,
-    find_themes,
-    named_as_read,
-    unexplained_share,
-    with_copies,
-)
-from newfound.description.timeline import Curve, Timeline, timeline_of
-from newfound.description.words import WordTable
+from newfound.description.timeline import Timeline, timeline_of
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import EpochInfo
 from newfound.machine.committee import Train, check_machines, new_machines, rule_min_df, train
 from newfound.machine.validation import check_whole_number
 from newfound.rules import ClauseTable
-from newfound.sides import PLAIN_NAMES, SIDES, Names
+from newfound.sides import SIDES
 from newfound.storage.fields import Fields
 from newfound.storage.model_file import load_model, save_model
 from newfound.table import Table
-from newfound.text.copies import Copies
 from newfound.text.corpus import Corpus
-from newfound.text.documents import as_sides
-from newfound.text.redaction import redact
-from newfound.text.sentences import SentenceFinder
-from newfound.text.validation import check_explainable, labelled_texts
+from newfound.text.validation import labelled_texts
 from newfound.text.vectorizer import TextVectorizer
-from newfound.wiring import call_registered
 
 __all__ = ["NoveltyDescriber"]
 
-_NO_DOCUMENTS = (
-    "A describer that was loaded from a file has no documents; pass them to remember, or fit it "
-    "again."
-)
 
-
-class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc,unused-ignore]
+class NoveltyDescriber(AnswersMixin, SideClassifierMixin, BaseEstimator):  # type: ignore[misc,unused-ignore]
     """Describe what is new in novel documents, compared with known ones.
 
     Several Tsetlin Machines learn rules that separate the two. Each word is scored by its role in
@@ -182,26 +156,13 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
     'novel'
     """
 
-    words_: WordTable
-    clauses_: ClauseTable
     phrases_: Table
     machines_: tuple[TsetlinMachineClassifier, ...]
-    n_machines_: int
-    corpus_: Corpus | None
-    vectorizer_: TextVectorizer
     n_documents_: dict[str, int]
     classes_: NDArray[np.str_]
     parameters_: dict[str, Any]
-    all_clauses_: ClauseTable
     document_counts_: NDArray[np.int64]
-    evidence_: Evidence
-    set_aside_: dict[str, str]
-    copies_: Copies | None
-    timeline_: Timeline | CountedTimeline | None
-    calibration_: VerdictCalibration | None
     seconds_: dict[str, float]
-
-    names_: Names = PLAIN_NAMES
 
     def __init__(
         self,
@@ -388,187 +349,6 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.seconds_ = {"learning": perf_counter() - began}
         return self
 
-    def context(self, word: str, other: str | None = None, n: int = 200) -> Context:
-        """Return the words that rules use together with a word, or the scores of one pair.
-
-        Parameters
-        ----------
-        word : str
-            A word, in any form.
-        other : str, optional
-            Another word.
-        n : int, default=200
-            The maximum number of partners.
-
-        Returns
-        -------
-        Context
-            With a table for "known", for "novel" and for "both".
-        """
-        check_is_fitted(self, "clauses_")
-        other = None if other is None else self._term(other)
-        return self._context.partners(self._term(word), other, n)
-
-    def context_matrix(self, words: Sequence[str]) -> ContextMatrix:
-        """Return counts and contextual scores of all pairs of some words.
-
-        Parameters
-        ----------
-        words : sequence of str
-            Words, in any form.
-
-        Returns
-        -------
-        ContextMatrix
-            With scores for "known", for "novel" and for "both".
-        """
-        check_is_fitted(self, "clauses_")
-        if isinstance(words, str):
-            raise ValueError(f"words={words!r}: expected several words; wrap it in a list.")
-        return self._context.matrix([self._term(word) for word in words])
-
-    def senses(self, word: str, n: int = 5) -> Senses:
-        """Return the words that go with a word on each side, with an example of each.
-
-        Parameters
-        ----------
-        word : str
-            A word, in any form.
-        n : int, default=5
-            The maximum number of words of each side.
-
-        Returns
-        -------
-        Senses
-        """
-        check_is_fitted(self, "clauses_")
-        if self.corpus_ is None:
-            raise ValueError(_NO_DOCUMENTS)
-        if n < 1:
-            raise ValueError(f"n={n!r}: expected a number of words from 1.")
-        term = self._term(word)
-        column = self.all_clauses_.column(term)
-        context = self._context.partners(term, n=len(self.words_))
-        finder = SentenceFinder(self.vectorizer_)
-        return find_senses(term, column, self.corpus_, finder, context, n)
-
-    def curve(self, what: str | Theme) -> Curve:
-        """Return how often a word or a theme occurs over time.
-
-        Parameters
-        ----------
-        what : str or Theme
-            A word, in any form, or one of ``themes_``.
-
-        Returns
-        -------
-        Curve
-            With its documents in each bin of ``timeline_``, the day of the first and of the last
-            one, and the bin with the most.
-        """
-        check_is_fitted(self, "clauses_")
-        if self.timeline_ is None:
-            raise ValueError("The documents have no dates; pass dates to fit.")
-        if isinstance(self.timeline_, CountedTimeline):
-            if not isinstance(what, Theme):
-                return self.timeline_.word_curve(self.all_clauses_.column(self._term(what)))
-            places = [i for i, theme in enumerate(self.themes_) if theme is what]
-            if not places:
-                raise ValueError(f"{what} is not one of the themes of this description.")
-            return self.timeline_.theme_curve(places[0])
-        if isinstance(what, Theme):
-            return self.timeline_.curve(
-                np.concatenate((what.known_documents, what.novel_documents))
-            )
-        if self.corpus_ is None:
-            raise ValueError(_NO_DOCUMENTS)
-        column = self.all_clauses_.column(self._term(what))
-        return self.timeline_.curve(self.corpus_.with_word(column))
-
-    def remember(self, known: object, novel: object) -> Self:
-        """Keep documents for examples, after loading: a file holds no texts.
-
-        Parameters
-        ----------
-        known, novel : iterable of str, series, frame or Documents
-            The documents that it was fitted on.
-
-        Returns
-        -------
-        self
-        """
-        check_is_fitted(self, "clauses_")
-        sides = as_sides(known, novel, redact=self.redact)
-        texts = [text for documents in sides.values() for text in documents.texts]
-        is_novel = np.arange(len(texts)) >= len(sides["known"])
-        matrix = self.vectorizer_.transform(texts)
-        self.corpus_ = Corpus.without_votes(texts, is_novel, matrix)
-        return self
-
-    def explain(self, text: str) -> Explanation:
-        """Explain why a text is known or novel: its words, the rules it matches, the votes.
-
-        Parameters
-        ----------
-        text : str
-            Any text.
-
-        Returns
-        -------
-        Explanation
-
-        Raises
-        ------
-        ValueError
-            If the text has more than 250,000 characters.
-        """
-        check_is_fitted(self, "clauses_")
-        check_explainable(text)
-        return explain(
-            redact(text) if self.redact else text,
-            self.vectorizer_,
-            self.words_,
-            self.clauses_,
-            set_aside=self.set_aside_,
-            calibration=self.calibration_,
-            n_machines=self.n_machines_,
-            names=self.names_,
-        )
-
-    def report(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        known: object = None,
-        novel: object = None,
-        known_name: str | None = None,
-        novel_name: str | None = None,
-        title: str | None = None,
-        force: bool = False,
-    ) -> None:
-        """Write a report: one HTML page that works offline.
-
-        Parameters
-        ----------
-        path : path
-            The file.
-        known, novel : iterable of str, series, frame or Documents, optional
-            The documents that it was fitted on, if it was loaded from a file, which holds no
-            texts. Without texts the page has no examples.
-        known_name, novel_name : str, optional
-            What the two sides are called on the page, such as "2023" and "2024".
-        title : str, optional
-            The title of the page.
-        force : bool, default=False
-            Overwrite an existing file.
-        """
-        check_is_fitted(self, "clauses_")
-        call_registered(
-            "NoveltyDescriber.report",
-            path, self, known=known, novel=novel,
-            known_name=known_name, novel_name=novel_name, title=title, force=force,
-        )  # fmt: skip
-
     def save(
         self,
         path: str | os.PathLike[str],
@@ -628,8 +408,7 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
     def _derive(self, clauses: ClauseTable) -> None:
         """Set the words and the rules from the clauses of all machines."""
         self.all_clauses_ = clauses
-        for name in ("_context", "_themes"):
-            self.__dict__.pop(name, None)
+        self._forget()
         self.clauses_ = clauses.fold().sorted(plain_first=True)
         self.words_ = word_table(
             clauses,
@@ -639,49 +418,6 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
             self.vectorizer_.forms_,
             self.parameters_,
         )
-
-    @property
-    def themes_(self) -> ThemeTuple:
-        """The themes of the novel documents, the one that explains most first."""
-        check_is_fitted(self, "clauses_")
-        return ThemeTuple(self._themes.themes)
-
-    @property
-    def unexplained_(self) -> float:
-        """The share of the novelty that no theme explains; nan if no word is novel."""
-        check_is_fitted(self, "clauses_")
-        return self._themes.unexplained
-
-    @cached_property
-    def _themes(self) -> Themes:
-        assert self.corpus_ is not None  # a describer that was loaded has its themes
-        matrix = self.corpus_.matrix if self.copies_ is None else self.copies_.first
-        novel, terms = self.corpus_.novel, list(self.vectorizer_.vocabulary_)
-        certain = self.evidence_.novelty
-        with one_blas_thread():
-            themes = find_themes(matrix, novel, terms, evidence=certain, texts=self.corpus_.texts)
-            left = unexplained_share(themes, matrix, novel, certain)
-            if self.copies_ is not None:
-                themes = with_copies(themes, self.corpus_.matrix, novel, terms)
-            themes = named_as_read(themes, self.corpus_.texts, self._words_in_order)
-            return Themes(tuple(themes), left)
-
-    def _words_in_order(self, text: str) -> list[str]:
-        return [token.term for token in self.vectorizer_.tokens(text)]
-
-    @cached_property
-    def _context(self) -> ContextIndex:
-        return ContextIndex(self.all_clauses_)
-
-    def _term(self, word: str) -> str:
-        """Return the word of the vocabulary for any form of it."""
-        if not isinstance(word, str):
-            raise ValueError(f"word={word!r}: expected a str, got {type(word).__name__}.")
-        if word not in self.vectorizer_.vocabulary_:
-            spans = [token for token in self.vectorizer_.tokens(word) if token.index >= 0]
-            whole = [token for token in spans if len(token.surface) == len(word.strip())]
-            return whole[-1].term if whole else word
-        return word
 
     def to_state(self, *, with_automata: bool = False) -> dict[str, Any]:
         """Return what a model file keeps: nested plain values and arrays."""

@@ -8,11 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.blas import one_blas_thread
 from newfound.description.calibration import VerdictCalibration
 from newfound.description.lengths import document_weights
 from newfound.description.novelty import Evidence, word_evidence
 from newfound.description.phrases import find_phrases
 from newfound.description.scores import stability
+from newfound.description.themes import (
+    Themes,
+    find_themes,
+    named_as_read,
+    unexplained_share,
+    with_copies,
+)
 from newfound.description.words import WordTable
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.committee import held_out_rows, read, rule_columns
@@ -24,7 +32,7 @@ from newfound.text.corpus import Corpus
 from newfound.text.validation import check_matrix
 from newfound.text.vectorizer import TextVectorizer
 
-__all__ = ["Findings", "Training", "findings", "without_calendar", "word_table"]
+__all__ = ["Findings", "Training", "findings", "themes_of", "without_calendar", "word_table"]
 
 
 class Training(NamedTuple):
@@ -265,3 +273,32 @@ def word_table(
         shared_low=parameters["shared_low"],
         shared_high=parameters["shared_high"],
     )
+
+
+def themes_of(
+    corpus: Corpus, copies: Copies | None, evidence: Evidence, vectorizer: TextVectorizer
+) -> Themes:
+    """Return the themes of the novel documents; copied text counts once as evidence for them.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        The documents.
+    copies : Copies or None
+        Copied documents and passages; None if all text counts.
+    evidence : Evidence
+        The evidence of the documents for each word.
+    vectorizer : TextVectorizer
+        Splits texts into words.
+    """
+    matrix = corpus.matrix if copies is None else copies.first
+    novel, terms, certain = corpus.novel, list(vectorizer.vocabulary_), evidence.novelty
+    with one_blas_thread():
+        themes = find_themes(matrix, novel, terms, evidence=certain, texts=corpus.texts)
+        left = unexplained_share(themes, matrix, novel, certain)
+        if copies is not None:
+            themes = with_copies(themes, corpus.matrix, novel, terms)
+        themes = named_as_read(
+            themes, corpus.texts, lambda text: [token.term for token in vectorizer.tokens(text)]
+        )
+        return Themes(tuple(themes), left)
