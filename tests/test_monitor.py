@@ -11,7 +11,7 @@ import pytest
 
 import newfound
 from newfound import Monitor, NoveltyDetector
-from newfound.monitor import engine
+from newfound.monitor import reference
 from newfound.monitor.reading import Reader
 from newfound.monitor.store import StateError
 
@@ -357,12 +357,13 @@ def test_words_that_are_gone_are_forgotten_and_change_nothing(
         return monitor
 
     kept = watched()
-    monkeypatch.setattr(engine, "_MANY_WORDS", -(10**6))  # at every occasion
+    monkeypatch.setattr(reference, "_MANY_WORDS", -(10**6))  # at every occasion
     forgot = watched()
     assert kept.alerts and [a.to_dict() for a in forgot.alerts] == [
         a.to_dict() for a in kept.alerts
     ]
-    assert len(forgot._engine.vocabulary) < len(kept._engine.vocabulary) - 1000
+    n_forgot, n_kept = (len(m._engine.reference.vocabulary) for m in (forgot, kept))
+    assert n_forgot < n_kept - 1000
 
 
 def test_what_is_old_expires(detector, sample, tmp_path: Path) -> None:

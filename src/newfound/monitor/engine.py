@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import time as clock
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import fsum
 
-import numpy as np
-
-from newfound.description.theme_names import theme_name
-from newfound.detection.groups import characteristic
+from newfound.monitor.forming import TopicRules, new_topic
 from newfound.monitor.laws import n_discoveries, rate_p_value
 from newfound.monitor.records import Alert, Document, Topic, Window
+from newfound.monitor.reference import Known, ReferenceWindows
 from newfound.monitor.search import (
     Bag,
     Draft,
@@ -24,21 +21,17 @@ from newfound.monitor.search import (
 )
 from newfound.monitor.settings import SPANS, Settings
 from newfound.monitor.store import Store
-from newfound.monitor.tallies import Tally, Totals, Vocabulary
 
-__all__ = ["Engine", "Incoming", "Known"]
+__all__ = ["Engine", "Incoming"]
 
 N_TESTS = 3 * len(SPANS)  # the rate, the words of all documents, those of novel ones
 MAX_RECENT = 20_000  # documents whose texts are at hand to form topics
 _JOIN = 0.5  # share of the documents of risen words that an older topic has
-_MANY_WORDS = 50_000  # that no document of the reference has, before they are forgotten
 _IMPURE = 0.1  # share of all documents of a word of novel ones that the reference may explain
 _CALM = 0.05  # p-value above which a risen rate is over
 _STALE = 1.5  # times as many novel documents as alpha says
 _STALE_LEVEL = 0.001
 _AHEAD = 86400.0  # seconds that a time may be in the future
-_TYPICAL = 5
-_WORDS = 12
 
 
 @dataclass(frozen=True)
@@ -53,28 +46,6 @@ class Incoming:
     bag: Bag
 
 
-@dataclass(frozen=True)
-class Known:
-    """What the detector knows, as a reference.
-
-    Attributes
-    ----------
-    words, size : Counter, int
-        The number of known documents that have each word, and of all.
-    novel_words, held_back : Counter, int
-        The number of held-back documents called novel that have each word, and of all held-back
-        documents.
-    let_through : int
-        The rank of the threshold among the held-back scores.
-    """
-
-    words: Counter[str]
-    size: int
-    novel_words: Counter[str]
-    held_back: int
-    let_through: int
-
-
 class Engine:
     """The windows, topics and reference of a monitor, in memory and in its store.
 
@@ -85,11 +56,9 @@ class Engine:
     def __init__(self, store: Store, settings: Settings) -> None:
         self.store, self.settings, self.every = store, settings, settings.length
         self.level = settings.level / N_TESTS
-        self.known = Known(Counter(), 0, Counter(), 0, 0)
-        self.epoch = 0
 
-    def load(self, known: Known, epoch: int, bags: Iterable[Bag] | None = None) -> None:
-        """Return to what the store has.
+    def load(self, known: Known, epoch: int) -> None:
+        """Return to what the store has; the recent documents are without their words.
 
         Parameters
         ----------
@@ -97,8 +66,6 @@ class Engine:
             What the detector knows.
         epoch : int
             The version of the detector.
-        bags : iterable of frozenset of str, optional
-            The words of the recent documents of the store, in their order.
         """
         self.known, self.epoch = known, epoch
         self.topics = {topic.number: topic for topic in self.store.topics()}
@@ -116,51 +83,23 @@ class Engine:
             windows.append(Window(newest if not windows else windows[-1].number + 1, epoch=epoch))
         self.window = windows.pop()
         self.recent = deque(windows[-settings.delay :])
-        self._number_words(known.words, known.novel_words)
-        self.reference: deque[Window] = deque()
+        self.reference = ReferenceWindows(self.store, known, settings.reference)
         for window in windows[: -settings.delay]:
-            self._refer(window)
+            self.reference.add(window)
         documents = self.store.documents(after=self.window.number - SPANS[-1], last=MAX_RECENT)
-        for document, bag in zip(documents, bags or (), strict=False):
-            document.bag = bag
         self.documents: deque[Document] = deque(documents, MAX_RECENT)
         here = [document for document in documents if document.window == self.window.number]
         self.p_values = [document.p_value for document in here if document.novel]
         self.texts = {_key(document.text) for document in here}
-        self._set_rules()
+        self.rules = self._recent_rules()
         self.unsaved: list[Document] = []
         self.counted: Counter[tuple[int, int]] = Counter()  # documents by topic and window
         self.changed: set[int] = set()  # closed windows some of whose documents got a topic
 
-    def _number_words(self, words: Mapping[str, int], novel_words: Mapping[str, int]) -> None:
-        """Give the words of the reference numbers; others get theirs when they come."""
-        self.vocabulary = Vocabulary()
-        self.words = Totals(self.vocabulary, words)
-        self.novel_words = Totals(self.vocabulary, novel_words)
-        self.tallies: dict[int, tuple[Tally, Tally]] = {}  # of recent windows
-        self.numbered = len(self.vocabulary)
-
-    def _tallies(self, window: Window) -> tuple[Tally, Tally]:
-        """Return the words of a closed window, of all documents and of those called novel."""
-        found = self.tallies.get(window.number)
-        if found is None:
-            tally = self.vocabulary.tally
-            found = self.tallies[window.number] = tally(window.words), tally(window.novel_words)
-        return found
-
-    def _set_rules(self) -> None:
-        """Note which topic each rule belongs to; topics that were not seen for long have none."""
-        self.rules: dict[str, int] = {}
-        self.novel_rules: dict[str, int] = {}
-        for topic in self.topics.values():
-            if topic.last_window > self.window.number - self.settings.keep:
-                self._note_rules(topic)
-
-    def _note_rules(self, topic: Topic) -> None:
-        for word in topic.rules:
-            self.rules.setdefault(word, topic.number)
-        for word in topic.novel_rules:
-            self.novel_rules.setdefault(word, topic.number)
+    def _recent_rules(self) -> TopicRules:
+        """Return the rules of all topics but those that were not seen for long."""
+        oldest = self.window.number - self.settings.keep
+        return TopicRules(topic for topic in self.topics.values() if topic.last_window > oldest)
 
     # Documents come
 
@@ -233,7 +172,7 @@ class Engine:
             self.n_documents, incoming.id, incoming.text, time, window.number,
             incoming.p_value, incoming.novel, incoming.bag,
         )  # fmt: skip
-        document.topic = self.topic_of(incoming.bag, incoming.novel)
+        document.topic = self.rules.topic_of(incoming.bag, incoming.novel)
         if incoming.novel:
             self.p_values.append(incoming.p_value)
         if document.topic:
@@ -246,15 +185,6 @@ class Engine:
                 window.novel_words.update(incoming.bag)
         self.documents.append(document)
         self.unsaved.append(document)
-
-    def topic_of(self, bag: Bag, novel: bool) -> int:
-        """Return the topic whose rules a document matches, 0 for none."""
-        found = []
-        if not self.rules.keys().isdisjoint(bag):  # most bags are; in fewer steps
-            found = [self.rules[word] for word in bag if word in self.rules]
-        if novel:
-            found += [self.novel_rules[word] for word in bag if word in self.novel_rules]
-        return min(found, default=0)
 
     def _count(self, document: Document) -> None:
         """Count a document of a topic."""
@@ -299,8 +229,8 @@ class Engine:
         self.save()
         self.recent.append(window)
         for one in self.recent:
-            self._tallies(one)  # all words have numbers before the reference is looked at
-        references = self._references()
+            self.reference.tallies(one)  # all words have numbers before the reference is looked at
+        references = self.reference.counts()
         found = [alert for span in SPANS for alert in self._new_topics(span, references)]
         alerts = [*self._rate(explained=bool(found)), *found]
         for alert in alerts:
@@ -311,25 +241,12 @@ class Engine:
                 self.store.put_window(changed)
         self.changed.clear()
         if len(self.recent) > self.settings.delay:
-            self._refer(self.recent.popleft())
+            self.reference.add(self.recent.popleft())
         if window.number % SPANS[-1] == 0:
             self._expire(window.number)
         self.window = Window(window.number + 1, epoch=self.epoch)
         self.p_values, self.texts = [], set()
         return alerts
-
-    def _refer(self, window: Window) -> None:
-        """Make a window part of the reference; the oldest one leaves it."""
-        words, novel_words = self._tallies(window)
-        del self.tallies[window.number]
-        self.words.add(words)
-        self.novel_words.add(novel_words)
-        self.reference.append(_without_words(window))
-        if len(self.reference) > self.settings.reference:
-            gone = self.reference.popleft().number
-            for of_all, of_novel in self.store.words_of(gone, gone):
-                self.words.subtract(self.vocabulary.tally(of_all))
-                self.novel_words.subtract(self.vocabulary.tally(of_novel))
 
     def _expire(self, number: int) -> None:
         settings = self.settings
@@ -338,10 +255,8 @@ class Engine:
             words=number - settings.delay - settings.reference - 1,
             keep=number - settings.keep,
         )
-        self._set_rules()
-        if len(self.vocabulary) > 2 * self.numbered + _MANY_WORDS:
-            # Forget the words that no document of the reference has any more.
-            self._number_words(self.words.items(), self.novel_words.items())
+        self.rules = self._recent_rules()
+        self.reference.forget_words()
 
     def _span(self, length: int) -> list[Window]:
         """Return the last closed windows, or none if there are not as many."""
@@ -418,37 +333,14 @@ class Engine:
 
     # Topics are found
 
-    def _references(self) -> tuple[Reference, Reference]:
-        """Return the words of all documents of the reference, and of those called novel."""
-        referred = sum(window.size for window in self.reference)
-        return (
-            Reference(self.words.counts(), self.known.size + referred),
-            Reference(self.novel_words.counts(), self.known.held_back + referred),
-        )
-
     def _new_topics(self, length: int, references: tuple[Reference, Reference]) -> list[Alert]:
         """Find words that have become more frequent in the last windows, and form topics."""
         span = self._span(length)
         if not span:
             return []
-        size, names = sum(window.size for window in span), self.vocabulary.names
-        tallies = [self._tallies(window) for window in span]
-        every, of_novel = (self.vocabulary.added_up(some) for some in zip(*tallies, strict=True))
-        risen: dict[str, RisenWord] = {}
-        for family, (counts, before) in enumerate(zip((every, of_novel), references, strict=True)):
-            for word in risen_words(counts, size, before, self.level, names):
-                if word.word in risen or self._as_frequent_before(word, span, family):
-                    continue
-                if family:
-                    # The reference may explain some of all documents that have the word.
-                    number = self.vocabulary[word.word]
-                    usual = references[0].counts[number] * size / references[0].size
-                    pure = bool(usual <= _IMPURE * every[number])
-                    word = replace(word, novel=True, pure=pure)
-                risen[word.word] = word
-        if not risen:
+        words = self._risen(span, references)
+        if not words:
             return []
-        words = sorted(risen.values(), key=lambda word: word.p_value)
         first = span[0].number
         documents = [document for document in self.documents if document.window >= first]
         drafts = group_words(
@@ -459,19 +351,25 @@ class Engine:
         found = [self._form(draft, documents, length) for draft in drafts]
         return [alert for alert in found if alert is not None]
 
-    def _as_frequent_before(self, word: RisenWord, span: Sequence[Window], family: int) -> bool:
-        """Return whether as many windows of the reference once had the word as often."""
-        if len(self.reference) < len(span):
-            return False
-        first, last = self.reference[0].number, self.reference[-1].number
-        sizes = [window.size for window in self.reference]
-        counts = [words[family][word.word] for words in self.store.words_of(first, last)]
-        share = word.documents / sum(window.size for window in span)
-        n = len(span)
-        return any(
-            sum(counts[i : i + n]) >= share * sum(sizes[i : i + n])
-            for i in range(len(counts) - n + 1)
-        )
+    def _risen(
+        self, span: Sequence[Window], references: tuple[Reference, Reference]
+    ) -> list[RisenWord]:
+        """Return the words that are more frequent in a span, the most significant first."""
+        vocabulary, size = self.reference.vocabulary, sum(window.size for window in span)
+        tallies = [self.reference.tallies(window) for window in span]
+        every, of_novel = (vocabulary.added_up(some) for some in zip(*tallies, strict=True))
+        found: dict[str, RisenWord] = {}
+        for word in risen_words(every, size, references[0], self.level, vocabulary.names):
+            if not self.reference.had_as_often(word, span):
+                found[word.word] = word
+        for word in risen_words(of_novel, size, references[1], self.level, vocabulary.names):
+            word = replace(word, novel=True)
+            if word.word not in found and not self.reference.had_as_often(word, span):
+                # The reference may explain some of all documents that have the word.
+                number = vocabulary[word.word]
+                usual = references[0].counts[number] * size / references[0].size
+                found[word.word] = replace(word, pure=bool(usual <= _IMPURE * every[number]))
+        return sorted(found.values(), key=lambda word: word.p_value)
 
     def _form(self, draft: Draft, documents: Sequence[Document], length: int) -> Alert | None:
         """Make a topic and its alert, or add the words to an older topic."""
@@ -485,7 +383,10 @@ class Engine:
             self._claim(topic)
             return None
         strongest = draft.words[0]
-        topic = self._topic(draft, rows)
+        topic = new_topic(
+            max(self.topics, default=0) + 1, self.window.number, draft, rows, self.reference
+        )
+        self.topics[topic.number] = topic
         self._claim(topic)
         first = "" if topic.typical == [] else f' "{topic.typical[0][:200]}"'
         summary = (
@@ -500,61 +401,20 @@ class Engine:
 
     def _older(self, draft: Draft, rows: Sequence[Document]) -> Topic | None:
         """Return the topic that has most of the documents, or another form of a word."""
-        for word in draft.rules:
-            for rule, number in self.rules.items():
-                if _same_word(word, rule):
-                    return self.topics[number]
+        if number := self.rules.with_form_of(draft.rules):
+            return self.topics[number]
         older = Counter(document.topic for document in rows if document.topic)
         for number, n in older.most_common(1):
             if n >= _JOIN * len(rows):
                 return self.topics[number]
         return None
 
-    def _topic(self, draft: Draft, rows: Sequence[Document]) -> Topic:
-        """Return a new topic, named by the words that are characteristic of its documents."""
-        counts = Counter(word for document in rows for word in document.bag)
-        risen = {word.word: word for word in draft.words}
-        names = [word for word, n in counts.items() if n > 1 or word in risen]
-        total = self.known.size + sum(window.size for window in self.reference)
-        own = np.array([counts[word] for word in names])
-        frequencies = own + np.array([self.words[word] for word in names])
-        scores = characteristic(own, len(rows), frequencies, total + len(rows))
-        order = sorted(range(len(names)), key=lambda i: (-scores[i], names[i]))[:_WORDS]
-        strong = [(names[i], float(scores[i])) for i in order]
-        weights = dict(strong)
-        typical = sorted(
-            {document.text: document for document in reversed(rows)}.values(),
-            # A plain sum would depend on the order of the words of a set.
-            key=lambda d: (-fsum(weights.get(w, 0.0) for w in d.bag) / (len(d.bag) + 3), d.number),
-        )
-        times = [document.time for document in rows if document.time is not None]
-        topic = Topic(
-            max(self.topics, default=0) + 1,
-            " ".join(theme_name(strong)),
-            [
-                {
-                    "word": word,
-                    "documents": counts[word],
-                    "expected": risen[word].expected if word in risen else None,
-                }
-                for word, _ in strong
-            ],
-            list(draft.rules),
-            min(times, default=None),
-            self.window.number,
-            list(draft.novel_rules),
-            last_window=self.window.number,
-            typical=[document.text for document in typical[:_TYPICAL]],
-        )
-        self.topics[topic.number] = topic
-        return topic
-
     def _claim(self, topic: Topic) -> None:
         """Move recent documents that match the rules into a topic, and forget their words."""
-        self._note_rules(topic)
+        self.rules.add(topic)
         moved = []
         for document in self.documents:
-            if document.topic or topic.number != self.topic_of(document.bag, document.novel):
+            if document.topic or topic.number != self.rules.topic_of(document.bag, document.novel):
                 continue
             document.topic = topic.number
             self._count(document)
@@ -562,7 +422,7 @@ class Engine:
             self.changed.add(document.window)
             window = self._window(document.window)
             if window is not None:
-                self.tallies.pop(window.number, None)
+                self.reference.recount(window)
                 _subtract(window.words, document.bag)
                 if document.novel:
                     _subtract(window.novel_words, document.bag)
@@ -577,21 +437,10 @@ def _key(text: str) -> str:
     return " ".join(text.split())
 
 
-def _same_word(one: str, other: str) -> bool:
-    """Return whether two words are probably forms of one, such as iraq and iraqi."""
-    short, long = sorted((one, other), key=len)
-    return len(short) >= 4 and len(long) - len(short) <= 2 and long.startswith(short)
-
-
-def _without_words(window: Window) -> Window:
-    return replace(window, words=Counter(), novel_words=Counter())
-
-
-def _subtract(counts: Counter[str], words: Iterable[str]) -> None:
-    """Take words out of a count; those that reach 0 are removed."""
-    taken = words.items() if isinstance(words, Counter) else ((word, 1) for word in words)
-    for word, n in taken:
-        left = counts[word] - n
+def _subtract(counts: Counter[str], bag: Bag) -> None:
+    """Take the words of a document out of a count; those that reach 0 are removed."""
+    for word in bag:
+        left = counts[word] - 1
         if left > 0:
             counts[word] = left
         else:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from newfound.monitor.engine import Incoming, Known
+from newfound.monitor.engine import Incoming
+from newfound.monitor.reference import Known
 from newfound.monitor.search import Bag
 from newfound.text.tokens import CHUNK, fold, stop_words_by_language, words_in
 

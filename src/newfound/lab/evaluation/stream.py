@@ -21,11 +21,12 @@ from newfound.lab.evaluation.stream_baselines import BASELINES, OF_RIVER, Watche
 from newfound.lab.evaluation.suites import SuiteSetting
 from newfound.lab.tables import table_of
 from newfound.monitor.clock import format_time
-from newfound.monitor.engine import Engine, Incoming, Known
+from newfound.monitor.engine import Engine, Incoming
 from newfound.monitor.laws import rate_p_value
 from newfound.monitor.monitor import Monitor
 from newfound.monitor.reading import Reader
 from newfound.monitor.records import Alert, Topic
+from newfound.monitor.reference import Known
 from newfound.monitor.settings import Settings
 from newfound.monitor.store import Store
 from newfound.table import Table
@@ -143,7 +144,7 @@ class Drawn:
             engine.save()
         store.close()
         bags, novel = self.population.bags, self.novel
-        topics = [engine.topic_of(bags[row], bool(novel[row])) for row in rows.tolist()]
+        topics = [engine.rules.topic_of(bags[row], bool(novel[row])) for row in rows.tolist()]
         return alerts, engine.topics, topics
 
 
