@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import jsonschema
 
 import newfound
 from newfound.serve.app import create_app
+from newfound.serve.openapi import output_schema
 from newfound.serve.run import Server, bind, make_config
 from newfound.serve.settings import Settings
 
@@ -99,3 +101,9 @@ def site(workspace: Path, **settings: Any) -> Iterator[Settings]:
     listening, told = bind(Settings(workspace, port=0, token=TOKEN, code="the-code", **settings))
     with listening, running(told, listening):
         yield told
+
+
+def validate(data: object, definition: str) -> None:
+    """Raise an error unless data is as a definition of the schema of outputs says."""
+    schema = {**output_schema(), "$ref": f"#/$defs/{definition}"}
+    jsonschema.Draft202012Validator(schema).validate(data)

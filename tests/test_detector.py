@@ -21,18 +21,6 @@ from newfound.text.tokens import tokenize
 from newfound.text.vectorizer import TextVectorizer
 
 
-@pytest.fixture(scope="module")
-def sample():
-    known, novel = newfound.load_sample()
-    return list(known.texts), np.array(known.labels), list(novel.texts)
-
-
-@pytest.fixture(scope="module")
-def detector(sample):
-    texts, labels, _ = sample
-    return NoveltyDetector(random_state=1).fit(texts[::2], labels[::2])
-
-
 def test_most_new_documents_are_found_and_few_known_ones_are(detector, sample):
     texts, labels, novel = sample
     fresh, of = texts[1::2], labels[1::2]

@@ -19,12 +19,6 @@ ASKED = [
 
 
 @pytest.fixture(scope="module")
-def sample():
-    known, novel = newfound.load_sample()
-    return list(known.texts), np.array(known.labels), list(novel.texts)
-
-
-@pytest.fixture(scope="module")
 def detector(sample):
     return NoveltyDetector(random_state=1).fit(sample[0][::2])
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import jsonschema
 import pytest
 from typer.testing import CliRunner
 
@@ -23,14 +22,9 @@ from newfound.cli import app as command
 from newfound.serve.openapi import output_schema
 from newfound.serve.scoring import Explainer
 from newfound.serve.settings import Limits
-from serve_client import JSON, KNOWN, NOVEL, client, make_models
+from serve_client import JSON, KNOWN, NOVEL, client, make_models, validate
 
 TEXTS = ["pay my old bill", "book a late flight to Lima", "?!", "", "zyxw wvut srqp onml"]
-
-
-def validate(data: object, definition: str) -> None:
-    schema = {**output_schema(), "$ref": f"#/$defs/{definition}"}
-    jsonschema.Draft202012Validator(schema).validate(data)
 
 
 @pytest.fixture(scope="module")

@@ -9,25 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import jsonschema
 import pytest
 
 import newfound
 from newfound.monitor.monitor import Monitor
 from newfound.serve.monitors import Monitors
-from newfound.serve.openapi import output_schema
 from newfound.serve.problems import Problem
 from newfound.serve.requests import MonitorRequest
 from newfound.serve.workspace import Workspace
-from serve_client import JSON, KNOWN, client, make_models
+from serve_client import JSON, KNOWN, client, make_models, validate
 
 NEW = [f"the printer {what}" for what in ("jams", "smokes", "beeps", "is broken", "died")]
 STREAM = [*KNOWN[::7][:20], *NEW, *KNOWN[3::7][:15]]
-
-
-def validate(data: object, definition: str) -> None:
-    schema = {**output_schema(), "$ref": f"#/$defs/{definition}"}
-    jsonschema.Draft202012Validator(schema).validate(data)
 
 
 @pytest.fixture(scope="module")

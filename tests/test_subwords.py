@@ -16,18 +16,6 @@ from newfound.text.spelling import Spelling
 from newfound.text.vectorizer import TextVectorizer
 
 
-@pytest.fixture(scope="module")
-def sample():
-    known, novel = newfound.load_sample()
-    return list(known.texts), np.array(known.labels), list(novel.texts)
-
-
-@pytest.fixture(scope="module")
-def detector(sample):
-    texts, labels, _ = sample
-    return NoveltyDetector(random_state=1).fit(texts[::2], labels[::2])
-
-
 def with_typos(texts, seed):
     """Put one typing error into each text: a letter left out, doubled, replaced, or exchanged."""
     random = np.random.RandomState(seed)

@@ -7,12 +7,13 @@ import os
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from newfound.monitor.records import Alert, Document, Topic, Window
+from newfound.storage.database import begin_database, transaction
 from newfound.storage.locks import HeldByAnotherError, locked_file
 
 __all__ = ["StateError", "Store", "remove_state"]
@@ -86,12 +87,7 @@ class Store:
         application = db.execute("PRAGMA application_id").fetchone()[0]
         empty = not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if empty and writing:
-            db.execute("PRAGMA journal_mode = WAL")
-            with self.transaction():
-                for statement in filter(str.strip, _SCHEMA.split(";")):
-                    db.execute(statement)
-                db.execute(f"PRAGMA application_id = {_APPLICATION}")
-                db.execute(f"PRAGMA user_version = {FORMAT}")
+            begin_database(db, _SCHEMA, application=_APPLICATION, version=FORMAT)
         elif application != _APPLICATION:
             raise StateError(f"{self.path} is not the state of a monitor; name another file.")
         version = db.execute("PRAGMA user_version").fetchone()[0]
@@ -110,16 +106,9 @@ class Store:
             self._lock.close()
             self._lock = None
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self) -> AbstractContextManager[None]:
         """Keep all that is written inside, or nothing."""
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
+        return transaction(self._db)
 
     # Single values
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +93,7 @@ async def _submit(
         if model is not None:
             request["model_file"] = "detector.newfound"
             _copy(model, folder / "detector.newfound")
-        limits = {"job_bytes": asdict(context.settings.limits)["job_bytes"]}
+        limits = {"job_bytes": context.settings.limits.job_bytes}
         request |= {"kind": kind, "title": name, "limits": limits}
         text = json.dumps(request, ensure_ascii=False)
         (folder / "request.json").write_bytes(text.encode("utf-8", "replace"))

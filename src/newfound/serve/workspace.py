@@ -12,14 +12,13 @@ import re
 import secrets
 import shutil
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from newfound.serve.library import Entry
+from newfound.storage.database import begin_database
 from newfound.storage.locks import HeldByAnotherError, locked_file
 
 __all__ = ["ENDED", "RESULT", "Run", "Upload", "Workspace", "WorkspaceError", "now"]
@@ -147,12 +146,7 @@ class Workspace:
     def _open(self) -> None:
         db = self._db
         if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            db.execute("PRAGMA journal_mode = WAL")
-            with self._transaction():
-                for statement in filter(str.strip, _SCHEMA.split(";")):
-                    db.execute(statement)
-                db.execute(f"PRAGMA application_id = {_APPLICATION}")
-                db.execute(f"PRAGMA user_version = {_FORMAT}")
+            begin_database(db, _SCHEMA, application=_APPLICATION, version=_FORMAT)
         if db.execute("PRAGMA application_id").fetchone()[0] != _APPLICATION:
             raise WorkspaceError(f"{self.folder} has a workspace.db of another program.")
         if db.execute("PRAGMA user_version").fetchone()[0] > _FORMAT:
@@ -173,16 +167,6 @@ class Workspace:
         for left in (self.folder / "uploads").iterdir():
             if _ID.fullmatch(left.name) and left.name not in uploads:
                 shutil.rmtree(left, ignore_errors=True)
-
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
 
     def check(self) -> None:
         """Raise an error unless the index can be read."""
