@@ -13,7 +13,7 @@ TESTS = --doctest-modules --pyargs tests newfound
 LOCK = $(BIN)/uv pip compile pyproject.toml --python-version 3.11 --quiet --no-header --upgrade
 CPPFLAGS_TEST = -S . -DCMAKE_BUILD_TYPE=RelWithDebInfo -DNEWFOUND_CORE_TEST=ON
 
-.PHONY: demo test test-ci law quality exhaustive test-all coverage lint format stubtest core-test core-test-arm64 sanitize peers reproduce vendor picture docs mutants fuzz soak audit test-oldest lock wheel figures clean
+.PHONY: demo test test-ci law quality exhaustive test-all coverage lint format stubtest core-test core-test-arm64 core-test-windows core-check-macos sanitize peers reproduce vendor picture docs mutants fuzz soak audit test-oldest lock wheel figures clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -85,6 +85,42 @@ run-core-test-arm64:
 	  -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++ -DCMAKE_CROSSCOMPILING_EMULATOR=qemu-aarch64
 	cmake --build build/arm64 --parallel 2
 	ctest --test-dir build/arm64 --output-on-failure
+
+# zig, a package of PyPI, is clang with the C and C++ libraries of other systems. It lacks what
+# compiler_test asks GCC and clang for, so that test is left out.
+ZIG = $(abspath $(BIN))/python -m ziglang
+ZIG_TESTS = newfound_core core_test scorer_test
+ZIG_BUILD = cmake $(CPPFLAGS_TEST) -DCMAKE_BUILD_TYPE=Release \
+  "-DCMAKE_CXX_ARCHIVE_CREATE=$(ZIG) ar qc <TARGET> <OBJECTS>" "-DCMAKE_CXX_ARCHIVE_FINISH=$(ZIG) ranlib <TARGET>"
+ZIG_FOR = -DCMAKE_CXX_COMPILER="$(abspath $(BIN))/python;-m;ziglang;c++;-target;
+
+core-test-windows:  ## the core's own tests, built for Windows and run by Wine
+	@if $(ZIG) version >/dev/null 2>&1 && command -v wine >/dev/null; then \
+	  $(MAKE) run-core-test-windows; \
+	else \
+	  echo "Skipped: the core was not tested for Windows, which needs zig ($(BIN)/pip install ziglang) and wine (Debian: wine64)."; \
+	fi
+
+.PHONY: run-core-test-windows
+run-core-test-windows:
+	$(ZIG_BUILD) -B build/windows -DCMAKE_SYSTEM_NAME=Windows -DCMAKE_SYSTEM_PROCESSOR=AMD64 $(ZIG_FOR)x86_64-windows-gnu"
+	cmake --build build/windows --parallel 2 --target $(ZIG_TESTS)
+	WINEDEBUG=-all wine build/windows/core_test.exe
+	WINEDEBUG=-all wine build/windows/scorer_test.exe
+
+core-check-macos:  ## compile the core and its tests for macOS, both processors; nothing runs
+	@if $(ZIG) version >/dev/null 2>&1; then \
+	  $(MAKE) run-core-check-macos; \
+	else \
+	  echo "Skipped: the core was not compiled for macOS, which needs zig ($(BIN)/pip install ziglang)."; \
+	fi
+
+.PHONY: run-core-check-macos
+run-core-check-macos:
+	$(ZIG_BUILD) -B build/macos-x86_64 -DCMAKE_SYSTEM_NAME=Darwin -DCMAKE_SYSTEM_PROCESSOR=x86_64 $(ZIG_FOR)x86_64-macos"
+	cmake --build build/macos-x86_64 --parallel 2 --target $(ZIG_TESTS)
+	$(ZIG_BUILD) -B build/macos-arm64 -DCMAKE_SYSTEM_NAME=Darwin -DCMAKE_SYSTEM_PROCESSOR=arm64 $(ZIG_FOR)aarch64-macos"
+	cmake --build build/macos-arm64 --parallel 2 --target $(ZIG_TESTS)
 
 sanitize:  ## the core's own tests under the address, undefined behaviour and thread sanitisers
 	cmake $(CPPFLAGS_TEST) -B build/asan -DNEWFOUND_SANITIZE=address,undefined

@@ -5,17 +5,18 @@
 // compares the documents a second of one size of the team with those of another one.
 #pragma once
 
+#include <time.h>  // clock_gettime is no part of C++
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <ctime>
 
 namespace newfound {
 
 // Seconds for which this thread has had a core; the time of the clock where that is not known.
 inline double thread_seconds() {
 #ifdef CLOCK_THREAD_CPUTIME_ID
-  std::timespec now{};
+  timespec now{};
   if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0)
     return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 #endif

@@ -219,3 +219,40 @@ class TestPlanted:
         before = import_graph(folder)
         code = "\nif TYPE_CHECKING:\n    from newfound.report.page import render\n"
         assert self.planted(folder, "table.py", code) == before
+
+
+POSIX_ONLY = {"fcntl", "grp", "posix", "pwd", "resource", "termios", "uvloop"}
+
+
+def imported_at_once(tree: ast.Module) -> set[str]:
+    """Return the modules that importing a module imports, those inside functions left out."""
+    found: set[str] = set()
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if isinstance(node, ast.If) and _name(node.test) == "TYPE_CHECKING":
+            waiting.extend(node.orelse)
+            continue
+        found.update(imported_by(node))
+        waiting.extend(ast.iter_child_nodes(node))
+    return found
+
+
+def imported_by(node: ast.AST) -> list[str]:
+    """Return the modules that one statement imports."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+
+
+def test_windows_can_import_all_but_the_lab() -> None:
+    at_once = {
+        name: imported_at_once(ast.parse(path.read_text("utf-8")))
+        for name, path in modules(SOURCE).items()
+    }
+    lab = {name for name, found in at_once.items() if found & POSIX_ONLY}
+    assert lab and all(name.startswith("newfound.lab.") for name in lab), lab
+    importers = {name for name, found in at_once.items() if any("newfound.lab" in f for f in found)}
+    assert all(name.startswith("newfound.lab") for name in importers), importers

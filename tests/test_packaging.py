@@ -93,3 +93,8 @@ def test_every_action_of_a_workflow_has_one_version() -> None:
 def test_results_and_fixtures_stay_out_of_the_sdist() -> None:
     excluded = PYPROJECT["tool"]["scikit-build"]["sdist"]["exclude"]
     assert {"benchmarks/results", "experiments/results", "tests/golden"} <= set(excluded)
+
+
+def test_a_small_fit_gives_what_every_wheel_is_held_to() -> None:
+    check = load_tool("check_wheel")
+    assert check.fit() == check.EXPECTED

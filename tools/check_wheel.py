@@ -14,7 +14,7 @@ import numpy as np
 
 import newfound
 
-EXPECTED = "5ec753d4d71cf3467905e406e8989af8712fdea47455b388106807ba932413e7"
+EXPECTED = "416ab219f9c61a613a7bc56cf5d8c2b6e72311f29dab3bf408d11ff5eb8c32f7"
 
 
 def fit() -> str:
