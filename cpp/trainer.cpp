@@ -87,17 +87,14 @@ class Training {
 
   // What the first thread asks another one to do, together with the team.
   struct alignas(64) Order {
-    std::atomic<std::uint32_t> number{0};
+    Signal number;
     void (Training::*task)(std::uint32_t) = nullptr;
   };
 
   // Ends the threads: at once those that wait for an order, the others after theirs.
   void dismiss(std::vector<std::thread>& threads) {
     dismissed_ = true;
-    for (Order& order : orders_) {
-      order.number.fetch_add(1);
-      order.number.notify_one();
-    }
+    for (Order& order : orders_) order.number.add(1);
     for (std::thread& thread : threads) thread.join();
   }
 
@@ -106,7 +103,7 @@ class Training {
     try_or_fail(t, [&] {
       Order& order = orders_[t];
       for (std::uint32_t number = 0;;) {
-        number = wait_while(order.number, number);
+        number = order.number.wait_while(number);
         if (dismissed_) return;
         (this->*order.task)(t);
         barrier_.wait();
@@ -120,8 +117,7 @@ class Training {
     barrier_.set_size(size);
     for (std::uint32_t t = 1; t < size; ++t) {
       orders_[t].task = task;
-      orders_[t].number.fetch_add(1);
-      orders_[t].number.notify_one();
+      orders_[t].number.add(1);
     }
     (this->*task)(0);
     barrier_.wait();
