@@ -47,6 +47,7 @@ from newfound.sides import PLAIN_NAMES, SIDES, Names
 from newfound.storage.fields import Fields
 from newfound.storage.model_file import load_model, save_model
 from newfound.table import Table
+from newfound.text.capitals import corpus_spellings
 from newfound.text.copies import Copies
 from newfound.text.corpus import Corpus
 from newfound.text.documents import as_sides
@@ -663,11 +664,23 @@ class NoveltyDescriber(SideClassifierMixin, BaseEstimator):  # type: ignore[misc
             left = unexplained_share(themes, matrix, novel, certain)
             if self.copies_ is not None:
                 themes = with_copies(themes, self.corpus_.matrix, novel, terms)
-            themes = named_as_read(themes, self.corpus_.texts, self._words_in_order)
+            themes = named_as_read(themes, self.corpus_.texts, self.vectorizer_.tokens)
             return Themes(tuple(themes), left)
 
-    def _words_in_order(self, text: str) -> list[str]:
-        return [token.term for token in self.vectorizer_.tokens(text)]
+    def spellings(self, words: Sequence[str]) -> dict[str, str]:
+        """Return words with the capitals that most documents give them inside sentences.
+
+        A describer that was loaded has no documents; it returns words as they are.
+
+        Parameters
+        ----------
+        words : sequence of str
+            Words of ``words_``.
+        """
+        check_is_fitted(self, "clauses_")
+        if self.corpus_ is None:
+            return {word: word for word in words}
+        return corpus_spellings(self.corpus_, self.vectorizer_, words)
 
     @cached_property
     def _context(self) -> ContextIndex:
