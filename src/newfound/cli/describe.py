@@ -22,7 +22,7 @@ from newfound.cli.console import (
     words_table,
 )
 from newfound.cli.describe_stream import StreamedPile, StreamOptions, describe_stream, is_stream
-from newfound.cli.described import sure_first, themes_of, words_title
+from newfound.cli.described import spelled, sure_first, themes_of, words_title
 from newfound.cli.detect_stream import is_dataset
 from newfound.cli.inputs import Inputs, choose_inputs, join, options_of
 from newfound.cli.options import (
@@ -418,7 +418,7 @@ def _print(
         *themes_of(describer, names),
         *(
             words_table(
-                rows,
+                spelled(describer, rows),
                 side,
                 words_title(describer, side, names),
                 word_curves(describer, rows),

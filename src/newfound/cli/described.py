@@ -14,7 +14,7 @@ from newfound.sides import Names
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
 
-__all__ = ["sure_first", "themes_of", "words_title"]
+__all__ = ["spelled", "sure_first", "themes_of", "words_title"]
 
 
 def words_title(describer: NoveltyDescriber, side: str, names: Names | None = None) -> str:
@@ -48,6 +48,21 @@ def sure_first(rows: list[dict[str, Any]], by: str = "novelty") -> tuple[list[di
     if by != "novelty" or not parts[0]:
         return rows, len(rows)
     return [*parts[0], *parts[1]], len(parts[0])
+
+
+def spelled(describer: NoveltyDescriber, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows of words with the capitals that most documents give them."""
+    from newfound.text.capitals import spelled_form
+
+    found = describer.spellings([row["word"] for row in rows])
+    return [
+        {
+            **row,
+            "word": found[row["word"]],
+            "forms": [spelled_form(form, row["word"], found[row["word"]]) for form in row["forms"]],
+        }
+        for row in rows
+    ]
 
 
 def themes_of(describer: NoveltyDescriber, names: Names | None = None) -> list[RenderableType]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from newfound.cli.console import show, words_table
-from newfound.cli.described import sure_first, words_title
+from newfound.cli.described import spelled, sure_first, words_title
 from newfound.marks import counted, visible
 from newfound.output import top_words
 
@@ -77,6 +77,7 @@ def show_found(found: Found, top: int) -> None:
     if found.description is not None:
         rows, n_sure = sure_first(top_words(found.description, top))
         title = words_title(found.description, "novel")
+        rows = spelled(found.description, rows)
         shown += [Text(), words_table(rows, "novel", title, n_sure=n_sure)]
     show(*shown)
 

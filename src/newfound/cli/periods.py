@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from newfound.cli.console import print_json, say, show, words_table, working
-from newfound.cli.described import sure_first, themes_of, words_title
+from newfound.cli.described import spelled, sure_first, themes_of, words_title
 from newfound.cli.outputs import table_of, which_table, write
 from newfound.marks import visible
 from newfound.output import periods_data, top_words, word_curves
@@ -107,7 +107,7 @@ def _period_parts(period: Period, top: int, by: str, against: str) -> list[Rende
         ),
         *themes_of(describer, names),
         words_table(
-            new,
+            spelled(describer, new),
             "novel",
             words_title(describer, "novel", names),
             word_curves(describer, new),

@@ -24,6 +24,7 @@ from newfound.description.timeline import Curve, Timeline
 from newfound.description.words import WordTable
 from newfound.rules import ClauseTable
 from newfound.sides import PLAIN_NAMES, Names
+from newfound.text.capitals import corpus_spellings
 from newfound.text.copies import Copies
 from newfound.text.corpus import Corpus
 from newfound.text.documents import as_sides
@@ -251,6 +252,21 @@ class AnswersMixin:
             path, self, known=known, novel=novel,
             known_name=known_name, novel_name=novel_name, title=title, force=force,
         )  # fmt: skip
+
+    def spellings(self, words: Sequence[str]) -> dict[str, str]:
+        """Return words with the capitals that most documents give them inside sentences.
+
+        A describer that was loaded has no documents; it returns words as they are.
+
+        Parameters
+        ----------
+        words : sequence of str
+            Words of ``words_``.
+        """
+        check_is_fitted(self, "clauses_")
+        if self.corpus_ is None:
+            return {word: word for word in words}
+        return corpus_spellings(self.corpus_, self.vectorizer_, words)
 
     @cached_property
     def _themes(self) -> Themes:

@@ -298,7 +298,5 @@ def themes_of(
         left = unexplained_share(themes, matrix, novel, certain)
         if copies is not None:
             themes = with_copies(themes, corpus.matrix, novel, terms)
-        themes = named_as_read(
-            themes, corpus.texts, lambda text: [token.term for token in vectorizer.tokens(text)]
-        )
+        themes = named_as_read(themes, corpus.texts, vectorizer.tokens)
         return Themes(tuple(themes), left)

@@ -14,6 +14,7 @@ from newfound.description.theme_names import theme_name
 from newfound.description.theme_rules import ThemeRule
 from newfound.description.themes import Theme, Themes
 from newfound.storage.fields import MAX_DOCUMENTS, Fields
+from newfound.text.tokens import fold
 
 __all__ = ["themes_from_state", "themes_state"]
 
@@ -152,7 +153,7 @@ def _with_names(themes: tuple[Theme, ...], fields: Fields) -> tuple[Theme, ...]:
     """Return themes with the names of a state, which have to be made of their words."""
     names = fields.texts("names")
     sound = len(names) == len(themes) and all(
-        name and set(name.split()) <= _all_words(theme)
+        name and set(fold(name).split()) <= _all_words(theme)
         for name, theme in zip(names, themes, strict=True)
     )
     fields.require(sound, "names", "a name for each theme, made of its words")

@@ -14,7 +14,7 @@ order, the memory is a few numbers for each document.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,6 +29,8 @@ from newfound.description.theme_model import MIN_EVIDENCE, Group
 from newfound.description.theme_names import in_reading_order, theme_name
 from newfound.description.theme_rules import ThemeRule, found_rows, matching_rows
 from newfound.table import AsTable, Table, jsonable
+from newfound.text.capitals import SpellingCounter
+from newfound.text.tokens import Token
 
 __all__ = [
     "N_TYPICAL",
@@ -347,36 +349,51 @@ def with_copies(
 def named_as_read(
     themes: Iterable[Theme],
     texts: Sequence[str],
-    words_of: Callable[[str], Sequence[str]],
+    tokens: Callable[[str], Sequence[Token]],
 ) -> list[Theme]:
     """Return themes with names that novel documents would give them.
 
-    A rule of several words that finds most documents of the theme is part of the name. The words
-    have the order in which documents have them.
+    A rule of several words that finds most documents of the theme is part of the name. A word of
+    an earlier name is not, unless a rule has it. The words have the order in which documents have
+    them, and the capitals that most documents give them.
 
     Parameters
     ----------
     themes : iterable of Theme
-        The themes.
+        The themes, the first one first.
     texts : sequence of str
         All documents, known and novel.
-    words_of : callable
+    tokens : callable
         Returns the words of a text, in order, as the themes have them.
     """
-    found = []
+    themes = list(themes)
+    used: set[str] = set()
+    names, orders = [], []
     for theme in themes:
+        names.append(_name_words(theme, used))
+        used.update(names[-1])
+    counter = SpellingCounter(used)
+    for theme, name in zip(themes, names, strict=True):
         rows = theme.novel_documents
         some = [texts[row][:N_LETTERS] for row in rows[:: max(1, len(rows) // N_READ)].tolist()]
-        order = in_reading_order(_name_words(theme), map(words_of, some))
-        found.append(replace(theme, name=" ".join(order)))
-    return found
+        found = [tokens(text) for text in some]
+        for text, words in zip(some, found, strict=True):
+            counter.read(text, words)
+        orders.append(in_reading_order(name, ([token.term for token in one] for one in found)))
+    spelling = counter.spellings()
+    return [
+        replace(theme, name=" ".join(spelling[word] for word in order))
+        for theme, order in zip(themes, orders, strict=True)
+    ]
 
 
-def _name_words(theme: Theme) -> tuple[str, ...]:
+def _name_words(theme: Theme, used: Set[str]) -> tuple[str, ...]:
     """Return the words of a name, those of a rule that finds most documents first."""
     rule = theme.rules[0]
     most = len(rule.words) > 1 and 2 * rule.novel > theme.documents_novel
-    return theme_name(theme.words, rule.words if most else ())
+    of_rules = {word for rule in theme.rules for word in rule.words}
+    own = [pair for pair in theme.words if pair[0] in of_rules or pair[0] not in used]
+    return theme_name(own if len(own) > 1 else theme.words, rule.words if most else ())
 
 
 def _distinct(themes: Sequence[Theme]) -> list[Theme]:

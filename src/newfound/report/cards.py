@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["Examples", "Rules", "card"]
 
 _CANDIDATES = 2  # documents to look at for each example
-_NAMED = 20  # documents to look at for the spelling of a word
 _GOOD_LENGTH = range(50, 201)  # characters of an easily readable sentence
 
 
@@ -100,21 +99,6 @@ class Examples:
         own = own[np.argsort(-self._scores[own] if novel else self._scores[own], kind="stable")]
         found = sorted(self._sentences(word, own.tolist()), key=lambda pair: _roughness(pair[1]))
         return [self._number(row, excerpt) for row, excerpt in found[: self.limits.examples]]
-
-    def name(self, word: str) -> str:
-        """Return a word as most novel texts write it, with a capital letter or without.
-
-        The first word of a sentence does not count, because it always has one.
-        """
-        capital = small = 0
-        rows = self.corpus.with_word(self.excerpts.vectorizer.vocabulary_[word])
-        for row in rows[self.corpus.novel[rows]][:_NAMED].tolist():
-            found = self.excerpts.sentence(self.corpus.texts[row], word, self.limits.excerpt)
-            for piece in found["pieces"][1:] if found and "before" not in found else ():
-                if isinstance(piece, list) and piece[1] == self.excerpts.numbers[word]:
-                    capital += piece[0][:1].isupper()
-                    small += piece[0][:1].islower()
-        return word[:1].upper() + word[1:] if capital > 2 * small else word
 
     def _sentences(self, word: str, rows: Sequence[int]) -> Iterator[tuple[int, dict[str, Any]]]:
         seen = set()

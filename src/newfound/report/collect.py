@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from newfound.report.words import choose, rounded, words
 from newfound.rules import LISTED_Q, readable_rules
 from newfound.sides import Names
 from newfound.table import jsonable
+from newfound.text.capitals import corpus_spellings
 from newfound.text.corpus import Corpus
 
 if TYPE_CHECKING:
@@ -90,12 +91,20 @@ def collect(
     }
     # Both ends of the ranking: the most novel words and, fewer, the most known.
     ends = dict.fromkeys([*matter[: 2 * _NETWORK // 3], *matter[-(_NETWORK // 3) :]])
-    name = examples.name if examples else str
-    found = _themes_and_time(describer, corpus, excerpts, limits, name, made)
+    written = _written(describer, corpus, [names[number] for number in matter])
+    shown["columns"]["written"] = [written.get(word) for word in names]
+    found = _themes_and_time(describer, corpus, excerpts, limits, made)
     data = {
         "n_documents": dict(n),
         "names": (names_of_sides or Names()).to_dict(),
-        "summary": summary(shown, n["known"], n["novel"], name, found["themes"], names_of_sides),
+        "summary": summary(
+            shown,
+            n["known"],
+            n["novel"],
+            lambda word: written.get(word, word),
+            found["themes"],
+            names_of_sides,
+        ),
         **found,
         "words": shown,
         "cards": made,
@@ -118,7 +127,6 @@ def _themes_and_time(
     corpus: Corpus | None,
     excerpts: Excerpts,
     limits: Limits,
-    name: Callable[[str], str],
     cards: Mapping[str, dict[str, Any]],
 ) -> dict[str, Any]:
     """Return the themes and the bins of time; each card gets the curve of its word."""
@@ -132,9 +140,19 @@ def _themes_and_time(
         for card, curve in zip(cards.values(), curves or (), strict=curves is not None):
             card["curve"] = curve
     return {
-        "themes": themes(describer, corpus, axis, excerpts, limits, name),
+        "themes": themes(describer, corpus, axis, excerpts, limits),
         "time": None if axis is None else axis.data(),
     }
+
+
+def _written(
+    describer: NoveltyDescriber, corpus: Corpus | None, words: list[str]
+) -> dict[str, str]:
+    """Return how texts write words, where they give them capitals."""
+    if corpus is None:
+        return {}
+    found = corpus_spellings(corpus, describer.vectorizer_, words)
+    return {word: spelling for word, spelling in found.items() if spelling != word}
 
 
 def _first_rules(describer: NoveltyDescriber, limits: Limits) -> cards.Rules:

@@ -100,7 +100,11 @@ def description_sentence(describer: NoveltyDescriber, names: Names | None = None
     unexplained = jsonable(describer.unexplained_)
     themes = {"rows": rows, "total": len(rows), "unexplained": unexplained}
     n = describer.n_documents_
-    made = summary(words, n["known"], n["novel"], themes=themes, names=names)
+    first = [] if rows else columns["word"][:_SHOWN]
+    written = describer.spellings(first)
+    made = summary(
+        words, n["known"], n["novel"], lambda word: written.get(word, word), themes, names
+    )
     said = ("".join(part["text"] for part in made[name]) for name in ("sentence", "detail"))
     return " ".join(text for text in said if text)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +32,6 @@ def themes(
     axis: TimeAxis | CountedAxis | None,
     excerpts: Excerpts,
     limits: Limits,
-    name: Callable[[str], str] = str,
 ) -> Data:
     """Return the themes of a page, in the order of the describer.
 
@@ -49,8 +47,6 @@ def themes(
         Cuts the beginnings of documents.
     limits : Limits
         The maximum number of everything.
-    name : callable
-        Returns a word as it is to be written in the name of a theme.
 
     Returns
     -------
@@ -58,12 +54,8 @@ def themes(
         ``rows``, the themes; ``total``, their number; ``unexplained``, the share of the novelty
         that no theme explains.
     """
-
-    def written(word: str) -> str:
-        return name(word) if word in excerpts.numbers else word
-
     found = describer.themes_
-    rows = [_theme(theme, limits, written) for theme in found[: limits.themes]]
+    rows = [_theme(theme, limits) for theme in found[: limits.themes]]
     for row, theme in zip(rows, found, strict=False):
         if axis is not None:
             row["curve"] = axis.theme_curve(theme)
@@ -102,9 +94,9 @@ def _finds_its_documents(theme: Theme, describer: NoveltyDescriber, corpus: Corp
     return bool(matched[rows].all())
 
 
-def _theme(theme: Theme, limits: Limits, written: Callable[[str], str]) -> Data:
+def _theme(theme: Theme, limits: Limits) -> Data:
     return {
-        "name": _short(" ".join(map(written, theme.name.split(" "))), _MAX_NAME),
+        "name": _short(theme.name, _MAX_NAME),
         "words": [_short(word, _MAX_WORD) for word, _ in theme.words[: limits.theme_words]],
         "rules": [
             {

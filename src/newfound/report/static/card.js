@@ -174,7 +174,7 @@
       { id: "card-word", tabindex: "-1" },
       newfound.mark(row.side),
       " ",
-      el("bdi", {}, row.word),
+      el("bdi", {}, row.written ?? row.word),
     );
     const forms = row.forms.filter((form) => form !== row.word);
     dialog.replaceChildren(

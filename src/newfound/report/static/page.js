@@ -100,7 +100,7 @@ if (newfound.data.words) {
 // A word as a button that opens its card, or as plain text if the page has no card for it.
 newfound.word = (word, options = {}) => {
   const number = newfound.numbers.get(word);
-  const name = newfound.el("bdi", {}, options.name ?? word);
+  const name = newfound.el("bdi", {}, options.name ?? newfound.words[number]?.written ?? word);
   if (number === undefined) return newfound.el("span", { class: "word" }, name);
   const side = options.plain ? "" : newfound.words[number].side;
   return newfound.el(

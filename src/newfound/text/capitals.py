@@ -1,0 +1,149 @@
+"""How texts write a word: with capitals or without.
+
+Words are compared in lower case. A reader expects *SARS*, *Jesus* and *GnuPG*: a word is shown with
+the capitals that most texts give it inside sentences.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from newfound.text.tokens import Token, fold
+
+if TYPE_CHECKING:
+    from newfound.text.corpus import Corpus
+    from newfound.text.vectorizer import TextVectorizer
+
+__all__ = ["SpellingCounter", "corpus_spellings", "spelled_form"]
+
+MIN_SHARE = 0.8  # of the occurrences inside sentences, that have capitals
+MIN_OCCURRENCES = 2
+MOST_CAPITALS = 0.5  # of all words inside sentences; beyond this, texts are titles
+N_READ = 20  # documents that tell the spelling of a word
+N_LETTERS = 5_000  # of the beginning of each of them
+
+_INSIDE = re.compile(r"(?:[^\W_]|,)(?: |\n)([^\W\d_])")
+
+
+class SpellingCounter:
+    """Counts how texts write some words.
+
+    Only words after another word or a comma count: the first word of a sentence has a capital in
+    any case. A text without small letters says nothing. Where more than half of all words have a
+    capital, texts are titles, and a capital counts only if it is not the first letter.
+
+    Parameters
+    ----------
+    words : iterable of str
+        The words, as a vectorizer has them.
+
+    Examples
+    --------
+    >>> from newfound.text.vectorizer import TextVectorizer
+    >>> texts = ["She left Wales, and the BBC knew it.", "All of Wales saw the BBC's news."]
+    >>> vectorizer = TextVectorizer().fit(texts)
+    >>> counter = SpellingCounter(["bbc", "news", "wales"])
+    >>> for text in texts:
+    ...     counter.read(text, vectorizer.tokens(text))
+    >>> counter.spellings()
+    {'bbc': 'BBC', 'news': 'news', 'wales': 'Wales'}
+    """
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._counts: dict[str, Counter[str]] = {word: Counter() for word in words}
+        self._capitals = self._inside = 0
+
+    def read(self, text: str, tokens: Iterable[Token]) -> None:
+        """Count the words of a text; `tokens` are those of the vectorizer."""
+        if text.isupper():
+            return
+        first = _INSIDE.findall(text)
+        self._inside += len(first)
+        self._capitals += sum(map(str.isupper, first))
+        for token in tokens:
+            counts = self._counts.get(token.term)
+            if counts is not None and _is_inside(text, token.start):
+                counts[_spelled(token)] += 1
+
+    def spellings(self) -> dict[str, str]:
+        """Return each word as most texts write it."""
+        titles = self._capitals > MOST_CAPITALS * self._inside
+        return {word: _usual(word, counts, titles) for word, counts in self._counts.items()}
+
+
+def corpus_spellings(
+    corpus: Corpus, vectorizer: TextVectorizer, words: Sequence[str]
+) -> dict[str, str]:
+    """Return words as the novel documents of a corpus write them, or else the known ones.
+
+    Of a pair of words, each is written by itself.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        The documents.
+    vectorizer : TextVectorizer
+        What made its matrix.
+    words : sequence of str
+        Words of its vocabulary.
+    """
+    parts = dict.fromkeys(part for word in words for part in word.split(" "))
+    rows: dict[int, None] = {}
+    for part in parts:
+        column = vectorizer.vocabulary_.get(part)
+        if column is not None:
+            own = corpus.with_word(column)
+            novel = own[corpus.novel[own]]
+            rows.update(dict.fromkeys((novel if len(novel) else own)[:N_READ].tolist()))
+    counter = SpellingCounter(parts)
+    for row in rows:
+        text = corpus.texts[row][:N_LETTERS]
+        counter.read(text, vectorizer.tokens(text))
+    found = counter.spellings()
+    return {word: " ".join(found[part] for part in word.split(" ")) for word in words}
+
+
+def spelled_form(form: str, term: str, spelling: str) -> str:
+    """Return a form of a word with the capitals of the word.
+
+    Examples
+    --------
+    >>> spelled_form("mps", "mp", "MP"), spelled_form("men", "man", "man")
+    ('MPs', 'men')
+    """
+    if form.startswith(term):
+        return spelling + form[len(term) :]
+    return form[:1].upper() + form[1:] if spelling[:1].isupper() else form
+
+
+def _is_inside(text: str, start: int) -> bool:
+    """Return whether a word follows another word or a comma, without a blank line between."""
+    before = text[max(0, start - 3) : start]
+    last = before.rstrip()
+    return bool(last) and (last[-1].isalnum() or last[-1] == ",") and "\n\n" not in before
+
+
+def _spelled(token: Token) -> str:
+    """Return a word with the capitals that a text gives it."""
+    term, surface = token.term, token.surface
+    if fold(surface[: len(term)]) == term:
+        return surface[: len(term)]
+    written = term
+    if len(surface) > 1 and surface.isupper():
+        written = term.upper()
+    elif surface[:1].isupper():
+        written = term[:1].upper() + term[1:]
+    return written if fold(written) == term else term  # *straße* has no capital of each letter
+
+
+def _usual(word: str, counts: Mapping[str, int], titles: bool) -> str:
+    total, first = sum(counts.values()), int(titles)
+    capitals = {
+        written: n for written, n in counts.items() if written[first:] != written[first:].lower()
+    }
+    if total < MIN_OCCURRENCES or sum(capitals.values()) < MIN_SHARE * total:
+        return word
+    return max(capitals, key=lambda written: (capitals[written], written))
