@@ -136,7 +136,9 @@ def test_a_file_of_an_older_version_scores_as_it_did_and_goes_on_to(state):
     detector = NoveltyDetector.from_state({**kept, "score_version": 2})
     assert detector.to_state()["score_version"] == 2
     assert "density" not in detector.to_state()["documents"]
-    assert not np.array_equal(detector.novelty(novel), NoveltyDetector.from_state(kept).novelty(novel))
+    assert not np.array_equal(
+        detector.novelty(novel), NoveltyDetector.from_state(kept).novelty(novel)
+    )
     without = {name: value for name, value in kept.items() if name != "score_version"}
     older = NoveltyDetector.from_state(without)
     assert older.to_state()["score_version"] == 1

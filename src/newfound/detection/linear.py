@@ -71,12 +71,13 @@ def train_linear(
     vectors = subwords.vectors(words)
     features = sparse.hstack((documents, documents[:, columns] @ vectors)).tocsr()
     if mixed:
-        more = _mixtures(features, codes, seed)
-        given = np.append(codes, np.full(more.shape[0], n_classes))
-        found, intercepts = _coefficients(sparse.vstack((features, more)).tocsr(), given, seed)
-        found, intercepts = found[: len(present)], intercepts[: len(present)]
-    else:
-        found, intercepts = _coefficients(features, codes, seed)
+        # In double precision, as the classifier needs it, or it would make one more copy.
+        both = (features, _mixtures(features, codes, seed))
+        features = sparse.vstack(both, format="csr", dtype=np.float64)
+        del both
+        codes = np.append(codes, np.full(features.shape[0] - len(codes), n_classes))
+    found, intercepts = _coefficients(features, codes, seed)
+    found, intercepts = found[: len(present)], intercepts[: len(present)]
     weights[present, :n_terms], weights[present, -1] = found[:, :n_terms], intercepts
     by_ngram = np.zeros((len(subwords.ngrams), n_classes), np.float32)
     by_ngram[:, present] = found[:, n_terms:].T

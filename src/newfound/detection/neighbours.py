@@ -12,7 +12,7 @@ __all__ = ["NEAREST", "Neighbours", "density_of", "weight_by_density"]
 
 NEAREST = 5  # documents that the similarity of a text is averaged over
 _MAX_OTHERS = 5000  # documents of a class that its density is measured with
-_ROWS = 500  # documents that are compared at a time
+_ROWS = 100  # documents that are compared at a time
 _SPARSE = 0.1  # added to densities, so that a document unlike all others does not count too much
 
 
