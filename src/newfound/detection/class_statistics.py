@@ -7,8 +7,8 @@ be the nearest one. A word counts with its character n-grams, so that a word nev
 far as it is like known words.
 *surprise*: log of how many times rarer the words are in the class than in all known documents. A
 word never seen counts as the rarest. Words are weighted by their evidence.
-*neighbours*: minus the mean similarity to the five nearest documents of the class; if words count by
-what they tell of the class, to the five nearest of all known documents. The similarity is the
+*neighbours*: minus the mean similarity to the five nearest documents of the class; if words count
+by what they tell of the class, to the five nearest of all known documents. The similarity is the
 cosine, divided by the root of the density of the known document: 0.1 and the mean cosine to its own
 five nearest ones. A document that is like many others is like new ones, too.
 *pairs*: the share of word pairs that no known document has; a pair that only other classes have
@@ -17,8 +17,9 @@ counts half.
 The evidence of a word is its rarity (the logarithm of its inverse document frequency, plus 1) times
 what it tells of the class: the divergence of the classes of the documents that have it from those
 of all documents. So function words, and words that all classes share, count little. In the
-similarity the product of a word in two documents is its rarity times the power 1.5 of what it tells.
-Without labels and for short documents the evidence is the rarity, and its square in the similarity.
+similarity the product of a word in two documents is its rarity times the power 1.5 of what it
+tells. Without labels and for short documents the evidence is the rarity, and its square in the
+similarity.
 
 A higher value means more novel, for all four. The fifth part, the votes of the rules, is said in
 `newfound.detection.scoring`. Here is what they are computed from; the core computes them.
