@@ -41,10 +41,11 @@ def test_evidence_is_rarity_times_what_a_term_tells_of_the_class() -> None:
     known = statistics()
     told = np.maximum([divergence(known, j) for j in range(12)], 0.01)
     assert known.evidence == pytest.approx(known.rarity * told)
-    assert known.likeness == pytest.approx(np.sqrt(known.evidence))
+    assert known.likeness == pytest.approx(np.sqrt(known.rarity) * told**0.75)
     assert told.argmax() == 4  # the term that one class alone has
     assert known.unseen_evidence == pytest.approx(known.unseen_rarity * told[:11].mean())
-    assert known.unseen_likeness == pytest.approx(math.sqrt(known.unseen_evidence))
+    unseen = math.sqrt(known.unseen_rarity) * told[:11].mean() ** 0.75
+    assert known.unseen_likeness == pytest.approx(unseen)
 
 
 @pytest.mark.parametrize("options", [{"one_class": True}, {"informed": False}, {"informed": None}])

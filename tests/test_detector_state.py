@@ -97,7 +97,8 @@ def test_altered_arrays_are_refused(state, name, change):
         ("vectorizer.vocabulary", ["a", "a"]),
         ("words_tell_classes", 1),
         ("score_version", 0),
-        ("score_version", 3),
+        ("score_version", 4),
+        ("documents.density", np.full(3, 0.5)),
         ("rules", 1),
         ("rules", "none"),
     ],
@@ -131,7 +132,13 @@ def test_a_file_says_whether_words_count_by_what_they_tell_of_classes(state):
 
 def test_a_file_of_an_older_version_scores_as_it_did_and_goes_on_to(state):
     detector, kept, novel = state
-    assert kept["score_version"] == 2
+    assert kept["score_version"] == 3
+    detector = NoveltyDetector.from_state({**kept, "score_version": 2})
+    assert detector.to_state()["score_version"] == 2
+    assert "density" not in detector.to_state()["documents"]
+    assert not np.array_equal(
+        detector.novelty(novel), NoveltyDetector.from_state(kept).novelty(novel)
+    )
     without = {name: value for name, value in kept.items() if name != "score_version"}
     older = NoveltyDetector.from_state(without)
     assert older.to_state()["score_version"] == 1

@@ -88,6 +88,9 @@ def reference(scorer: Scorer, text: str, nearest: int) -> list[float]:
     own = compared.toarray() * known.likeness
     lengths = np.sqrt((own**2).sum(axis=1))
     similar = own[:, columns] @ likeness / np.where(lengths > 0, lengths, 1.0) / norm
+    if known.density is not None:
+        density = known.density if of_all else known.density[known.codes == nearest]
+        similar = similar / np.sqrt(density + 0.1)
     near = np.sort(similar)[::-1][:NEAREST]
 
     new = int(bag.unseen_pairs[0]) + ELSEWHERE * sum(counts[j] == 0 for j in pairs)

@@ -7,16 +7,19 @@ be the nearest one. A word counts with its character n-grams, so that a word nev
 far as it is like known words.
 *surprise*: log of how many times rarer the words are in the class than in all known documents. A
 word never seen counts as the rarest. Words are weighted by their evidence.
-*neighbours*: minus the mean cosine similarity to the five nearest documents of the class; if words
-count by what they tell of the class, to the five nearest of all known documents. The product of a
-word in two documents is its evidence.
+*neighbours*: minus the mean similarity to the five nearest documents of the class; if words count
+by what they tell of the class, to the five nearest of all known documents. The similarity is the
+cosine, divided by the root of the density of the known document: 0.1 and the mean cosine to its own
+five nearest ones. A document that is like many others is like new ones, too.
 *pairs*: the share of word pairs that no known document has; a pair that only other classes have
 counts half.
 
 The evidence of a word is its rarity (the logarithm of its inverse document frequency, plus 1) times
 what it tells of the class: the divergence of the classes of the documents that have it from those
-of all documents. So function words, and words that all classes share, count little. Without labels
-and for short documents the evidence is the rarity, and its square in the similarity.
+of all documents. So function words, and words that all classes share, count little. In the
+similarity the product of a word in two documents is its rarity times the power 1.5 of what it
+tells. Without labels and for short documents the evidence is the rarity, and its square in the
+similarity.
 
 A higher value means more novel, for all four. The fifth part, the votes of the rules, is said in
 `newfound.detection.scoring`. Here is what they are computed from; the core computes them.
@@ -32,7 +35,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from newfound.detection.linear import train_linear
-from newfound.detection.neighbours import Neighbours
+from newfound.detection.neighbours import Neighbours, density_of, weight_by_density
 from newfound.detection.scales import LONG
 from newfound.detection.subwords import Subwords, WordRows
 
@@ -41,7 +44,10 @@ __all__ = ["ELSEWHERE", "PRIOR", "SCORE_VERSION", "ClassStatistics"]
 _PAIR_WEIGHT = 0.5  # a pair weighs half as much as a word of the same document frequency
 ELSEWHERE = 0.5  # how new a pair is that only other classes have; a pair never seen counts 1
 PRIOR = 0.5  # pseudo-documents that shrink a word's rate in a class towards its overall rate
-SCORE_VERSION = 2  # in 1, margin and neighbours were always those of the nearest class
+# In 1, margin and neighbours were always those of the nearest class; before 3, the similarity to a
+# known document was its cosine, and a term counted in it by its evidence.
+SCORE_VERSION = 3
+_TOLD = 0.75  # the power of what a term tells of the class that it weighs in a known document
 _LEAST = 0.01  # nats that any term tells of the class, so that some weight is left to all
 
 
@@ -67,8 +73,10 @@ class ClassStatistics:
     informed : bool or None, default=None
         Whether terms count by what they tell of the class; otherwise the evidence of a term is its
         rarity. None is True if documents are long.
-    version : int, default=2
-        1 scores texts as files of older versions have scored their held-back documents.
+    density : (n_documents,) array or None
+        How near each document is to others; see `density_of`. Computed if None.
+    version : int, default=3
+        1 and 2 score texts as files of older versions have scored their held-back documents.
     """
 
     def __init__(
@@ -82,6 +90,7 @@ class ClassStatistics:
         subwords: Subwords | None = None,
         seed: int = 0,
         informed: bool | None = None,
+        density: NDArray[np.float64] | None = None,
         version: int = SCORE_VERSION,
     ) -> None:
         n = matrix.shape[0]
@@ -107,12 +116,18 @@ class ClassStatistics:
             # A word never seen tells as much as a word does on average.
             unseen = float(told[~is_pair].mean()) if not is_pair.all() else 1.0
             self.evidence, self.unseen_evidence = self.rarity * told, self.unseen_rarity * unseen
-            self.likeness = np.sqrt(self.evidence)
-            self.unseen_likeness = float(np.sqrt(self.unseen_evidence))
+            power = _TOLD if version > 2 else 0.5
+            self.likeness = np.sqrt(self.rarity) * told**power
+            self.unseen_likeness = float(np.sqrt(self.unseen_rarity) * unseen**power)
         # A long document has its likes in several classes; in short ones, function words would too.
         of_all = self.informed and version > 1
         near, n_near = (np.zeros_like(codes), 1) if of_all else (codes, n_classes)
-        self.neighbours = Neighbours.of(self._unit_documents(self.likeness), near, n_near)
+        compared = self._unit_documents(self.likeness)
+        self.density = None
+        if version > 2:
+            self.density = density_of(compared, near, seed) if density is None else density
+            compared = weight_by_density(compared, self.density)
+        self.neighbours = Neighbours.of(compared, near, n_near)
         if weights is None:
             single = np.flatnonzero(~is_pair)
             weights, subwords = train_linear(
@@ -122,6 +137,7 @@ class ClassStatistics:
                 words=[terms[j] for j in single.tolist()],
                 columns=single,
                 frequencies=self.frequencies[single],
+                mixed=version > 2 and not self.informed,
                 seed=seed,
             )
         self.weights, self.subwords = weights, subwords

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -16,6 +17,7 @@ __all__ = ["train_linear"]
 
 _C = 3.0
 _FAR = 1000.0
+_MIXED = 0.5  # mixtures of two documents, for each document
 
 
 def train_linear(
@@ -26,6 +28,7 @@ def train_linear(
     words: Sequence[str],
     columns: NDArray[np.int64],
     frequencies: NDArray[np.float64],
+    mixed: bool,
     seed: int,
 ) -> tuple[NDArray[np.float32], Subwords | None]:
     """Train a linear classifier, one class against the others (LinearSVC).
@@ -44,6 +47,9 @@ def train_linear(
         The column of each.
     frequencies : ndarray of float
         The number of known documents that have each.
+    mixed : bool
+        Whether mixtures of documents of two classes are learned as documents of no class. A text
+        that has some words of a class among others is then further from it.
     seed : int
         The seed.
 
@@ -64,13 +70,41 @@ def train_linear(
     subwords = Subwords.learn(words, frequencies, documents.shape[0])
     vectors = subwords.vectors(words)
     features = sparse.hstack((documents, documents[:, columns] @ vectors)).tocsr()
+    if mixed:
+        # In double precision, as the classifier needs it, or it would make one more copy.
+        both = (features, _mixtures(features, codes, seed))
+        features = sparse.vstack(both, format="csr", dtype=np.float64)
+        del both
+        codes = np.append(codes, np.full(features.shape[0] - len(codes), n_classes))
     found, intercepts = _coefficients(features, codes, seed)
+    found, intercepts = found[: len(present)], intercepts[: len(present)]
     weights[present, :n_terms], weights[present, -1] = found[:, :n_terms], intercepts
     by_ngram = np.zeros((len(subwords.ngrams), n_classes), np.float32)
     by_ngram[:, present] = found[:, n_terms:].T
     del found  # the largest array; the next line needs room
     weights[:, columns] += (vectors @ by_ngram).T
     return weights, subwords.with_weights(by_ngram)
+
+
+def _mixtures(features: Any, codes: NDArray[np.int64], seed: int) -> Any:
+    """Return sums of two documents of different classes, as long as documents are on average.
+
+    Examples
+    --------
+    >>> features = sparse.csr_matrix(np.array([[1.0, 0], [1, 0], [0, 1], [0, 1]]))
+    >>> _mixtures(features, np.array([0, 0, 1, 1]), seed=0).toarray().round(2).tolist()
+    [[0.71, 0.71]]
+    """
+    n = len(codes)
+    first, second = np.random.RandomState(seed).randint(n, size=(2, math.ceil(_MIXED * n)))
+    different = codes[first] != codes[second]
+    sums = features[first[different]] + features[second[different]]
+    lengths, of_sums = (
+        np.sqrt(np.asarray(some.multiply(some).sum(axis=1), np.float64)).ravel()
+        for some in (features, sums)
+    )
+    factors = lengths.mean() / np.where(of_sums > 0, of_sums, 1.0)
+    return sparse.diags(factors.astype(sums.dtype)) @ sums
 
 
 def _coefficients(

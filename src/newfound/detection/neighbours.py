@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NEAREST", "Neighbours"]
+__all__ = ["NEAREST", "Neighbours", "density_of", "weight_by_density"]
 
 NEAREST = 5  # documents that the similarity of a text is averaged over
+_MAX_OTHERS = 5000  # documents of a class that its density is measured with
+_ROWS = 100  # documents that are compared at a time
+_SPARSE = 0.1  # added to densities, so that a document unlike all others does not count too much
 
 
 @dataclass(frozen=True)
@@ -76,3 +79,58 @@ class Neighbours:
             places.astype(np.int32),
             np.ascontiguousarray(by_term.data, np.float32),
         )
+
+
+def density_of(documents: Any, codes: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
+    """Return how near each document is to others of its class.
+
+    This is the mean cosine similarity to its five nearest other documents of the class, among up
+    to 5,000 that are drawn. The only document of a class gets the mean of all documents.
+
+    Parameters
+    ----------
+    documents : CSR matrix of float32
+        Known documents of length 1.
+    codes : ndarray of int
+        The index of the class of each.
+    seed : int
+        The seed.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_matrix
+    >>> documents = csr_matrix(np.array([[0.6, 0.8], [0, 1], [1, 0]], np.float32))
+    >>> density_of(documents, np.array([1, 1, 0]), seed=0).round(2).tolist()
+    [0.8, 0.8, 0.8]
+    """
+    density = np.full(len(codes), np.nan)
+    order = np.argsort(codes, kind="stable")
+    random = np.random.RandomState(seed)
+    for rows in np.split(order, np.flatnonzero(np.diff(codes[order])) + 1):
+        others = rows
+        if len(rows) > _MAX_OTHERS:
+            others = np.sort(random.permutation(rows)[:_MAX_OTHERS])
+        nearest = min(NEAREST, len(others) - 1)
+        if nearest < 1:
+            continue
+        by_term = documents[others].T.tocsr()
+        for start in range(0, len(rows), _ROWS):
+            some = rows[start : start + _ROWS]
+            similar = (documents[some] @ by_term).toarray()
+            similar[some[:, None] == others] = -1.0  # itself
+            similar.partition(len(others) - nearest, axis=1)
+            density[some] = similar[:, -nearest:].mean(axis=1, dtype=np.float64)
+    alone = np.isnan(density)
+    density[alone] = 1.0 if alone.all() else density[~alone].mean()
+    return density
+
+
+def weight_by_density(documents: Any, density: NDArray[np.float64]) -> Any:
+    """Return documents divided by the root of their density.
+
+    A document that has much in common with many others has it with new ones, too.
+    """
+    weights = 1 / np.sqrt(density + _SPARSE)
+    weighted = documents.copy()
+    weighted.data *= np.repeat(weights, np.diff(documents.indptr)).astype(np.float32)
+    return weighted

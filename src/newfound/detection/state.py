@@ -79,6 +79,7 @@ def detector_state(parts: DetectorParts) -> dict[str, Any]:
             "indptr": statistics.matrix.indptr,
             "indices": statistics.matrix.indices,
             "codes": statistics.codes,
+            **({} if statistics.density is None else {"density": statistics.density}),
         },
         "weights": statistics.weights,
         "words_tell_classes": statistics.informed,
@@ -208,6 +209,9 @@ def _statistics(fields: Fields, vectorizer: TextVectorizer, n_classes: int) -> C
     version = 1  # that of files without the field
     if "score_version" in fields:
         version = fields.integer("score_version", least=1, most=SCORE_VERSION)
+    density = documents.floats("density", (n,)) if version > 2 else None
+    if density is not None:
+        documents.require(bool((density >= 0).all()), "density", "numbers from 0")
     return ClassStatistics(
         matrix,
         codes,
@@ -216,6 +220,7 @@ def _statistics(fields: Fields, vectorizer: TextVectorizer, n_classes: int) -> C
         weights=weights,
         subwords=subwords,
         informed=informed,
+        density=density,
         version=version,
     )
 
