@@ -169,7 +169,6 @@ class DocumentSpace:
         # Rules of a theme find the same documents again and again.
         self._made = np.zeros(matrix.shape[0], dtype=bool)
         self._vectors = np.zeros((matrix.shape[0], n if n > 1 else 0), dtype=np.float32)
-        self._centre = self.mean(learned, len(learned))
 
     def tfidf(self, rows: Integers) -> Matrix:
         """Return the TF-IDF vectors of some documents."""
@@ -196,9 +195,7 @@ class DocumentSpace:
         return np.asarray(self.vectors(some).mean(axis=0), dtype=np.float32)
 
     def mean_without(self, rows: Integers, words: Sequence[int], most: int = 1000) -> Vectors:
-        """Return the mean vector of documents without some words, less that of all documents.
-
-        What all documents have in common would make any two large sets of them seem similar.
+        """Return the mean vector of documents from which some words are removed.
 
         Parameters
         ----------
@@ -211,14 +208,14 @@ class DocumentSpace:
         """
         some = rows[:: max(1, len(rows) // most)]
         if self._reduce is None:
-            return self.mean(some)  # all vectors are the same
+            return self.mean(some)
         tfidf = self.tfidf(some)
         places = [self._place[word] for word in words if word in self._place]
         rest = tfidf.multiply(_absent(tfidf.shape[1], places)).tocsr()
         found = self._reduce.transform(rest)
         lengths = np.linalg.norm(found, axis=1, keepdims=True)
         found = np.round(found / np.maximum(lengths, 1e-6), DIGITS)
-        return np.asarray(found.mean(axis=0) - self._centre, dtype=np.float32)
+        return np.asarray(found.mean(axis=0), dtype=np.float32)
 
 
 def _absent(size: int, places: Sequence[int]) -> Vectors:
