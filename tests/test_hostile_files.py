@@ -872,6 +872,7 @@ class TestMemory:
                 "indices": np.tile(np.arange(n), 3),
                 "indptr": np.arange(4) * n,
                 "codes": np.zeros(3, np.uint8),
+                "density": np.ones(3),
             }
             state = {
                 **template,

@@ -355,14 +355,10 @@ def python_workers(session: Any) -> list[int]:
     return [p.pid for p in living if p.ppid() in daemons]
 
 
-def test_spark_scores_survive_a_killed_worker(session, detector, frame):
+def collect_with_killed_workers(session, scored):
+    """Return rows, and how many tasks failed because their workers were killed."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from newfound.scale import spark as scale
-
-    many = pd.concat([frame] * 24, ignore_index=True)
-    many["n"] = range(len(many))
-    scored = scale.score(spark_frame(session, many, 6), detector, text="message")
     tracker = session.sparkContext.statusTracker()
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(scored.collect)
@@ -373,10 +369,24 @@ def test_spark_scores_survive_a_killed_worker(session, detector, frame):
                 if info is not None and info.numTasks == 6:
                     done, stage = info.numCompletedTasks, number
             time.sleep(0.01)
-        victims = python_workers(session)
-        for victim in victims:
+        for victim in python_workers(session):
             os.kill(victim, signal.SIGKILL)
         rows = waiting.result()
-    assert victims and tracker.getStageInfo(stage).numFailedTasks >= 1  # and tried again
-    found = rows_of(pd.DataFrame([row.asDict(recursive=True) for row in rows]))
-    assert found == expected(detector, many)
+    info = None if stage is None else tracker.getStageInfo(stage)
+    return rows, 0 if info is None else info.numFailedTasks
+
+
+def test_spark_scores_survive_a_killed_worker(session, detector, frame):
+    from newfound.scale import spark as scale
+
+    many = pd.concat([frame] * 24, ignore_index=True)
+    many["n"] = range(len(many))
+    scored = scale.score(spark_frame(session, many, 6), detector, text="message")
+    wanted = expected(detector, many)
+    failed = 0
+    for _ in range(6):  # on a busy machine all tasks may be done before the kill
+        rows, failed = collect_with_killed_workers(session, scored)
+        assert rows_of(pd.DataFrame([row.asDict(recursive=True) for row in rows])) == wanted
+        if failed:
+            break
+    assert failed >= 1  # and tried again

@@ -96,7 +96,8 @@ class TestNgrams:
             words += new_pairs * found.unseen_pair
             scales = detector.scorer_.scales
             rest = -scales.centres(np.array([len(verdict.words)]))[0, :4]
-            rest[0] -= detector.scorer_.statistics.weights[number, -1]
+            linear = detector.scorer_.naming(by_rules=False).score_texts([text]).nearest[0]
+            rest[0] -= detector.scorer_.statistics.weights[linear, -1]
             parts = sum(verdict.parts[part] for part in PARTS if part != "rules")
             assert parts - words == pytest.approx(rest @ scales.scale[:4], abs=1e-6)
 

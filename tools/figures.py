@@ -23,6 +23,7 @@ RESULTS = "benchmarks/results"
 COMMANDS = {
     "peers": "python benchmarks/peers.py --corpora bbcsport clinc150 abcnews"
     " --clauses 200 2000 10000 --threads 1 2",
+    "fits": "python benchmarks/fits.py",
     "words": "newfound evaluate words --seeds 3 --jobs 1",
     "themes": "newfound evaluate themes shift stability no-novelty",
     "topic_models": "newfound evaluate themes topic-models",

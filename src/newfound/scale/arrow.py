@@ -57,7 +57,7 @@ def check_text_column(schema: Any, name: str, where: str) -> None:
     >>> check_text_column(pa.schema([("text", pa.int64())]), "text", "a.parquet")
     Traceback (most recent call last):
     ...
-    newfound.text.readers.DocumentError: The column 'text' of a.parquet holds int64, not text.
+    newfound.text.records.DocumentError: The column 'text' of a.parquet holds int64, not text.
     """
     kind = schema.field(check_column(schema, name, where)).type
     if not _is_text(kind):

@@ -43,13 +43,13 @@ class SpellingCounter:
     Examples
     --------
     >>> from newfound.text.vectorizer import TextVectorizer
-    >>> texts = ["She left Wales, and the BBC knew it.", "All of Wales saw the BBC's news."]
+    >>> texts = ["She left Kenya, and the BBC knew it.", "All of Kenya saw the BBC's news."]
     >>> vectorizer = TextVectorizer().fit(texts)
-    >>> counter = SpellingCounter(["bbc", "news", "wales"])
+    >>> counter = SpellingCounter(["bbc", "kenya", "news"])
     >>> for text in texts:
     ...     counter.read(text, vectorizer.tokens(text))
     >>> counter.spellings()
-    {'bbc': 'BBC', 'news': 'news', 'wales': 'Wales'}
+    {'bbc': 'BBC', 'kenya': 'Kenya', 'news': 'news'}
     """
 
     def __init__(self, words: Iterable[str]) -> None:

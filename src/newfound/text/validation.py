@@ -50,7 +50,7 @@ def check_texts(texts: Iterable[str]) -> Iterable[str]:
     >>> list(check_texts(["Rugby", b"Cricket"]))
     Traceback (most recent call last):
     ...
-    newfound.text.readers.DocumentError: Document 1 is bytes, not a str; decode it.
+    newfound.text.records.DocumentError: Document 1 is bytes, not a str; decode it.
     """
     if isinstance(texts, TokenizedTexts):
         return texts
