@@ -36,7 +36,7 @@ COMMANDS = {
     "unseen_intents": "newfound evaluate documents unseen-intents",
     "rules": "newfound evaluate rules clinc150 bbcsport 20newsgroups",
     "rule_votes": "newfound evaluate rules votes",
-    "stream-false-alarms": "newfound evaluate stream false-alarms --corpus clinc150 --streams 300",
+    "stream-false-alarms": "newfound evaluate stream false-alarms --streams 300",
     "stream-new-class": "newfound evaluate stream new-class",
     "stream-abcnews": "newfound evaluate stream abcnews",
     "stream-speed": "newfound evaluate stream speed --documents 2000000",
