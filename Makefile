@@ -186,7 +186,7 @@ wheel: $(BIN)/python  ## sdist and wheel into dist, as a release has them
 	$(BIN)/python -m build
 
 figures: $(BIN)/ruff  ## every kept result again, and the pages compared with them; hours
-	$(BIN)/pip install --quiet river
+	$(BIN)/pip install --quiet river==0.26.1  # a peer of the monitor
 	$(BIN)/python tools/figures.py
 
 clean:

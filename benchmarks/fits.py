@@ -166,7 +166,7 @@ def page(kept: dict[str, Any]) -> str:
         "# Whole fits of the machine",
         "",
         f"`python benchmarks/fits.py`, {kept['date']}, {kept['cores']} cores, load before the run "
-        f"{kept['load']:.1f}. Seconds by the clock.",
+        f"{kept['load']:.1f}. *seconds* are by the clock.",
         "",
         "## The paper's setting: 10,000 clauses a class, T = 50, s = 25, 100 epochs",
         "",

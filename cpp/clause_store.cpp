@@ -102,7 +102,14 @@ bool ClauseStore::refuted_by_plain_words(std::uint32_t c, const OpenDocument& do
 }
 
 bool ClauseStore::refuted_by_negated_words(std::uint32_t c, const OpenDocument& document) {
+  if (!parameters().negations) return false;
   const std::uint64_t *masks = rows_.negated_words(c), *present = document.present();
+  if (document.few_blocks()) {
+    for (const WordBlock* b = document.blocks_begin(); b != document.blocks_end(); ++b)
+      if (masks[b->index] & b->words && rows_.settle_line(c, 2 * b->index + 1) & b->words)
+        return true;
+    return false;
+  }
   const std::uint32_t n = machine_.n_blocks();
   for (std::uint32_t b = kernels_.first_common(masks, present, 0, n); b < n;
        b = kernels_.first_common(masks, present, b + 1, n))
@@ -169,6 +176,19 @@ void ClauseStore::apply_due(ClauseRows& rows, LiteralList& list, std::uint32_t c
     if (list.state[index] > 0) --list.state[index];
     list.due[index] = draw_due(rows, c, list.due[index]);
   }
+}
+
+std::uint32_t ClauseStore::empty_until(std::uint32_t c) const {
+  for (std::uint32_t side = 0; side < 2; ++side)
+    for (std::uint32_t group = 0; group < rows_.n_groups(); ++group)
+      if (rows_.included_blocks(c, side)[group]) return 0;
+  const LiteralList& list = lists_[c];
+  std::uint32_t until = kNone - 1;
+  for (std::uint32_t i = 0; i < states_[c].n_listed; ++i) {
+    if (list.state[i] >= kInclude) return 0;
+    until = std::min(until, list.due[i]);
+  }
+  return until;
 }
 
 std::uint32_t ClauseStore::rarest_plain(std::uint32_t c) {

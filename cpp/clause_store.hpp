@@ -37,6 +37,8 @@ struct Watch {
   std::uint32_t next = kNone, previous = kNone;
   std::uint32_t asked_since = 0;  // an Ib event, and how often the clause was asked since
   std::uint32_t asks = 0;
+  std::uint32_t empty_until =
+      kNone;  // see ClauseStore::empty_until(); kNone: not known to be empty
 };
 
 class ClauseStore {
@@ -102,6 +104,10 @@ class ClauseStore {
   // The listed literal with the rarest plain word that is included; kNone if there is none.
   std::uint32_t rarest_plain(std::uint32_t c);
   const LiteralList& list(std::uint32_t c) const { return lists_[c]; }
+  // The Ib event up to which the clause is known to include nothing, so that a comparison would do
+  // nothing but find a match: the first decrement of a listed literal. 0 if it may include
+  // something.
+  std::uint32_t empty_until(std::uint32_t c) const;
   // Applies the decrements of a listed literal that are due.
   void settle_listed(std::uint32_t c, std::uint32_t index) {
     if (rows_.ib(c) >= lists_[c].due[index]) apply_due(rows_, lists_[c], c, index);

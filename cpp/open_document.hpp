@@ -1,6 +1,7 @@
 // One document, laid out so that clauses can be compared with it. Each thread has its own.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -31,6 +32,11 @@ class OpenDocument {
   const std::uint64_t* absent() const { return absent_.data(); }
   // For each block, the words that it has.
   const std::uint64_t* present() const { return present_.data(); }
+
+  // Whether it is faster to go through its own blocks than through all.
+  bool few_blocks() const {
+    return 4 * static_cast<std::size_t>(blocks_end() - blocks_begin()) < present_.size();
+  }
 
   const std::uint32_t* words_begin() const { return documents_.begin(document_); }
   const std::uint32_t* words_end() const { return documents_.end(document_); }

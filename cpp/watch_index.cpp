@@ -34,6 +34,7 @@ void WatchIndex::begin() {
   for (Group& group : groups_) {
     group.n_words = set_words(group.clauses.size());
     group.unwatched.assign(group.n_words, 0);
+    group.empty.assign(group.n_words, 0);
     group.sure.assign(64 * n_foreseen * group.n_words, 0);
     group.sure_of.assign(group.clauses.size() * n_foreseen, 0);
     refuted_.resize(std::max<std::size_t>(refuted_.size(), group.n_words));
@@ -49,6 +50,25 @@ void WatchIndex::set_unwatched(std::uint32_t c, bool unwatched) {
   std::uint64_t& word = group_of(c).unwatched[place_[c] >> 6];
   const std::uint64_t bit = 1ULL << (place_[c] & 63);
   word = unwatched ? word | bit : word & ~bit;
+}
+
+void WatchIndex::found_match(std::uint32_t c) {
+  Watch& watch = store_.watch(c);
+  if (watch.listed != kNone) return;
+  const std::uint32_t until = store_.empty_until(c);
+  if (until <= store_.rows().ib(c)) return;
+  watch.empty_until = until;
+  set_unwatched(c, false);
+  group_of(c).empty[place_[c] >> 6] |= 1ULL << (place_[c] & 63);
+  set_due(c);
+}
+
+void WatchIndex::forget_empty(std::uint32_t c) {
+  Watch& watch = store_.watch(c);
+  if (watch.empty_until == kNone) return;
+  watch.empty_until = kNone;
+  set_unwatched(c, true);
+  group_of(c).empty[place_[c] >> 6] &= ~(1ULL << (place_[c] & 63));
 }
 
 void WatchIndex::remove(std::uint32_t c) {
@@ -89,7 +109,7 @@ void WatchIndex::watch_rarest(std::uint32_t c) {
 void WatchIndex::set_due(std::uint32_t c) {
   const Watch& watch = store_.watch(c);
   const std::uint32_t literal = watch.listed == kNone ? kNone : store_.list(c).due[watch.listed];
-  store_.set_watch_due(c, std::min(literal, store_.rows().foreseen_until(c)));
+  store_.set_watch_due(c, std::min({literal, store_.rows().foreseen_until(c), watch.empty_until}));
 }
 
 void WatchIndex::foresee(std::uint32_t c) {
@@ -150,6 +170,7 @@ bool WatchIndex::asked_while_foreseen(std::uint32_t c) {
 }
 
 void WatchIndex::after_event(std::uint32_t c) {
+  forget_empty(c);
   const ClauseRows& rows = store_.rows();
   if (rows.foreseen(c)) {
     update_sure(c);
@@ -162,8 +183,9 @@ void WatchIndex::after_event(std::uint32_t c) {
 }
 
 void WatchIndex::due(std::uint32_t c) {
-  renew(c);
   Watch& watch = store_.watch(c);
+  if (store_.rows().ib(c) >= watch.empty_until) forget_empty(c);
+  renew(c);
   if (watch.listed != kNone && store_.rows().ib(c) >= store_.list(c).due[watch.listed]) {
     if (store_.list(c).state[watch.listed] > kInclude)
       store_.settle_listed(c, watch.listed);

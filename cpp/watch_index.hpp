@@ -39,15 +39,30 @@ class WatchIndex {
   // The place of a clause among those of its class, or of all if they are together.
   std::uint32_t place(std::uint32_t c) const { return place_[c]; }
 
-  // The clauses of a class, or of all if they are together, that the document may match.
+  // After a comparison that found a match. A clause that includes nothing matches every document
+  // until its next event; it is no candidate then, but among the empty ones.
+  void found_match(std::uint32_t c);
+
+  // The clauses of a class, or of all if they are together, that the document may match, without
+  // the empty ones.
   const std::vector<std::uint32_t>& candidates(std::uint32_t cls, const OpenDocument& document);
+
+  // Calls act(clause) for the empty ones.
+  template <class Act>
+  void for_each_empty(std::uint32_t cls, const Act& act) const {
+    const Group& group = groups_[cls];
+    for (std::uint32_t i = 0; i < group.n_words; ++i)
+      for (std::uint64_t left = group.empty[i]; left; left &= left - 1)
+        act(group.clauses[64 * i + lowest_bit(left)]);
+  }
 
  private:
   struct Group {
     std::vector<std::uint32_t> first;      // by word: the first clause that watches it
     std::vector<std::uint32_t> clauses;    // the group's clauses, by their place in the sets
     std::uint32_t n_words = 0;             // 64-bit words of a set of clauses
-    std::vector<std::uint64_t> unwatched;  // the clauses that watch nothing
+    std::vector<std::uint64_t> unwatched;  // the clauses that watch nothing, but the empty ones
+    std::vector<std::uint64_t> empty;      // those that are known to include nothing
     // By word: the clauses that are sure to negate it. Those whose trials are deferred have old
     // bits.
     std::vector<std::uint64_t> sure;
@@ -56,6 +71,7 @@ class WatchIndex {
 
   Group& group_of(std::uint32_t c) { return groups_[c / group_size_]; }
   void set_unwatched(std::uint32_t c, bool unwatched);
+  void forget_empty(std::uint32_t c);
   void remove(std::uint32_t c);
   void foresee(std::uint32_t c);
   void renew(std::uint32_t c);

@@ -68,11 +68,18 @@ void Worker::for_each_match(std::uint32_t cls, const Act& act) {
     }
     asked = &unknown_;
   }
+  watches_.for_each_empty(cls, [&](std::uint32_t c) {
+    act(c);
+    if (answers_.active()) answers_.add(watches_.place(c), true);
+  });
   for (std::size_t i = 0; i < asked->size(); ++i) {
     if (i + kAhead < asked->size()) store_.prefetch_comparison((*asked)[i + kAhead]);
     const std::uint32_t c = (*asked)[i];
     const bool matches = compare(c);
-    if (matches) act(c);
+    if (matches) {
+      act(c);
+      watches_.found_match(c);
+    }
     if (answers_.active()) answers_.add(watches_.place(c), matches);
   }
 }

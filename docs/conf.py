@@ -25,7 +25,20 @@ myst_heading_anchors = 4
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # numpydoc sections name the types, in words
-autodoc_default_options = {"members": True, "show-inheritance": False}
+# Members of our own base classes are shown with a class, those of other libraries are not.
+OTHERS = (
+    "BaseEstimator",
+    "ClassifierMixin",
+    "OutlierMixin",
+    "TransformerMixin",
+    "tuple",
+    "ValueError",
+)
+autodoc_default_options = {
+    "members": True,
+    "inherited-members": ",".join(OTHERS),
+    "show-inheritance": False,
+}
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_ivar = True  # attributes are also properties, with a place of their own

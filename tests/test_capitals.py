@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
+from typer.testing import CliRunner
 
 import newfound
+from newfound.cli import app
 from newfound.description.theme_rules import ThemeRule
 from newfound.description.themes import Theme, named_as_read
+from newfound.report.collect import collect
+from newfound.report.limits import Limits
 from newfound.text.capitals import SpellingCounter, spelled_form
 from newfound.text.tokens import Token
 from newfound.text.vectorizer import TextVectorizer
@@ -93,3 +98,34 @@ def test_names_of_themes_have_capitals_and_rules_and_words_do_not(tmp_path):
     described.save(tmp_path / "model.nf")
     assert newfound.load(tmp_path / "model.nf").themes_[0].name == name
     assert all(word.islower() for rule in described.themes_[0].rules for word in rule.words)
+
+
+def test_a_word_at_the_beginning_of_a_line_does_not_count():
+    assert spellings(["good\nBad\ngood\nBad news", "all\nBad\nnews"])["bad"] == "bad"
+
+
+def two_piles() -> tuple[list[str], list[str]]:
+    places = ["up", "down", "left", "right"]
+    known = [f"we hear of rain and wind, {place}" for place in places] * 10
+    return known, [f"we hear of Merkel and of rain, {place}" for place in places] * 10
+
+
+def test_tables_of_words_have_capitals_and_json_has_none(tmp_path):
+    options = ["--seed", "1", "--jobs", "1", "--keep-copies", "-q"]
+    for name, texts in zip(("known", "novel"), two_piles(), strict=True):
+        (tmp_path / name).write_text("\n".join(texts), "utf-8")
+        options += [f"--{name}", str(tmp_path / name), "--format", "txt"]
+    shown, made = (
+        CliRunner().invoke(app, ["describe", *options, *more]) for more in ([], ["--json"])
+    )
+    assert shown.exit_code == made.exit_code == 0, shown.output
+    table = shown.stdout[shown.stdout.index("Words that are new") : shown.stdout.index("→")]
+    assert "Merkel" in table and "merkel" not in table
+    assert "merkel" in made.stdout and json.loads(made.stdout)["themes"][0]["name"] == "Merkel"
+
+
+def test_the_report_has_capitals():
+    known, novel = two_piles()
+    described = newfound.describe(known, novel, random_state=1, fold_copies=False)
+    columns = collect(described, described.corpus_, Limits())["words"]["columns"]
+    assert columns["written"][columns["word"].index("merkel")] == "Merkel"

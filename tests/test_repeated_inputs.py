@@ -10,7 +10,11 @@ import pytest
 
 @pytest.mark.parametrize(
     ("command", "option", "other"),
-    [("describe", "--known", "--novel"), ("detect", "--incoming", "--known")],
+    [
+        ("describe", "--known", "--novel"),
+        ("detect", "--incoming", "--known"),
+        ("monitor", "--incoming", "--model"),
+    ],
 )
 def test_an_input_given_twice_is_rejected(command, option, other, tmp_path):
     paths = [tmp_path / f"{name}.txt" for name in "abc"]
@@ -23,3 +27,11 @@ def test_an_input_given_twice_is_rejected(command, option, other, tmp_path):
     )
     assert run.returncode == 2
     assert f"{option} was given 2 times" in " ".join(run.stderr.split())
+
+
+def test_help_is_shown_also_beside_an_input_given_twice():
+    run = subprocess.run(
+        [sys.executable, "-m", "newfound", "describe", "--known", "a", "--known", "b", "--help"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0 and "Usage" in run.stdout

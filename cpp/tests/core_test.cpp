@@ -3,13 +3,16 @@
 // fit that fails must end with an exception.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "barrier.hpp"
 #include "inference.hpp"
 #include "kernels.hpp"
 #include "machine.hpp"
@@ -319,6 +322,46 @@ void check_failures(const Corpus& corpus) {
 
 }  // namespace
 
+// Threads that wait longer than they spin are woken, and none passes a barrier early.
+void check_waiting() {
+  Signal signal;
+  std::thread sleeper([&] { require(signal.wait_while(0) == 1, "a thread that sleeps is woken"); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  signal.add(1);
+  sleeper.join();
+
+  constexpr std::uint32_t kThreads = 3, kRounds = 400;
+  Barrier barrier(kThreads);
+  std::atomic<std::uint32_t> arrived{0};
+  std::vector<std::thread> threads;
+  for (std::uint32_t t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      for (std::uint32_t round = 0; round < kRounds; ++round) {
+        if ((round + t) % 7 == 0) std::this_thread::sleep_for(std::chrono::microseconds(300));
+        ++arrived;
+        barrier.wait();
+        require(arrived >= kThreads * (round + 1), "no thread passes a barrier early");
+        barrier.wait();
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+
+  Barrier abandoned(2);
+  bool told = false;
+  std::thread waiting([&] {
+    try {
+      abandoned.wait();
+    } catch (const Barrier::Abandoned&) {
+      told = true;
+    }
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  abandoned.abandon();
+  waiting.join();
+  require(told, "a thread that waits is told that another one has failed");
+  ++passed;
+}
+
 int main() {
   const Corpus two = make_corpus(60, 300, 2), three = make_corpus(45, 130, 3);
   check_fits({2, 300, 60, 10, 25.0, false, 0, 1}, two, 8, "two classes", 0x2A0BDFDE0E6D5BAAULL);
@@ -364,6 +407,7 @@ int main() {
   execution.change_teams = true;
   check_fits({2, 300, 60, 10, 25.0, false, 0, 9}, many, 4,
              "answers remembered by teams of changing size", 0xD944CC5565547C84ULL, execution);
+  check_waiting();
   check_selection();
   check_team_size();
   check_ends(two);

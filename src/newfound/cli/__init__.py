@@ -11,10 +11,11 @@ from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
 from newfound.cli import describe, detect, evaluate, explain, interrupts, monitor, reproduce, serve
 from newfound.cli.console import open_standard_streams, outcome
+from newfound.cli.repeated import OneInputCommand
 from newfound.marks import visible
 
 __all__ = ["app", "main"]
@@ -29,24 +30,6 @@ class _Commands(TyperGroup):
         except typer.BadParameter as error:
             error.message = visible(error.message)
             raise
-
-
-_INPUTS = ("known", "novel", "documents", "incoming")
-
-
-class _OneInput(TyperCommand):
-    """A command that rejects an input that is given twice: only the last one would be read."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
-        given = [parameter.name for parameter in order]
-        for name in _INPUTS:
-            if given.count(name) > 1:
-                raise typer.BadParameter(
-                    f"--{name} was given {given.count(name)} times and names one input; put the "
-                    "documents into one file, or pass a folder."
-                )
-        return super().parse_args(ctx, args)
 
 
 app = typer.Typer(
@@ -96,9 +79,9 @@ def _options(
     pass
 
 
-app.command(cls=_OneInput)(describe.describe)
+app.command(cls=OneInputCommand)(describe.describe)
 app.command()(describe.demo)
-app.command(cls=_OneInput)(detect.detect)
+app.command(cls=OneInputCommand)(detect.detect)
 app.command()(explain.explain)
 app.command()(reproduce.reproduce)
 app.command()(serve.serve)

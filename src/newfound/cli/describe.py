@@ -22,7 +22,7 @@ from newfound.cli.console import (
     words_table,
 )
 from newfound.cli.describe_stream import StreamedPile, StreamOptions, describe_stream, is_stream
-from newfound.cli.described import spelled, sure_first, themes_of, words_title
+from newfound.cli.described import spelled, sure_first, themes_part, words_title
 from newfound.cli.detect_stream import is_dataset
 from newfound.cli.inputs import Inputs, choose_inputs, join, options_of
 from newfound.cli.options import (
@@ -415,7 +415,7 @@ def _print(
     rules = readable_rules(describer.clauses_, -(-top // 2), max_q=LISTED_Q)
     show(
         headline(description_sentence(describer, names), names),
-        *themes_of(describer, names),
+        *themes_part(describer, names),
         *(
             words_table(
                 spelled(describer, rows),

@@ -14,7 +14,7 @@ from newfound.sides import Names
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
 
-__all__ = ["spelled", "sure_first", "themes_of", "words_title"]
+__all__ = ["spelled", "sure_first", "themes_part", "words_title"]
 
 
 def words_title(describer: NoveltyDescriber, side: str, names: Names | None = None) -> str:
@@ -65,7 +65,7 @@ def spelled(describer: NoveltyDescriber, rows: list[dict[str, Any]]) -> list[dic
     ]
 
 
-def themes_of(describer: NoveltyDescriber, names: Names | None = None) -> list[RenderableType]:
+def themes_part(describer: NoveltyDescriber, names: Names | None = None) -> list[RenderableType]:
     """Return the table of themes, and the share of the novelty that none explains."""
     from newfound.report.summary import percent
 

@@ -23,6 +23,7 @@ from newfound.cli.options import (
     check_distinct,
     check_outputs,
 )
+from newfound.cli.repeated import OneInputGroup
 
 if TYPE_CHECKING:
     from newfound.monitor.batches import Batch, Columns, Problem
@@ -34,6 +35,7 @@ __all__ = ["app"]
 _PATIENCE = 60  # seconds that the command of --on-alert may take
 
 app = typer.Typer(
+    cls=OneInputGroup,
     help="Watch a stream of documents: new topics and alerts, with few false alarms.",
     invoke_without_command=True,
 )

@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from newfound.cli.console import print_json, say, show, words_table, working
-from newfound.cli.described import spelled, sure_first, themes_of, words_title
+from newfound.cli.described import spelled, sure_first, themes_part, words_title
 from newfound.cli.outputs import table_of, which_table, write
 from newfound.marks import visible
 from newfound.output import periods_data, top_words, word_curves
@@ -105,7 +105,7 @@ def _period_parts(period: Period, top: int, by: str, against: str) -> list[Rende
             f"{_COMPARED[against]}.\n",
             visible(description_sentence(describer, names)),
         ),
-        *themes_of(describer, names),
+        *themes_part(describer, names),
         words_table(
             spelled(describer, new),
             "novel",

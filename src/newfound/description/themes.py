@@ -372,7 +372,7 @@ def named_as_read(
     for theme in themes:
         names.append(_name_words(theme, used))
         used.update(names[-1])
-    counter = SpellingCounter(used)
+    counter = SpellingCounter(part for word in used for part in word.split(" "))
     for theme, name in zip(themes, names, strict=True):
         rows = theme.novel_documents
         some = [texts[row][:N_LETTERS] for row in rows[:: max(1, len(rows) // N_READ)].tolist()]
@@ -382,7 +382,7 @@ def named_as_read(
         orders.append(in_reading_order(name, ([token.term for token in one] for one in found)))
     spelling = counter.spellings()
     return [
-        replace(theme, name=" ".join(spelling[word] for word in order))
+        replace(theme, name=" ".join(spelling[part] for part in " ".join(order).split(" ")))
         for theme, order in zip(themes, orders, strict=True)
     ]
 

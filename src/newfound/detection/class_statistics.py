@@ -9,8 +9,8 @@ far as it is like known words.
 word never seen counts as the rarest. Words are weighted by their evidence.
 *neighbours*: minus the mean similarity to the five nearest documents of the class; if words count
 by what they tell of the class, to the five nearest of all known documents. The similarity is the
-cosine, divided by the root of the density of the known document: 0.1 and the mean cosine to its own
-five nearest ones. A document that is like many others is like new ones, too.
+cosine, divided by the root of 0.1 plus the density of the known document, which is the mean cosine
+to its own five nearest ones. A document that is like many others is like new ones, too.
 *pairs*: the share of word pairs that no known document has; a pair that only other classes have
 counts half.
 
@@ -47,7 +47,7 @@ PRIOR = 0.5  # pseudo-documents that shrink a word's rate in a class towards its
 # In 1, margin and neighbours were always those of the nearest class; before 3, the similarity to a
 # known document was its cosine, and a term counted in it by its evidence.
 SCORE_VERSION = 3
-_TOLD = 0.75  # the power of what a term tells of the class that it weighs in a known document
+_TOLD = 0.75  # the power of what a term tells of the class that it weighs in a document
 _LEAST = 0.01  # nats that any term tells of the class, so that some weight is left to all
 
 

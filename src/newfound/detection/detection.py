@@ -194,7 +194,7 @@ class Detection(Table):
 
 
 def is_own_column(name: str) -> bool:
-    """Return whether a `Detection` has a column of this name: one of the documents is left out.
+    """Return whether a name is that of a column of a `Detection`; one of the documents is left out.
 
     Examples
     --------

@@ -17,7 +17,7 @@ __all__ = ["train_linear"]
 
 _C = 3.0
 _FAR = 1000.0
-_MIXED = 0.5  # mixtures of two documents, for each document
+_MIXED = 0.5  # pairs that are drawn for each document; those of one class are left out
 
 
 def train_linear(

@@ -198,9 +198,10 @@ def _words(
     order = np.argsort(-np.nan_to_num(measures.novelty, nan=-np.inf), kind="stable")
     chosen = order[measures.novelty[order] > 0][: limits.period_words].tolist()
     figures = ("novelty", "times", "low", "high", "q")
+    written = describer.spellings([str(table["word"][row]) for row in chosen])
     return [
         {
-            "word": str(table["word"][row])[:_MAX_WORD],
+            "word": written[str(table["word"][row])][:_MAX_WORD],
             "side": str(measures.sides[row]),
             **{name: rounded(float(getattr(measures, name)[row])) for name in figures},
             "documents_novel": int(table["documents_novel"][row]),

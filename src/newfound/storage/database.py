@@ -30,10 +30,11 @@ def transaction(database: sqlite3.Connection) -> Iterator[None]:
     database.execute("BEGIN IMMEDIATE")
     try:
         yield
+        database.execute("COMMIT")
     except BaseException:
-        database.execute("ROLLBACK")
+        if database.in_transaction:  # not after an error for which SQLite itself has rolled back
+            database.execute("ROLLBACK")
         raise
-    database.execute("COMMIT")
 
 
 def begin_database(

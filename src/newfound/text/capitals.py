@@ -23,9 +23,10 @@ MIN_SHARE = 0.8  # of the occurrences inside sentences, that have capitals
 MIN_OCCURRENCES = 2
 MOST_CAPITALS = 0.5  # of all words inside sentences; beyond this, texts are titles
 N_READ = 20  # documents that tell the spelling of a word
-N_LETTERS = 5_000  # of the beginning of each of them
+MOST_READ = 1_000  # documents that tell the spellings of all words
+N_LETTERS = 2_000  # of the beginning of each of them
 
-_INSIDE = re.compile(r"(?:[^\W_]|,)(?: |\n)([^\W\d_])")
+_INSIDE = re.compile(r"(?<=[^\W_]|,) ([^\W\d_])")
 
 
 class SpellingCounter:
@@ -94,7 +95,7 @@ def corpus_spellings(
     rows: dict[int, None] = {}
     for part in parts:
         column = vectorizer.vocabulary_.get(part)
-        if column is not None:
+        if column is not None and len(rows) < MOST_READ:
             own = corpus.with_word(column)
             novel = own[corpus.novel[own]]
             rows.update(dict.fromkeys((novel if len(novel) else own)[:N_READ].tolist()))
@@ -120,10 +121,10 @@ def spelled_form(form: str, term: str, spelling: str) -> str:
 
 
 def _is_inside(text: str, start: int) -> bool:
-    """Return whether a word follows another word or a comma, without a blank line between."""
+    """Return whether a word follows another word or a comma, on the same line."""
     before = text[max(0, start - 3) : start]
     last = before.rstrip()
-    return bool(last) and (last[-1].isalnum() or last[-1] == ",") and "\n\n" not in before
+    return bool(last) and (last[-1].isalnum() or last[-1] == ",") and "\n" not in before
 
 
 def _spelled(token: Token) -> str:
