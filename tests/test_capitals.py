@@ -119,7 +119,8 @@ def test_tables_of_words_have_capitals_and_json_has_none(tmp_path):
         CliRunner().invoke(app, ["describe", *options, *more]) for more in ([], ["--json"])
     )
     assert shown.exit_code == made.exit_code == 0, shown.output
-    table = shown.stdout[shown.stdout.index("Words that are new") : shown.stdout.index("→")]
+    before_rules = shown.stdout.split("→")[0].rsplit("\n", 1)[0]
+    table = before_rules[before_rules.index("Words that are new") :]
     assert "Merkel" in table and "merkel" not in table
     assert "merkel" in made.stdout and json.loads(made.stdout)["themes"][0]["name"] == "Merkel"
 
