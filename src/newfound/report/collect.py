@@ -91,8 +91,8 @@ def collect(
     }
     # Both ends of the ranking: the most novel words and, fewer, the most known.
     ends = dict.fromkeys([*matter[: 2 * _NETWORK // 3], *matter[-(_NETWORK // 3) :]])
-    others = sorted(set(range(len(names))) - set(matter))
-    written = _written(describer, corpus, [names[number] for number in (*matter, *others)])
+    rest = sorted(set(range(len(names))) - set(matter))
+    written = _written(describer, corpus, [names[number] for number in (*matter, *rest)])
     shown["columns"]["written"] = [written.get(word) for word in names]
     found = _themes_and_time(describer, corpus, excerpts, limits, made)
     data = {
