@@ -31,6 +31,7 @@ OTHERS = (
     "ClassifierMixin",
     "OutlierMixin",
     "TransformerMixin",
+    "_SetOutputMixin",
     "tuple",
     "ValueError",
 )
