@@ -271,6 +271,24 @@ def test_the_page_quotes_the_kept_figures(page: str) -> None:
     assert len(quotes) > 2 and not missing
 
 
+def test_every_page_ends_with_its_commit() -> None:
+    figures = load_tool("figures")
+    for name in figures.COMMANDS:
+        made = figures.MADE.search(figures.page_of(name).read_text("utf-8"))
+        assert made, name
+        assert "not committed" not in made.group(), name
+
+
+def test_a_page_made_again_has_one_line_of_its_commit(tmp_path: Path) -> None:
+    figures = load_tool("figures")
+    page = tmp_path / "page.md"
+    page.write_text("# A page\n", "utf-8")
+    for day in (1, 2):
+        figures.say_when(page, f"Made at commit 0123456789ab, 2026-01-0{day}, in 3 s; load 0.1.")
+    text = page.read_text("utf-8")
+    assert text == "# A page\n\nMade at commit 0123456789ab, 2026-01-02, in 3 s; load 0.1.\n"
+
+
 def test_every_kept_result_has_a_command_that_exists() -> None:
     figures = load_tool("figures")
     pages = {path.stem for path in RESULTS.glob("*.md")}

@@ -1,15 +1,17 @@
 """Make every kept result again: ``python tools/figures.py``, or ``make figures``.
 
-Runs the commands below one after the other, about five hours on two cores; needs the corpora in the
-folder that NEWFOUND_DATA names. ``--list`` shows them, ``--only words themes`` runs some. A command
-that fails does not stop the others. At the end, tests/test_figures.py says which pages quote other
-figures than the ones that are kept now. Run it on a quiet machine: the load is printed before each.
+Runs the commands below one after the other, two to five hours on two cores; needs the corpora in
+the folder that NEWFOUND_DATA names. ``--list`` shows them, ``--only words themes`` runs some. A command
+that fails does not stop the others. The last line of each page says of which commit and day it is,
+and how busy the machine was before. At the end, tests/test_figures.py says which pages quote other
+figures than the ones that are kept now. Run it on a quiet machine, with all changes committed.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -52,6 +54,8 @@ COMMANDS = {
 }
 # Kept, but not made again: a run of an older detector.
 OLDER = {"documents_older"}
+# The last line of a page; a page that is made again gets a new one.
+MADE = re.compile(r"\n+Made at commit [0-9a-f]{12}.*\n*$")
 
 
 def command_of(name: str) -> str:
@@ -70,12 +74,45 @@ def words_of(command: str) -> list[str]:
     return [str(Path(sysconfig.get_path("scripts"), program)), *others]
 
 
+def page_of(name: str) -> Path:
+    """Return the page that shows a kept result."""
+    return ROOT / ("experiments/README.md" if name == "reproduce" else f"{RESULTS}/{name}.md")
+
+
+def commit() -> str:
+    """Return the commit of the code, and whether files other than results differ from it."""
+
+    def ask(words: str) -> str:
+        return subprocess.run(
+            shlex.split(words), cwd=ROOT, check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+    others = f". :!{RESULTS} :!experiments"
+    changed = ask(f"git status --porcelain --untracked-files=no -- {others}")
+    name = ask("git rev-parse --short=12 HEAD")
+    return f"{name}, with changes that are not committed" if changed else name
+
+
+def say_when(page: Path, line: str) -> None:
+    """Write at the end of a page at which commit it was made."""
+    text = MADE.sub("", page.read_text("utf-8")).rstrip("\n")
+    aside = page.with_name(page.name + ".new")
+    aside.write_text(f"{text}\n\n{line}\n", "utf-8")
+    aside.replace(page)
+
+
 def make(name: str) -> bool:
     """Run the command of a kept result; return whether it succeeded."""
-    print(f"{name}: load {os.getloadavg()[0]:.1f}; {command_of(name)}", flush=True)
+    load, code = os.getloadavg()[0], commit()
+    print(f"{name}: load {load:.1f}; {command_of(name)}", flush=True)
     began = time.monotonic()
     done = subprocess.run(words_of(command_of(name)), cwd=ROOT, check=False)
-    print(f"{name}: exit status {done.returncode}, {time.monotonic() - began:.0f} s", flush=True)
+    took = time.monotonic() - began
+    print(f"{name}: exit status {done.returncode}, {took:.0f} s", flush=True)
+    if done.returncode == 0:
+        today = time.strftime("%Y-%m-%d")
+        line = f"Made at commit {code}, {today}, in {took:,.0f} s; load before it {load:.1f}."
+        say_when(page_of(name), line)
     return done.returncode == 0
 
 
