@@ -2,9 +2,9 @@
 
 Runs the commands below one after the other, two to five hours on two cores; needs the corpora in
 the folder that NEWFOUND_DATA names. ``--list`` shows them, ``--only words themes`` runs some. A
-command that fails does not stop the others. The last line of each page says of which commit and day it is,
-and how busy the machine was before. At the end, tests/test_figures.py says which pages quote other
-figures than the ones that are kept now. Run it on a quiet machine, with all changes committed.
+command that fails does not stop the others. The last line of each page says of which commit and day
+it is, and how busy the machine was before. At the end, tests/test_figures.py says which pages quote
+other figures than the ones that are kept now. Run it on a quiet machine, with no open changes.
 """
 
 from __future__ import annotations

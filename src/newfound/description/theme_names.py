@@ -38,7 +38,7 @@ def theme_name(words: Sequence[tuple[str, float]], first: Sequence[str] = ()) ->
 
 
 def _akin(one: str, other: str) -> bool:
-    """Return whether two words are probably forms of one, such as iraq and iraqi."""
+    """Return whether two words begin alike, but for the last letter of the shorter: iraq, iraqi."""
     shared = min(len(one), len(other))
     return one[: max(4, shared - 1)] == other[: max(4, shared - 1)]
 

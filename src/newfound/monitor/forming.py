@@ -126,6 +126,6 @@ class TopicRules:
 
 
 def _same_word(one: str, other: str) -> bool:
-    """Return whether two words are probably forms of one, such as iraq and iraqi."""
+    """Return whether one word is the other with an ending of at most two letters: iraq, iraqi."""
     short, long = sorted((one, other), key=len)
     return len(short) >= 4 and len(long) - len(short) <= 2 and long.startswith(short)
