@@ -26,7 +26,7 @@ if not (DOCS / "conf.py").exists():
 
 # Run by run_docs.py: each makes its own files and shows what is printed.
 SHOWN = ("tutorial", *(f"howto/{name}" for name in ("two-piles", "queue", "stream", "research")))
-SHOWN = (*SHOWN, "howto/languages")
+SHOWN = (*SHOWN, "howto/languages", "p-values")
 # Run here, with the files and the names that they speak of.
 PLAIN = ("describe", "detect", "monitor", "report", "rules", "scale", "scikit-learn")
 # Run elsewhere: tests/test_serve_docs.py, test_persistence.py and test_scale_engines.py.
