@@ -72,11 +72,15 @@ def test_another_language_is_noticed_and_said(language: str, stop: str | None) -
         TextVectorizer(stop_words=stop).fit(SENTENCES[language] * 3)
 
 
+FRENCH = tuple(
+    "le la les des une est sont dans pour avec que qui ne pas sur par plus ou".split()  # noqa: SIM905
+)
+
+
 def test_long_documents_in_another_language_are_noticed() -> None:
     # Each word counts once in a document, so function words are a small share of many others.
-    words = "le la les des une est sont dans pour avec que qui ne pas sur par plus ou".split()
     others = [f"terme{number}" for number in range(400)]
-    long = [" ".join([*words, *others[place::2]]) for place in range(2)] * 5
+    long = [" ".join([*FRENCH, *others[place::2]]) for place in range(2)] * 5
     with pytest.warns(UserWarning, match=r"look French.*\(--language fr\)"):
         TextVectorizer().fit(long)
 
@@ -84,9 +88,8 @@ def test_long_documents_in_another_language_are_noticed() -> None:
 def test_a_few_foreign_documents_among_long_english_ones_are_not_noticed(
     recwarn: pytest.WarningsRecorder,
 ) -> None:
-    foreign = "le la les des une est sont dans pour avec que qui ne pas sur par plus ou".split()
     others = " ".join(f"word{number}" for number in range(400))
-    TextVectorizer().fit([*[others] * 6, *[" ".join([*foreign, others])] * 4])
+    TextVectorizer().fit([*[others] * 6, *[" ".join([*FRENCH, others])] * 4])
     assert not recwarn.list
 
 

@@ -53,8 +53,8 @@ _MIN_COMMON_WORDS = 10  # function words that are in half of the documents
 def noticed_language(counts: Mapping[str, int], n_documents: int | None = None) -> str | None:
     """Return the language that words clearly are in; None for English, or if it is not clear.
 
-    It is clear by the share of function words. In long documents this share is small, because each
-    word counts once in a document; there, many function words are in at least half of the documents.
+    It is clear by the share of function words. In long documents this share is small, because a
+    word counts once in each; there, many function words are in at least half of the documents.
 
     Parameters
     ----------
