@@ -51,7 +51,7 @@ def describe_each(
 
     if not quiet:
         fold = NoveltyDescriber(**parameters).resolve_parameters()["fold_copies"]
-        say(f"documents: {read_summary(documents, fold=fold)}")
+        say(read_summary(documents, fold=fold))
     with working(quiet=quiet) as update:
         callback = None if update is None else _steps(update)
         if labels:
@@ -106,12 +106,18 @@ def _period_parts(period: Period, top: int, by: str, against: str) -> list[Rende
             visible(description_sentence(describer, names)),
         ),
         *themes_part(describer, names),
-        words_table(
-            spelled(describer, new),
-            "novel",
-            words_title(describer, "novel", names),
-            word_curves(describer, new),
-            names,
-            n_sure,
+        *(
+            [
+                words_table(
+                    spelled(describer, new),
+                    "novel",
+                    words_title(describer, "novel", names),
+                    word_curves(describer, new),
+                    names,
+                    n_sure,
+                )
+            ]
+            if new
+            else []
         ),
     ]
