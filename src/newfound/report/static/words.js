@@ -136,7 +136,7 @@ newfound.section("words", "Words", () => {
   ].filter(Boolean);
   const part =
     words.length < data.words.total
-      ? `: the most important of ${newfound.plural(data.words.total, "word")}`
+      ? `the most important of ${newfound.plural(data.words.total, "word")}`
       : "";
   const table = newfound.table({
     name: "words",
@@ -144,7 +144,8 @@ newfound.section("words", "Words", () => {
     columns,
     rows: words,
     sort: "novelty",
-    note: part,
+    note: part ? `: ${part}` : "",
+    which: part,
     record: ({
       word,
       side,
