@@ -184,6 +184,8 @@ class TestCommand:
         assert "2003-03" in page.read_text(encoding="utf-8")
         shown = run("describe", *words, "--machines", 2)
         assert "2003-03: 24 documents, compared with 48 before" in shown.stdout
+        assert "Times: how many times more frequent than in earlier documents" in shown.stdout
+        assert shown.stdout.count("May be chance: words with a novelty below 2 or q") == 1
 
     @pytest.mark.parametrize(
         ("words", "message"),

@@ -392,6 +392,11 @@ class TestMalformed:
             ("a.parquet", "text", "not a complete Parquet file"),
             ("a.pdf", "text", r"no known format; expected a folder or \.txt, .*\.parquet"),
             ("a.tar.gz", "text", "no known format"),
+            (
+                "a.log",
+                "text",
+                r"no known format; .*pass format='txt' \(--format txt\) if each line",
+            ),
             ("a.txt", "", r"no documents in .*a\.txt \(it is empty\)"),
             ("a.csv", "", "it is empty"),
             ("a.csv", "text\n", "it is empty"),

@@ -464,6 +464,23 @@ class TestReading:
         wanted = [*sure[:novel], *sure[-known:]]
         assert [word for word in wanted if word not in labels] == []
 
+    def test_the_page_says_what_makes_a_word_unsure_and_what_a_bar_is(
+        self, open_page: Open, sample: Path
+    ) -> None:
+        columns = read(sample)["words"]["columns"]
+        weak = [
+            abs(novelty) < 2
+            for side, q, novelty in zip(
+                columns["side"], columns["q"], columns["novelty"], strict=True
+            )
+            if side == "neither" and q <= 0.05
+        ]
+        assert weak and all(weak)  # so q alone does not tell
+        page = open_page(sample)
+        page.click("#words .meaning summary")
+        assert "or where the novelty is below 2" in page.inner_text("#words .meaning")
+        assert "range in which the true ratio lies" in page.inner_text("#certainty")
+
     def test_a_search_says_how_many_documents_are_not_in_the_page(
         self, open_page: Open, sample: Path
     ) -> None:

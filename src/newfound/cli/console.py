@@ -40,8 +40,10 @@ if TYPE_CHECKING:
     from newfound.rules import Clause, ReadableRule
 
 __all__ = [
+    "Unbroken",
     "epochs_of",
     "headline",
+    "legend",
     "open_standard_streams",
     "outcome",
     "phrases_table",
@@ -251,22 +253,27 @@ def _progress() -> Progress:
 
 def headline(sentence: str, names: Names) -> Group:
     """Return what was found, and how to read the columns."""
+    return Group(
+        Unbroken(visible(sentence), "bold"), legend(f"in {names.quoted('novel')} documents")
+    )
+
+
+def legend(where: str) -> Unbroken:
+    """Return how to read the columns; `where` says in or than in which documents words are."""
     from newfound.description.themes import SURE
     from newfound.report.measures import BEYOND_CHANCE, SIGNIFICANT
 
-    legend = (
+    return Unbroken(
         "Novelty: how sure it is that a word is new, in standard deviations; for one word, "
         "chance rarely exceeds 2.\n"
-        f"Times: how many times more frequent in {names.quoted('novel')} documents, shrunk, with "
-        "its 90 % interval.\n"
+        f"Times: how many times more frequent {where}, shrunk, with its 90 % interval.\n"
         "q: expected share of false discoveries if you stop here (Benjamini-Hochberg).\n"
         f"May be chance: words with a novelty below {BEYOND_CHANCE:g} or q above {SIGNIFICANT:g}, "
         f"themes with evidence below {SURE:g}.\n"
     )
-    return Group(_Unbroken(visible(sentence), "bold"), _Unbroken(legend))
 
 
-class _Unbroken:
+class Unbroken:
     """A text that is wrapped between words, but not between a number and its per cent sign."""
 
     def __init__(self, text: str, style: str = "") -> None:

@@ -164,7 +164,8 @@ class Reader:
         if format is None:
             raise DocumentError(
                 f"{self.file} has no known format; expected a folder or .{', .'.join(_FORMATS)} "
-                "(each also .gz), or name the format with format (--format)."
+                "(each also .gz); pass format='txt' (--format txt) if each line is a document, or "
+                "another format."
             )
         return format
 

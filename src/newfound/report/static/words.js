@@ -87,7 +87,7 @@ newfound.section("words", "Words", () => {
       key: "side",
       label: "Side",
       text: true,
-      help: "The side that the word indicates; unsure where q is above 5 %, and so the interval of times includes 1.",
+      help: "The side that the word indicates; unsure where q is above 5 %, and so the interval of times includes 1, or where the novelty is below 2 in either direction.",
       show: (row) => newfound.names[row.side],
     },
     { key: "novelty", label: "Novelty", help: newfound.novelty, show: (row) => format.signed(row.novelty) },
