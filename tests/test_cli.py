@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import os
 import pty
@@ -19,11 +20,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console, RenderableType
 from typer.testing import CliRunner
 
 from newfound.cli import app
+from newfound.cli.console import headline, themes_table
 from newfound.description.presets import PRESETS
+from newfound.description.themes import Theme
 from newfound.models import load
+from newfound.sides import Names
 from newfound.text.validation import MAX_EXPLAINED
 
 COMMAND = str(Path(sysconfig.get_path("scripts"), "newfound"))
@@ -100,10 +105,28 @@ def refused(result: Any, message: str, status: int = 1) -> None:
     assert all(line.startswith(("newfound: known: ", "newfound: novel: ")) for line in talk)
 
 
+def _wrapped(part: RenderableType, width: int) -> list[str]:
+    console = Console(width=width, file=io.StringIO())
+    with console.capture() as printed:
+        console.print(part)
+    return [line.rstrip() for line in printed.get().splitlines()]
+
+
 def cpu_seconds() -> float:
     """Return the processor time of all processes so far, on however busy a machine."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
+
+
+@pytest.mark.parametrize("command", [["describe"], ["detect"], ["evaluate", "words"]])
+def test_help_is_as_wide_as_the_terminal(command: list[str]) -> None:
+    """Lines of the source code, wrapped once more, leave lines of a few words."""
+    shown = CliRunner(env={"COLUMNS": "80"}).invoke(app, [*command, "--help"])
+    assert shown.exit_code == 0, shown.output
+    above = [line.strip() for line in shown.output.partition("╭")[0].splitlines()]
+    for line, after in itertools.pairwise(above):
+        if line and after:  # of one paragraph: the next word has no room
+            assert len(line) + 1 + len(after.split()[0]) > 78, line
 
 
 class TestDescribe:
@@ -118,6 +141,42 @@ class TestDescribe:
         assert "Words that are new" not in shown.stdout
         assert "Words typical of the novel documents, none beyond chance" in shown.stdout
         assert "Words typical of the known documents, none beyond chance" in shown.stdout
+
+    def test_words_that_are_likely_but_not_sure_are_not_called_chance(self, piles: Piles) -> None:
+        known = [f"card {number} was blocked on a {day}" for number in "abc" for day in "wxyz"]
+        novel = [
+            f"we booked several flights {number} on a {day}" for number in "abc" for day in "wxyz"
+        ]
+        shown = call(*piles.write(known, novel).arguments)
+        said = " ".join(shown.stdout.split())
+        assert "No word is surely new in the 12 novel documents; likely new: " in said
+        assert "With only 12 known documents, " in said
+        assert "Words typical of the novel documents, none of them sure" in said
+        assert "May be chance: words with a novelty below 2 or q above 0.05, themes" in said
+
+    def test_a_side_without_words_has_no_table(self, piles: Piles) -> None:
+        shown = call(
+            *piles.write(["sun rain hail", "sun rain"], ["sun rain", "rain sun"]).arguments
+        )
+        assert shown.exit_code == 0, shown.stderr
+        assert "Words typical of the novel documents" not in shown.stdout
+
+    def test_no_line_begins_with_the_sign_of_a_number(self) -> None:
+        shares = ", ".join(f"{number} %" for number in range(60))
+        for width in range(20, 60):
+            lines = _wrapped(headline(shares, Names()), width)
+            assert any(line.endswith("59 %") for line in lines)
+            assert not any(line.lstrip().startswith("%") for line in lines)
+
+    def test_themes_that_may_be_chance_come_last(self) -> None:
+        none = np.array([], np.intp)
+        themes = [
+            Theme(name, (), (), none, none, 0.1, 0.0, evidence, (), ())
+            for name, evidence in (("first", 9.0), ("second", 2.4), ("third", 4.0))
+        ]
+        shown = "\n".join(_wrapped(themes_table(themes, "Themes"), 100))
+        places = [shown.index(text) for text in ("first", "third", "may be chance:", "second")]
+        assert places == sorted(places)
 
     def test_the_table_is_worth_reading(self, piles: Piles) -> None:
         result = call(*piles.arguments)

@@ -171,7 +171,7 @@ class TestCommand:
         assert sum(by_word["virus"]["curve"]["counts"]) == 12
         assert data["themes"][0]["curve"]["first"] >= "2003-03"
         shown = run("describe", *words, "--machines", 2, "--n-clauses", 10)
-        assert "over time" in shown.stdout and "No theme explains" in shown.stdout
+        assert "over time" in shown.stdout and "what is new is in documents of" in shown.stdout
 
     def test_each_month_in_one_call(self, table: Path, tmp_path: Path) -> None:
         words = ["--documents", table, "--date-column", "when", "--by", "month"]
@@ -184,6 +184,8 @@ class TestCommand:
         assert "2003-03" in page.read_text(encoding="utf-8")
         shown = run("describe", *words, "--machines", 2)
         assert "2003-03: 24 documents, compared with 48 before" in shown.stdout
+        assert "Times: how many times more frequent than in earlier documents" in shown.stdout
+        assert shown.stdout.count("May be chance: words with a novelty below 2 or q") == 1
 
     @pytest.mark.parametrize(
         ("words", "message"),

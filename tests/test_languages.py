@@ -72,6 +72,27 @@ def test_another_language_is_noticed_and_said(language: str, stop: str | None) -
         TextVectorizer(stop_words=stop).fit(SENTENCES[language] * 3)
 
 
+FRENCH = tuple(
+    "le la les des une est sont dans pour avec que qui ne pas sur par plus ou".split()  # noqa: SIM905
+)
+
+
+def test_long_documents_in_another_language_are_noticed() -> None:
+    # Each word counts once in a document, so function words are a small share of many others.
+    others = [f"terme{number}" for number in range(400)]
+    long = [" ".join([*FRENCH, *others[place::2]]) for place in range(2)] * 5
+    with pytest.warns(UserWarning, match=r"look French.*\(--language fr\)"):
+        TextVectorizer().fit(long)
+
+
+def test_a_few_foreign_documents_among_long_english_ones_are_not_noticed(
+    recwarn: pytest.WarningsRecorder,
+) -> None:
+    others = " ".join(f"word{number}" for number in range(400))
+    TextVectorizer().fit([*[others] * 6, *[" ".join([*FRENCH, others])] * 4])
+    assert not recwarn.list
+
+
 def test_english_is_not_mistaken(recwarn: pytest.WarningsRecorder) -> None:
     for stop in ("default", None):
         TextVectorizer(stop_words=stop).fit(SENTENCES["en"] * 3)
@@ -142,6 +163,14 @@ def test_a_language_without_a_dictionary_needs_no_option() -> None:
         ValueError, match=r"'tlh' has no lemmas; .*zh, or lemmatize=False \(--no-lem"
     ):
         lemmatize("tlhIngan", language="tlh")
+
+
+@pytest.mark.parametrize(
+    ("given", "code"), [("french", "fr"), ("German", "de"), ("de-AT", "de"), ("pt_BR", "pt")]
+)
+def test_the_name_of_a_language_gets_its_code(given: str, code: str) -> None:
+    with pytest.raises(ValueError, match=rf"'{given}' is not the code .*\(--language {code}\)"):
+        lemmatize("word", language=given)
 
 
 # scripts without spaces, and emoji

@@ -464,6 +464,23 @@ class TestReading:
         wanted = [*sure[:novel], *sure[-known:]]
         assert [word for word in wanted if word not in labels] == []
 
+    def test_the_page_says_what_makes_a_word_unsure_and_what_a_bar_is(
+        self, open_page: Open, sample: Path
+    ) -> None:
+        columns = read(sample)["words"]["columns"]
+        weak = [
+            abs(novelty) < 2
+            for side, q, novelty in zip(
+                columns["side"], columns["q"], columns["novelty"], strict=True
+            )
+            if side == "neither" and q <= 0.05
+        ]
+        assert weak and all(weak)  # so q alone does not tell
+        page = open_page(sample)
+        page.click("#words .meaning summary")
+        assert "or where the novelty is below 2" in page.inner_text("#words .meaning")
+        assert "range in which the true ratio lies" in page.inner_text("#certainty")
+
     def test_a_search_says_how_many_documents_are_not_in_the_page(
         self, open_page: Open, sample: Path
     ) -> None:
@@ -476,6 +493,24 @@ class TestReading:
         assert f"of {len(data['rows'])} in this page match" in said
         missing = data["total"] - len(data["rows"])
         assert missing and f"{missing:,} other documents are not in this page" in said
+        page.fill("#documents-search", "no document has this")
+        said = page.locator("#documents .count").inner_text()
+        assert said.startswith(f"None of the {len(data['rows'])} documents in this page matches; ")
+
+    def test_a_search_says_how_many_words_are_not_in_the_table(
+        self, open_page: Open, tmp_path: Path
+    ) -> None:
+        texts = [" ".join(f"w{number}x" for number in range(i, 1200, 20)) for i in range(20)] * 4
+        known, novel = texts[:40], [f"rugby {text}" for text in texts[40:]]
+        describer = newfound.describe(
+            known, novel, n_clauses=4, epochs=1, random_state=1, fold_copies=False
+        )
+        path = tmp_path / "many.html"
+        write_report(path, describer, known=known, novel=novel)
+        page = open_page(path)
+        page.fill("#words-search", "nosuchword")
+        said = page.locator("#words .count").first.inner_text()
+        assert said == "0 of 1,000 rows match; the rows are the most important of 1,201 words"
 
     def test_documents_are_searched_and_filtered(self, open_page: Open, report: Path) -> None:
         page = open_page(report)

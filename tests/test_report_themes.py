@@ -175,6 +175,34 @@ class TestSentence:
             "75 % of the novelty."
         )
 
+    def test_themes_that_may_be_chance_are_called_so(self) -> None:
+        rows = [
+            {"name": "a b", "share_novel": 0.445, "share_known": 0.0, "may_be_chance": False},
+            {"name": "c d", "share_novel": 0.04, "share_known": 0.0, "may_be_chance": True},
+        ]
+        words: dict[str, Any] = {"columns": {"word": [], "new": []}, "new": 0}
+        themes = {"rows": rows, "total": 2, "may_be_chance": 1, "unexplained": None}
+        found = summary(words, 10, 20, str, themes)
+        assert "".join(part["text"] for part in found["sentence"]) == (
+            "New above all in the 20 novel documents: a b (45 % of them, 0 % of the known ones) "
+            "and c d (4.0 %, 0 %; may be chance)."
+        )
+        assert "".join(part["text"] for part in found["detail"]) == (
+            "In all, 2 themes, of which 1 may be chance, and no word set them apart from the 10 "
+            "known ones."
+        )
+
+    def test_likely_words_are_named_where_none_is_sure(self) -> None:
+        columns = {"word": ["flight", "visa", "go"], "new": [False] * 3, "low": [12.5, 1.2, 1.0]}
+        found = summary({"columns": columns, "new": 0}, 12, 800)
+        assert "".join(part["text"] for part in found["sentence"]) == (
+            "No word is surely new in the 800 novel documents; likely new: flight and visa."
+        )
+        assert "".join(part["text"] for part in found["detail"]) == (
+            "With only 12 known documents, chance can explain large differences, too."
+        )
+        assert not summary({"columns": columns, "new": 0}, 90, 800)["detail"]
+
 
 class TestTime:
     def test_bins_have_all_documents(self, data: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 from typer.testing import CliRunner
 
-from newfound import NoveltyDescriber, load, load_sample
+from newfound import NoveltyDescriber, describe, load, load_sample
 from newfound.cli import app
 from newfound.cli.evaluate import VERDICT_SUITES
 from newfound.description.calibration import VerdictCalibration
@@ -216,3 +216,15 @@ def test_stop_words_of_a_verdict_are_saved(tmp_path: Path) -> None:
     describer.save(tmp_path / "d.nf")
     loaded = load(tmp_path / "d.nf")
     assert loaded.explain("Who are you?").to_dict() == describer.explain("Who are you?").to_dict()
+
+
+def test_one_vote_is_no_votes_and_no_verdict_is_certain() -> None:
+    known = [f"the bank sent card {number}" for number in range(40)]
+    novel = [f"the flight to town {number} is late" for number in range(40)]
+    made = describe(known, novel, random_state=1, n_clauses=20, epochs=5, fold_copies=False)
+    told = made.explain("a late flight to town")
+    certain = replace(told, probability=0.9997, votes={"known": 0, "novel": 1})
+    assert "(probability of novel >99%; " in certain.summary()
+    assert "probability of novel <1%" in replace(told, probability=0.0003).summary()
+    voted = replace(told, probability=math.nan, votes={"known": 0, "novel": 1})
+    assert voted.summary().startswith("novel: 1 vote for novel, 0 for known, from ")

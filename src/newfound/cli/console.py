@@ -7,6 +7,7 @@ import math
 import os
 import re
 import sys
+import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.progress import (
     BarColumn,
     Progress,
@@ -39,8 +40,10 @@ if TYPE_CHECKING:
     from newfound.rules import Clause, ReadableRule
 
 __all__ = [
+    "Unbroken",
     "epochs_of",
     "headline",
+    "legend",
     "open_standard_streams",
     "outcome",
     "phrases_table",
@@ -248,16 +251,41 @@ def _progress() -> Progress:
     )
 
 
-def headline(sentence: str, names: Names) -> Text:
+def headline(sentence: str, names: Names) -> Group:
     """Return what was found, and how to read the columns."""
-    return Text.assemble(
-        (visible(sentence), "bold"),
-        "\nNovelty: how sure it is that a word is new, in standard deviations; for one word, "
-        "chance rarely exceeds 2.\n"
-        f"Times: how many times more frequent in {names.quoted('novel')} documents, shrunk, with "
-        "its 90 % interval.\n"
-        "q: expected share of false discoveries if you stop here (Benjamini-Hochberg).\n",
+    return Group(
+        Unbroken(visible(sentence), "bold"), legend(f"in {names.quoted('novel')} documents")
     )
+
+
+def legend(where: str) -> Unbroken:
+    """Return how to read the columns; `where` says in or than in which documents words are."""
+    from newfound.description.themes import SURE
+    from newfound.report.measures import BEYOND_CHANCE, SIGNIFICANT
+
+    return Unbroken(
+        "Novelty: how sure it is that a word is new, in standard deviations; for one word, "
+        "chance rarely exceeds 2.\n"
+        f"Times: how many times more frequent {where}, shrunk, with its 90 % interval.\n"
+        "q: expected share of false discoveries if you stop here (Benjamini-Hochberg).\n"
+        f"May be chance: words with a novelty below {BEYOND_CHANCE:g} or q above {SIGNIFICANT:g}, "
+        f"themes with evidence below {SURE:g}.\n"
+    )
+
+
+class Unbroken:
+    """A text that is wrapped between words, but not between a number and its per cent sign."""
+
+    def __init__(self, text: str, style: str = "") -> None:
+        self.text, self.style = text, style
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        wrapper = textwrap.TextWrapper(
+            options.max_width, break_long_words=False, break_on_hyphens=False
+        )
+        joined = self.text.replace(" %", "\u00a0%")
+        lines = [line for part in joined.split("\n") for line in wrapper.wrap(part) or [""]]
+        yield Text("\n".join(lines).replace("\u00a0%", " %"), self.style)
 
 
 def words_table(
@@ -309,7 +337,7 @@ def themes_table(
     curves: Sequence[Curve] = (),
     names: Names | None = None,
 ) -> Table:
-    """Return a table of themes, the surest first, with the rules that find their documents."""
+    """Return a table of themes, those that may be chance last, with the rules that find them."""
     table = _table(title)
     table.add_column("theme", style=STYLES["novel"], min_width=16)
     for name in ("evidence", *_document_heads(names)):
@@ -317,7 +345,8 @@ def themes_table(
     _add_time(table, curves)
     table.add_column("rules")
     n_sure = sum(not theme.may_be_chance for theme in themes)
-    for place, (theme, curve) in enumerate(zip_longest(themes, curves)):
+    rows = sorted(zip_longest(themes, curves), key=lambda row: row[0].may_be_chance)
+    for place, (theme, curve) in enumerate(rows):
         if place == n_sure:
             _add_doubt(table)
         rules = [visible(str(rule)) for rule in theme.rules]

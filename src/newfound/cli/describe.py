@@ -426,6 +426,7 @@ def _print(
                 n_sure,
             )
             for (rows, n_sure), side in ((new, "novel"), (old, "known"))
+            if rows
         ),
         *([phrases_table(phrases, "Words that occur together", names)] if phrases else []),
         *([rules_table(rules, "Rules that separate the two best", names)] if rules else []),

@@ -21,11 +21,13 @@ def words_title(describer: NoveltyDescriber, side: str, names: Names | None = No
     """Return the heading of the words of a side, which says so if chance can explain them all."""
     from newfound.report.measures import Measures
 
-    beyond_chance = (Measures.of(describer).sides == side).any()
-    if side == "novel" and beyond_chance:
+    measures = Measures.of(describer)
+    sure = (measures.sides == side).any()
+    if side == "novel" and sure:
         return "Words that are new"
-    pile = f"the {(names or Names()).quoted(side)} documents"
-    return f"Words typical of {pile}" + ("" if beyond_chance else ", none beyond chance")
+    likely = (measures.low > 1 if side == "novel" else measures.high < 1).any()
+    doubt = "" if sure else ", none of them sure" if likely else ", none beyond chance"
+    return f"Words typical of the {(names or Names()).quoted(side)} documents{doubt}"
 
 
 def sure_first(rows: list[dict[str, Any]], by: str = "novelty") -> tuple[list[dict[str, Any]], int]:
@@ -67,7 +69,7 @@ def spelled(describer: NoveltyDescriber, rows: list[dict[str, Any]]) -> list[dic
 
 def themes_part(describer: NoveltyDescriber, names: Names | None = None) -> list[RenderableType]:
     """Return the table of themes, and the share of the novelty that none explains."""
-    from newfound.report.summary import percent
+    from newfound.report.summary import NEARLY_NONE, percent
 
     themes = describer.themes_
     if not themes:
@@ -76,5 +78,7 @@ def themes_part(describer: NoveltyDescriber, names: Names | None = None) -> list
     table = themes_table(themes, "Themes", curves, names)
     if math.isnan(describer.unexplained_):
         return [table]
-    rest = f"  No theme explains {percent(describer.unexplained_)} of what is new.\n"
-    return [table, Text(rest, "dim")]
+    rest = "Nearly all of what is new is in documents of these themes."
+    if describer.unexplained_ >= NEARLY_NONE:
+        rest = f"{percent(describer.unexplained_)} of what is new is in documents of no theme."
+    return [table, Text(f"  {rest}\n", "dim")]

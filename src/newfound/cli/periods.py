@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from newfound.cli.console import print_json, say, show, words_table, working
+from newfound.cli.console import Unbroken, legend, print_json, say, show, words_table, working
 from newfound.cli.described import spelled, sure_first, themes_part, words_title
 from newfound.cli.outputs import table_of, which_table, write
 from newfound.marks import visible
@@ -51,7 +51,7 @@ def describe_each(
 
     if not quiet:
         fold = NoveltyDescriber(**parameters).resolve_parameters()["fold_copies"]
-        say(f"documents: {read_summary(documents, fold=fold)}")
+        say(read_summary(documents, fold=fold))
     with working(quiet=quiet) as update:
         callback = None if update is None else _steps(update)
         if labels:
@@ -75,7 +75,7 @@ def describe_each(
         print_json(periods_data(found, top=top, by=rank_by))
         return
     parts = (_period_parts(period, top, rank_by, against) for period in found.periods)
-    show(*(part for some in parts for part in some))
+    show(legend(f"than in {against} documents"), *(part for some in parts for part in some))
 
 
 def _steps(update: Any) -> Any:
@@ -102,16 +102,22 @@ def _period_parts(period: Period, top: int, by: str, against: str) -> list[Rende
         Text.assemble(
             (visible(period.name), "bold"),
             f": {len(period.novel):,} documents, compared with {len(period.known):,} "
-            f"{_COMPARED[against]}.\n",
-            visible(description_sentence(describer, names)),
+            f"{_COMPARED[against]}.",
         ),
+        Unbroken(visible(description_sentence(describer, names))),
         *themes_part(describer, names),
-        words_table(
-            spelled(describer, new),
-            "novel",
-            words_title(describer, "novel", names),
-            word_curves(describer, new),
-            names,
-            n_sure,
+        *(
+            [
+                words_table(
+                    spelled(describer, new),
+                    "novel",
+                    words_title(describer, "novel", names),
+                    word_curves(describer, new),
+                    names,
+                    n_sure,
+                )
+            ]
+            if new
+            else [Text()]
         ),
     ]

@@ -11,7 +11,7 @@ import numpy as np
 
 from newfound.description.calibration import VerdictCalibration
 from newfound.description.words import WordTable
-from newfound.marks import Mark, MarkedText
+from newfound.marks import Mark, MarkedText, counted
 from newfound.rules import ClauseTable, readable_rules
 from newfound.sides import PLAIN_NAMES, Names
 from newfound.table import jsonable
@@ -132,8 +132,8 @@ class Explanation(MarkedText):
             return "undecided: the text has no word of the vocabulary"
         novel, known = self.names.quoted("novel"), self.names.quoted("known")
         votes = (
-            f"{self.votes['novel']:,} votes for {novel}, {self.votes['known']:,} for {known}, "
-            f"from {len(self.rules):,} rules"
+            f"{counted(self.votes['novel'], 'vote')} for {novel}, {self.votes['known']:,} for "
+            f"{known}, from {counted(len(self.rules), 'rule')}"
         )
         if math.isnan(self.probability):
             return f"{self._named}: {votes}"
@@ -143,13 +143,13 @@ class Explanation(MarkedText):
         parts = (
             f"words {words:+.2f}, rules {self.rules_evidence:+.2f}, baseline {self.baseline:+.2f}"
         )
-        sure = f"probability of {novel} {self.probability:.0%}; log-odds: {parts}"
+        sure = f"probability of {novel} {_percent(self.probability)}; log-odds: {parts}"
         with_words = self.rules[np.diff(self.rules.plain.indptr) > 0]
         n_novel = int(with_words.counts[with_words.is_novel].sum())
         return (
-            f"{self._named} ({sure}): {n_novel:,} votes for {novel}, "
-            f"{int(with_words.counts.sum()) - n_novel:,} for {known}, from {len(with_words):,} "
-            "rules with its words"
+            f"{self._named} ({sure}): {counted(n_novel, 'vote')} for {novel}, "
+            f"{int(with_words.counts.sum()) - n_novel:,} for {known}, from "
+            f"{counted(len(with_words), 'rule')} with its words"
         )
 
     @property
@@ -171,7 +171,7 @@ class Explanation(MarkedText):
             rule = found.rule
             yield (
                 f"{rule.shortened(_RULE_LENGTH)} → {self._named}  ({rule.matches_novel:,} {novel} "
-                f"and {rule.matches_known:,} {known} documents)"
+                f"and {counted(rule.matches_known, f'{known} document')})"
             )
 
     def notes(self) -> Iterator[str]:
@@ -291,6 +291,19 @@ def _mark(word: Mention, strength: float, title: str) -> Mark:
     if word.role == "unknown":
         return Mark(word.start, word.end, 0.0, "not in the vocabulary", underlined=True)
     return Mark(word.start, word.end, strength, f"{word.word}: {title}")
+
+
+def _percent(probability: float) -> str:
+    """Return a probability in per cent; one that is not certain does not read as 0 or 100.
+
+    Examples
+    --------
+    >>> _percent(0.9996), _percent(0.98), _percent(0.002)
+    ('>99%', '98%', '<1%')
+    """
+    if 0.995 <= probability < 1:
+        return ">99%"
+    return "<1%" if 0 < probability < 0.005 else f"{probability:.0%}"
 
 
 def _names(words: Iterable[Mention]) -> list[str]:

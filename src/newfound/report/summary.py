@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any
 
 from newfound.report.measures import Measures
@@ -13,11 +14,20 @@ from newfound.table import jsonable
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
 
-__all__ = ["description_sentence", "detection_summary", "percent", "periods_summary", "summary"]
+__all__ = [
+    "NEARLY_NONE",
+    "description_sentence",
+    "detection_summary",
+    "percent",
+    "periods_summary",
+    "summary",
+]
 
 _NAMED = 5
 _NAMED_THEMES = 3
 _SHOWN = 12
+_FEW = 50  # documents
+NEARLY_NONE = 0.005  # share of the novelty
 
 
 def summary(
@@ -71,11 +81,7 @@ def summary(
     elif written:
         said = _of_words(columns, written, new[0], total, piles)
     else:
-        nothing = (
-            f"Nothing stands out in {piles.novel}: no word differs from {piles.known} by more "
-            "than chance can explain."
-        )
-        said = {"sentence": [_part(nothing)], "detail": []}
+        said = _of_nothing([name(columns["word"][i]) for i in _likely(columns)], piles)
     return {**said, "words": new, "names": written}
 
 
@@ -89,16 +95,20 @@ def description_sentence(describer: NoveltyDescriber, names: Names | None = None
     names : Names, optional
         What the two sides are called.
     """
-    table, new = describer.words_, Measures.of(describer).new
-    wanted = ("word", "documents_novel", "documents_known")
-    columns = {name: table[name][new].tolist() for name in wanted}
-    words = {"columns": {**columns, "new": [True] * int(new.sum())}, "new": int(new.sum())}
-    rows = [
-        {"name": theme.name, "share_novel": theme.share_novel, "share_known": theme.share_known}
-        for theme in describer.themes_
-    ]
-    unexplained = jsonable(describer.unexplained_)
-    themes = {"rows": rows, "total": len(rows), "unexplained": unexplained}
+    table, measures = describer.words_, Measures.of(describer)
+    new = measures.new
+    named = new if new.any() else measures.low > 1
+    wanted = ("word", "documents_novel", "documents_known", "low")
+    columns = {name: table[name][named].tolist() for name in wanted}
+    words = {"columns": {**columns, "new": new[named].tolist()}, "new": int(new.sum())}
+    wanted = ("name", "share_novel", "share_known", "may_be_chance")
+    rows = [{name: getattr(theme, name) for name in wanted} for theme in describer.themes_]
+    themes = {
+        "rows": rows,
+        "total": len(rows),
+        "may_be_chance": sum(row["may_be_chance"] for row in rows),
+        "unexplained": jsonable(describer.unexplained_),
+    }
     n = describer.n_documents_
     first = [] if rows else columns["word"][:_SHOWN]
     written = describer.spellings(first)
@@ -114,13 +124,15 @@ def percent(share: float) -> str:
 
     Examples
     --------
-    >>> percent(0.0384), percent(0.00047), percent(0.0), percent(0.42), percent(1.0)
-    ('3.8 %', '<0.1 %', '0 %', '42 %', '100 %')
+    >>> percent(0.0384), percent(0.00047), percent(0.0), percent(0.445), percent(1.0)
+    ('3.8 %', '<0.1 %', '0 %', '45 %', '100 %')
     """
     value = 100 * share
     if 0 < value < 0.1:
         return "<0.1 %"
-    return f"{value:.0f} %" if value >= 9.95 or not value else f"{value:.1f} %"
+    # Halves are rounded up, as the page does.
+    step = Decimal(1) if value >= 9.95 or not value else Decimal("0.1")
+    return f"{Decimal(value).quantize(step, ROUND_HALF_UP)} %"
 
 
 def _of_themes(themes: dict[str, Any], n_words: int, piles: _Piles) -> dict[str, Any]:
@@ -133,16 +145,45 @@ def _of_themes(themes: dict[str, Any], n_words: int, piles: _Piles) -> dict[str,
         if i:
             sentence.append(_part(" and " if i == len(shown) - 1 else ", "))
         sentence.append(_word(theme["name"]))
-        sentence.append(_part(f" ({novel}{of_them}, {known}{of_known})"))
-    total = themes["total"]
-    said = f"{total} theme{_s(total)} and {n_words:,} word{_s(n_words)}"
+        doubt = "; may be chance" if theme.get("may_be_chance") else ""
+        sentence.append(_part(f" ({novel}{of_them}, {known}{of_known}{doubt})"))
+    total, unsure = themes["total"], themes.get("may_be_chance", 0)
+    which = "which" if unsure == total else f"of which {unsure}"
+    doubts = f", {which} may be chance," if unsure else ""
+    words = f"{n_words:,} word{_s(n_words)}" if n_words else "no word"
+    said = f"{total} theme{_s(total)}{doubts} and {words}"
     detail = f"In all, {said} set them apart from {piles.known}."
     if themes["unexplained"] is not None:
         explained = percent(1 - themes["unexplained"])
-        if themes["unexplained"] < 0.005:
+        if themes["unexplained"] < NEARLY_NONE:
             explained = "nearly all"
         detail += f" The theme{_s(total)} explain{_verb(total)} {explained} of the novelty."
     return {"sentence": [*sentence, _part(".")], "detail": [_part(detail)]}
+
+
+def _of_nothing(likely: Sequence[str], piles: _Piles) -> dict[str, Any]:
+    """Return the sentence where no word is sure, and that there are few documents."""
+    nothing = [
+        _part(
+            f"Nothing stands out in {piles.novel}: no word differs from {piles.known} by more than "
+            "chance can explain"
+        )
+    ]
+    if likely:
+        nothing = [_part(f"No word is surely new in {piles.novel}; likely new: ")]
+        nothing += _listed(likely)
+    n, side = min((piles.n_known, "known"), (piles.n_novel, "novel"))
+    few = (
+        f"With only {n:,} {piles.names.quoted(side)} document{_s(n)}, chance can explain large "
+        "differences, too."
+    )
+    return {"sentence": [*nothing, _part(".")], "detail": [_part(few)] if n < _FEW else []}
+
+
+def _likely(columns: dict[str, Any]) -> list[int]:
+    """Return the first words that are more frequent with a q of 5 %, but not surely new."""
+    found = [i for i, low in enumerate(columns.get("low", [])) if low is not None and low > 1]
+    return [i for i in found if not columns["new"][i]][:_NAMED]
 
 
 def _of_words(
@@ -294,7 +335,7 @@ def _share(n: int, of: int) -> str:
     if not n:
         return "none"
     percent = 100 * n / of
-    return f"{n:,}" if of < 50 or percent < 1 else f"{percent:.0f} %"
+    return f"{n:,}" if of < _FEW or percent < 1 else f"{percent:.0f} %"
 
 
 def _listed(names: Sequence[str]) -> list[dict[str, Any]]:

@@ -51,8 +51,8 @@ def themes(
     Returns
     -------
     dict
-        ``rows``, the themes; ``total``, their number; ``unexplained``, the share of the novelty
-        that no theme explains.
+        ``rows``, the themes; ``total``, their number; ``may_be_chance``, how many of them may be
+        chance; ``unexplained``, the share of the novelty that no theme explains.
     """
     found = describer.themes_
     rows = [_theme(theme, limits) for theme in found[: limits.themes]]
@@ -64,7 +64,12 @@ def themes(
             row["documents"] = [
                 _document(corpus, axis, place, excerpts, limits) for place in places
             ]
-    return {"rows": rows, "total": len(found), "unexplained": rounded(describer.unexplained_)}
+    return {
+        "rows": rows,
+        "total": len(found),
+        "may_be_chance": sum(theme.may_be_chance for theme in found),
+        "unexplained": rounded(describer.unexplained_),
+    }
 
 
 def is_training_corpus(describer: NoveltyDescriber, corpus: Corpus) -> bool:
@@ -113,6 +118,7 @@ def _theme(theme: Theme, limits: Limits) -> Data:
         "documents_known": theme.documents_known,
         **{share: rounded(getattr(theme, share)) for share in _SHARES},
         "evidence": rounded(theme.evidence),
+        "may_be_chance": theme.may_be_chance,
         "joined": [
             [_short(one, _MAX_WORD), _short(other, _MAX_WORD), rounded(strength, 2)]
             for one, other, strength in theme.joined[: limits.joined]

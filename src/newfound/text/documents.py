@@ -458,6 +458,7 @@ def _collect(
         kept.append(record)
     if not kept:
         raise DocumentError(_no_documents(source, counts))
+    _check_is_text(source, counts, len(kept))
     labels = tuple(record.label for record in kept if record.label is not None)
     return Documents(
         texts=tuple(record.text or "" for record in kept),
@@ -469,6 +470,17 @@ def _collect(
         dates=tuple(record.date for record in kept) if kept[0].dated else None,
         columns=by_column([record.others or {} for record in kept]),
     )
+
+
+def _check_is_text(source: str, counts: Counter[str], n_kept: int) -> None:
+    """Raise a `DocumentError` for the lines of a binary file, such as a picture."""
+    non_text, recoded = counts["non-text"], counts["recoded"]
+    if non_text > n_kept and 2 * recoded > n_kept and os.path.isfile(source):
+        raise DocumentError(
+            f"{source} looks like a binary file, not text: {non_text:,} of its lines have null "
+            f"characters, and of the other {n_kept:,} most are not UTF-8; name its encoding "
+            "(--encoding) if it is text."
+        )
 
 
 def _no_documents(source: str, counts: Counter[str]) -> str:

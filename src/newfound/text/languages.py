@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from newfound.text.tokens import stop_words_by_language
 
-__all__ = ["noticed_language", "warn_if_foreign"]
+__all__ = ["code_of", "noticed_language", "warn_if_foreign"]
 
 _NAMES = {
     "ar": "Arabic", "bg": "Bulgarian", "ca": "Catalan", "cs": "Czech", "cy": "Welsh",
@@ -47,16 +47,22 @@ _LIKELY_SHARE = 0.5
 _KANA_SHARE = 0.1  # of Japanese words, which are mostly pairs of Chinese characters
 _FUNCTION_SHARE = 0.1
 _MIN_FUNCTION_WORDS = 4  # one may be an English word: die, pas, men
+_MIN_COMMON_WORDS = 10  # function words that are in half of the documents
 
 
-def noticed_language(counts: Mapping[str, int]) -> str | None:
+def noticed_language(counts: Mapping[str, int], n_documents: int | None = None) -> str | None:
     """Return the language that words clearly are in; None for English, or if it is not clear.
+
+    It is clear by the share of function words. In long documents this share is small, because a
+    word counts once in each; there, many function words are in at least half of the documents.
 
     Parameters
     ----------
     counts : mapping of str to int
         Words in lower case, each with the number of documents that have it. English function words
         need not be among them.
+    n_documents : int, optional
+        The number of documents. Without it, long documents are not treated by themselves.
 
     Examples
     --------
@@ -87,13 +93,33 @@ def noticed_language(counts: Mapping[str, int]) -> str | None:
     several = len(counts.keys() & (lists[best] - english)) >= _MIN_FUNCTION_WORDS
     if several and shares[best] >= max(_FUNCTION_SHARE, heard):
         return best
+    if n_documents is not None and shares[best] >= heard:
+        in_half = (2 * counts.get(word, 0) >= n_documents for word in lists[best] - english)
+        if sum(in_half) >= _MIN_COMMON_WORDS:
+            return best
     likely = max(_LIKELY, key=lambda code: written[code])
     return likely if written[likely] >= _LIKELY_SHARE else None
 
 
-def warn_if_foreign(counts: Mapping[str, int]) -> None:
+def code_of(language: object) -> str | None:
+    """Return the code of a language that is given by its name or with a country; else None.
+
+    Examples
+    --------
+    >>> code_of("French"), code_of("de-AT"), code_of("pt_BR"), code_of("Klingon")
+    ('fr', 'de', 'pt', None)
+    """
+    if not isinstance(language, str):
+        return None
+    asked = language.strip().lower()
+    codes = {"english": "en", **{name.lower(): code for code, name in _NAMES.items()}}
+    code = codes.get(asked) or re.split("[-_.]", asked)[0]
+    return code if code in codes.values() else None
+
+
+def warn_if_foreign(counts: Mapping[str, int], n_documents: int) -> None:
     """Warn if words that are taken as English are in another language; see `noticed_language`."""
-    code = noticed_language(counts)
+    code = noticed_language(counts, n_documents)
     if code is not None:
         warnings.warn(
             f"The texts look {_NAMES[code]}, but are read as English; pass language={code!r} "

@@ -15,6 +15,7 @@ from functools import cache, lru_cache
 import simplemma
 from simplemma.strategies.dictionaries.dictionary_factory import SUPPORTED_LANGUAGES
 
+from newfound.text.languages import code_of
 from newfound.text.tokens import is_word, read_data, stop_words
 
 __all__ = [
@@ -255,6 +256,12 @@ def lemma_of(word: str, language: str) -> str:
 def check_language(language: object) -> None:
     """Raise a `ValueError` for a language that is not known."""
     if language not in SUPPORTED_LANGUAGES and language not in WITHOUT_LEMMAS:
+        code = code_of(language)
+        if code is not None:
+            raise ValueError(
+                f"language={language!r} is not the code of a language; pass {code!r} "
+                f"(--language {code})."
+            )
         raise ValueError(
             f"language={language!r} has no lemmas; choose one of "
             f"{', '.join(sorted({*SUPPORTED_LANGUAGES, *WITHOUT_LEMMAS}))}, or lemmatize=False "

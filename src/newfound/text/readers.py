@@ -108,7 +108,10 @@ class Reader:
         except FileNotFoundError as error:
             raise DocumentError(f"There is no file or folder {error.filename}.") from error
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise DocumentError(f"{self.file} is not a complete gzip file: {error}.") from error
+            what = str(error)
+            if what.startswith("Not a gzipped file"):  # the rest of it is for programmers
+                what = "it does not begin as one"
+            raise DocumentError(f"{self.file} is not a complete gzip file: {what}.") from error
         except OSError as error:
             name, reason = error.filename or self.file, error.strerror or error
             raise DocumentError(f"Cannot read {name}: {reason}.") from error
@@ -161,7 +164,8 @@ class Reader:
         if format is None:
             raise DocumentError(
                 f"{self.file} has no known format; expected a folder or .{', .'.join(_FORMATS)} "
-                "(each also .gz), or name the format with format (--format)."
+                "(each also .gz); pass format='txt' (--format txt) if each line is a document, or "
+                "another format."
             )
         return format
 
@@ -318,10 +322,12 @@ class Reader:
             try:
                 row = json.loads(line) if line.strip() else ""
             except (ValueError, RecursionError) as error:
-                hint = ""
+                hint, reason = "", str(error)
+                if isinstance(error, json.JSONDecodeError):
+                    reason = f"{error.msg}: column {min(error.pos, len(line.rstrip())) + 1}"
                 if self.line == 1 and line.strip().startswith("{"):
                     hint = "; expected one object a line, or an array of objects"
-                raise self._malformed(f"is not JSON: {error}{hint}", self.line) from error
+                raise self._malformed(f"is not JSON: {reason}{hint}", self.line) from error
             yield self.line, row
 
     def _json_array(self, stream: BinaryIO) -> Iterator[tuple[int, Any]]:

@@ -168,7 +168,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
         forms, words, X = self._read_forms(texts, capitals)
         counts = np.bincount(X.indices, minlength=len(forms))
         if self.language == "en" and lemmas is None:
-            warn_if_foreign(dict(zip(forms.words, counts.tolist(), strict=False)))
+            warn_if_foreign(dict(zip(forms.words, counts.tolist(), strict=False)), X.shape[0])
         if capitals is not None:
             self.lemmas_ = self._lemmas(forms, words, counts, capitals)
         terms, term_of_form = self._merge_forms(forms, words)

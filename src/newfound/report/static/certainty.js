@@ -117,7 +117,7 @@
     const rows = newfound.words.filter((row) => row.new).slice(0, 20);
     return figure(
       "How many times more frequent the first words are, with 90 % intervals",
-      "The bar is the range in which the novelty of a word lies in 90 % of repetitions with as many new documents.",
+      "The bar is the range in which the true ratio lies for about nine in ten words.",
       (width) =>
         Plot.plot({
           className: "chart",

@@ -89,7 +89,9 @@ newfound.section("documents", "Documents", () => {
     const absent = missing
       ? `; ${newfound.plural(missing, "other document is", "other documents are")} not in this page, which has ${which}, and ${missing === 1 ? "is" : "are"} not searched`
       : "";
-    count.textContent = `${format.count(Math.min(shown, kept.length))} of ${newfound.plural(kept.length, "document")} shown${found ? ` (${format.count(kept.length)}${found})` : ""}${absent}.`;
+    const none = `None of the ${newfound.plural(rows.length, "document")} in this page matches`;
+    const part = `${format.count(Math.min(shown, kept.length))} of ${newfound.plural(kept.length, "document")} shown${found ? ` (${format.count(kept.length)}${found})` : ""}`;
+    count.textContent = `${kept.length || !rows.length ? part : none}${absent}.`;
   };
   const search = el("input", { type: "search", id: "documents-search", autocomplete: "off" });
   const options = detected

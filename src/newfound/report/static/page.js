@@ -67,7 +67,7 @@ newfound.capital = (text) => text.replace(/^\p{L}/u, (letter) => letter.toUpperC
 newfound.novelty = `How sure it is that the word is new, in standard deviations: positive for ${newfound.piles.novel}, negative for ${newfound.piles.known}. For one word, chance rarely exceeds 2; among thousands, see q.`;
 
 newfound.evidence =
-  "How sure it is that the theme is new, in standard deviations, corrected for the search. Chance rarely exceeds 2.";
+  "How sure it is that the theme is new, in standard deviations, corrected for the search. Below 3 it may be chance.";
 
 newfound.plural = (n, one, many) => `${newfound.format.count(n)} ${n === 1 ? one : (many ?? `${one}s`)}`;
 

@@ -45,7 +45,7 @@
       rows: period.words,
       sort: "novelty",
       page: 10,
-      note: `; ${newfound.plural(period.new, "word is", "words are")} new with q of at most 5 % (▲)`,
+      note: `; ${newfound.plural(period.new, "word is", "words are")} new: novelty of at least 2, q of at most 5 % (▲)`,
       columns: [
         {
           key: "word",

@@ -63,7 +63,8 @@
 
   // columns: {key, label, help, value(row), show(row), text: true for words, first: "ascending"}
   // sort: the key of a column, or null for the order of the rows
-  newfound.table = ({ name, what, columns, rows, sort, descending = true, page = 25, record, note }) => {
+  // note: what follows the number of rows; which: what the rows are, said where a search is narrower
+  newfound.table = ({ name, what, columns, rows, sort, descending = true, page = 25, record, note, which }) => {
     let order = { key: sort, descending };
     let shown = page;
     let kept = rows;
@@ -139,7 +140,7 @@
       count.textContent =
         all.length === rows.length
           ? `${newfound.plural(rows.length, "row")}${note ?? ""}`
-          : `${format.count(all.length)} of ${newfound.plural(rows.length, "row")} match`;
+          : `${format.count(all.length)} of ${newfound.plural(rows.length, "row")} match${which ? `; the rows are ${which}` : ""}`;
     };
     draw();
     const helps = columns.filter((column) => column.help);

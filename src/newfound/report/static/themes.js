@@ -155,6 +155,7 @@
               "small",
               { title: newfound.evidence },
               `evidence ${format.number(theme.evidence, 3)}`,
+              theme.may_be_chance ? ", may be chance" : null,
               when ? ` · ${when}` : null,
             ),
           ),

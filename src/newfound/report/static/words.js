@@ -87,7 +87,7 @@ newfound.section("words", "Words", () => {
       key: "side",
       label: "Side",
       text: true,
-      help: "The side that the word indicates; unsure where q is above 5 %, and so the interval of times includes 1.",
+      help: "The side that the word indicates; unsure where q is above 5 %, and so the interval of times includes 1, or where the novelty is below 2 in either direction.",
       show: (row) => newfound.names[row.side],
     },
     { key: "novelty", label: "Novelty", help: newfound.novelty, show: (row) => format.signed(row.novelty) },
@@ -136,7 +136,7 @@ newfound.section("words", "Words", () => {
   ].filter(Boolean);
   const part =
     words.length < data.words.total
-      ? `: the most important of ${newfound.plural(data.words.total, "word")}`
+      ? `the most important of ${newfound.plural(data.words.total, "word")}`
       : "";
   const table = newfound.table({
     name: "words",
@@ -144,7 +144,8 @@ newfound.section("words", "Words", () => {
     columns,
     rows: words,
     sort: "novelty",
-    note: part,
+    note: part ? `: ${part}` : "",
+    which: part,
     record: ({
       word,
       side,
