@@ -9,6 +9,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time as clock
 from importlib.resources import files
 from pathlib import Path
 
@@ -504,3 +505,158 @@ def test_lines_that_cannot_be_read_are_counted(model: Path, tmp_path: Path) -> N
         monitor.close_window()
         (window,) = monitor.windows_
     assert (window.size, window.empty, window.timeless) == (2, 3, 2)
+
+
+def said(*arguments: object) -> str:
+    """Return the messages of a run that succeeds, in one line."""
+    result = CliRunner().invoke(app, ["monitor", *map(str, arguments)])
+    assert result.exit_code == 0, result.output
+    return " ".join(result.stderr.split())
+
+
+def test_documents_that_are_not_tested_are_told(model: Path, tmp_path: Path) -> None:
+    rows = documents(200)
+    file, page = tmp_path / "in.jsonl", tmp_path / "page.html"
+    file.write_text(lines(rows[::-1]))  # the newest first
+    replayed = ("--model", model, "--every", "10m", "--replay", file)
+    told = said(*replayed, "--report", page)
+    late = "Not tested: 194 late documents."
+    assert late in told and "sort the documents by time, the oldest first" in told
+    assert late in page.read_text()
+    file.write_text(lines([*rows, rows[7], rows[3]]) + "\n")
+    told = said(*replayed)
+    assert "Not tested: 2 documents with an id that came before, 1 line without a text" in told
+    assert "sort" not in told
+    file.write_text(lines(rows))
+    assert "Not tested" not in said(*replayed)
+
+
+def test_times_that_cannot_be_read_are_told_with_their_lines_and_not_all(
+    model: Path, tmp_path: Path
+) -> None:
+    rows = documents(60)
+    for row in rows[20:50]:
+        row["time"] = "04/05/2026 10:00"
+    file = tmp_path / "in.jsonl"
+    file.write_text(lines(rows))
+    told = said("--model", model, "--every", "1d", "--replay", file)
+    assert "in.jsonl, line 21, has a time that cannot be read, '04/05/2026 10:00';" in told
+    assert told.count("cannot be read,") == 10 and told.count("not shown") == 1
+    assert "30 documents without a time that can be read got the time of the stream." in told
+
+
+def test_a_file_that_was_begun_anew_is_read_from_its_beginning(model: Path, tmp_path: Path) -> None:
+    rows = documents(200)
+    file, state = tmp_path / "in.jsonl", tmp_path / "w.db"
+    once = ("--incoming", file, "--state", state, "--once", "--every", "20", "--model", model)
+    file.write_text(lines(rows[:50]))
+    assert "begun anew" not in said(*once)
+    file.write_text(lines(rows[:100]))  # it grew
+    assert "begun anew" not in said(*once)
+    file.write_text("")
+    assert "in.jsonl was begun anew since the last run" in said(*once)
+    file.write_text(lines(rows[100:120]))  # shorter
+    assert "in.jsonl was begun anew since the last run" in said(*once)
+    file.write_text(lines(rows[120:]))  # longer
+    assert "in.jsonl was begun anew since the last run" in said(*once)
+    assert seen(state)[0] == 200
+    file.write_text(lines(rows[120:140]))  # cut
+    assert "shorter than it was, and begins as before" in failed(*once)
+    assert seen(state)[0] == 200
+
+
+def test_a_file_that_was_moved_is_read_on(model: Path, tmp_path: Path) -> None:
+    rows = documents(100)
+    before, after = tmp_path / "before", tmp_path / "after"
+    before.mkdir()
+    (before / "in.jsonl").write_text(lines(rows[:50]))
+    begin = ("--once", "--every", "20", "--model", model)
+    run("--incoming", before / "in.jsonl", "--state", before / "w.db", *begin)
+    before.rename(after)
+    given = ("--incoming", after / "in.jsonl", "--state", after / "w.db", "--once")
+    (after / "in.jsonl").write_text(lines(rows))
+    run(*given)
+    assert seen(after / "w.db")[0] == 100
+    (after / "other.jsonl").write_text(lines(rows[50:]))
+    other = failed("--incoming", after / "other.jsonl", "--state", after / "w.db", "--once")
+    assert "The state belongs to" in other
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be renamed")
+@pytest.mark.parametrize("how", ["renamed", "emptied"])
+def test_a_log_that_is_rotated_is_followed(model: Path, tmp_path: Path, how: str) -> None:
+    rows = documents(300)
+    file, state = tmp_path / "in.jsonl", tmp_path / "w.db"
+    file.write_text(lines(rows[:100]))
+    begin = ["--model", str(model), "--every", "20", "--false-alarm-every", "20000"]
+    process = subprocess.Popen(
+        [*MAIN, "--incoming", str(file), "--state", str(state), *begin],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        wait_for(state, 100)
+        if how == "renamed":
+            with open(file, "a") as old:
+                old.write(lines(rows[100:101]).rstrip("\n"))  # a last line without its end
+            file.rename(tmp_path / "in.jsonl.1")
+        else:
+            with open(file, "a") as old:
+                old.write(lines(rows[100:101]))
+            wait_for(state, 101)
+            os.truncate(file, 0)
+        with open(file, "a") as new:
+            new.write(lines(rows[101:150]))
+        wait_for(state, 150)
+    finally:
+        process.terminate()
+        _, errors = process.communicate(timeout=60)
+    assert "was begun anew, and is read from its beginning" in " ".join(errors.split())
+
+
+def wait_for(state: Path, n: int) -> None:
+    """Wait until a state has some documents."""
+    end = clock.monotonic() + 60
+    while clock.monotonic() < end:
+        if state.exists():
+            try:
+                found = sqlite3.connect(state).execute("SELECT count(*) FROM documents").fetchone()
+            except sqlite3.OperationalError:  # its tables are not there yet
+                found = (0,)
+            if found[0] >= n:
+                assert found[0] == n
+                return
+        clock.sleep(0.1)
+    raise AssertionError(f"{n} documents did not come")
+
+
+FULL = """
+import resource, signal, sys
+from newfound.cli import main
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writing fails instead, as on a full disk
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv.pop(1)),) * 2)
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limits of files")
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_state_that_cannot_be_written_is_told_in_a_sentence(
+    model: Path, tmp_path: Path, begun: bool
+) -> None:
+    rows = documents(4000)
+    file, state = tmp_path / "in.jsonl", tmp_path / "w.db"
+    file.write_text(lines(rows))
+    given = ["--incoming", file, "--state", state, "--once", "--model", model]
+    given += ["--every", "20", "--false-alarm-every", "20000"]
+    room = 1_000_000 if begun else model.stat().st_size + 5_000
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(room), "monitor", *map(str, given)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    told = " ".join(done.stderr.split())
+    assert done.returncode == 1 and "Traceback" not in told
+    assert f"Cannot write the state {state}: " in told
+    assert state.exists() == begun  # nothing is left of a state without documents
+    run(*given)
+    assert seen(state) == expected(model, rows)

@@ -162,8 +162,9 @@ def _reading(state: Path) -> Iterator[Store]:
 @contextmanager
 def _opened(state: Path) -> Iterator[Monitor]:
     from newfound.monitor.monitor import Monitor
+    from newfound.monitor.store import writing_errors
 
-    with Monitor.open(state) as monitor:
+    with writing_errors(state), Monitor.open(state) as monitor:
         yield monitor
 
 

@@ -27,18 +27,29 @@ class Columns:
 
 @dataclass
 class Batch:
-    """Some documents, and where the source is after them; `texts` has None where none is."""
+    """Some documents, and where the source is after them; `texts` has None where none is.
+
+    `places` has where each of them was found, for messages.
+    """
 
     texts: list[str | None] = field(default_factory=list)
     times: list[Any] = field(default_factory=list)
     ids: list[str | None] = field(default_factory=list)
     position: Any = None
+    places: list[str] = field(default_factory=list)
 
-    def add(self, text: str | None, time: Any = None, id: str | None = None) -> None:
+    def add(
+        self,
+        text: str | None,
+        time: Any = None,
+        id: str | None = None,
+        place: str = "A document",
+    ) -> None:
         """Add a document."""
         self.texts.append(text)
         self.times.append(time)
         self.ids.append(id)
+        self.places.append(place)
 
 
 Problem = Callable[[str], None]

@@ -53,6 +53,7 @@ def monitor_data(monitor: Monitor, *, title: str | None = None) -> dict[str, Any
     return dict(
         title=(title or "What is new in the stream")[:120],
         sentence=monitor.summary(),
+        left_out_documents=monitor.left_out(),
         warning=monitor.warning(),
         alerts=[
             {
