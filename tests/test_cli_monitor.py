@@ -660,3 +660,38 @@ def test_a_state_that_cannot_be_written_is_told_in_a_sentence(
     assert state.exists() == begun  # nothing is left of a state without documents
     run(*given)
     assert seen(state) == expected(model, rows)
+
+
+def test_alerts_are_listed_and_the_page_links_them_to_their_topics(
+    model: Path, tmp_path: Path
+) -> None:
+    rows = documents(1000)
+    file, state, page = (tmp_path / name for name in ("in.jsonl", "w.db", "page.html"))
+    file.write_text(lines(rows[:100]))
+    given = ("--incoming", file, "--state", state, "--once", "--model", model, "--every", "20")
+    printed = run(*given)
+    assert "There was no alert yet." in run("alerts", "--state", state)
+    file.write_text(lines(rows))
+    printed += run(*given, "--report", page)
+    assert "zeppelin" in printed
+    assert run("alerts", "--state", state) == printed
+    found = json.loads(run("alerts", "--state", state, "--json"))
+    assert [alert["summary"] in printed for alert in found] == [True] * len(found)
+    for alert in found:
+        validate(alert, "alert")
+    text, number = page.read_text(), found[-1]["topic"]["number"]
+    assert f'<a href="#topic-{number}"' in text and f'id="topic-{number}"' in text
+
+
+def test_an_alert_quotes_a_long_document_around_its_word(model: Path, tmp_path: Path) -> None:
+    rows = documents(1000)
+    for row in rows:
+        if "zeppelin" in str(row["text"]):
+            row["text"] = "please pay my bill\n" * 30 + f"{row['text']} " + "on my account " * 30
+    file = tmp_path / "in.jsonl"
+    file.write_text(lines(rows))
+    replayed = ("--model", model, "--every", "20", "--replay", file, "--json")
+    (alert,) = map(json.loads, run(*replayed).splitlines())
+    quoted = alert["summary"].split(' "')[1]
+    assert quoted.startswith("…") and " a zeppelin " in quoted and quoted.endswith('…"')
+    assert "\n" not in alert["summary"]

@@ -326,11 +326,10 @@ class _Emitter:
             self.monitor.mark_sent(alert)
 
     def _print(self, alert: Alert) -> None:
-        data = alert.to_dict()
         if self.json:
-            print_json(data, indent=None)
+            print_json(alert.to_dict(), indent=None)
         else:
-            print_line(f"{data['time'] or f'window {alert.window}'}  {alert.summary}")
+            print_line(alert.line())
 
     def _run(self, command: list[str], alert: Alert) -> bool:
         sent = json_format.dumps(alert.to_dict()).encode() + b"\n"
@@ -349,6 +348,7 @@ class _Emitter:
         return not done.returncode
 
 
+app.command()(monitor_topics.alerts)
 app.command()(monitor_topics.topics)
 app.command("show")(monitor_topics.show_topic)
 app.command()(monitor_topics.promote)

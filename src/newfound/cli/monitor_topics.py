@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from newfound.monitor.records import Document, Topic
     from newfound.monitor.store import Store
 
-__all__ = ["dismiss", "log", "merge", "promote", "show_topic", "topics", "undo"]
+__all__ = ["alerts", "dismiss", "log", "merge", "promote", "show_topic", "topics", "undo"]
 
 _SHOWN = 10  # documents of a topic
 
@@ -41,6 +41,18 @@ def topics(
             show("There is no topic yet.")
         else:
             show(_table(shown))
+
+
+def alerts(state: State, json: Json = False) -> None:
+    """List the alerts of a state, the oldest first, also while a monitor runs."""
+    with outcome(), _reading(state) as store:
+        found = store.alerts()
+        if json:
+            print_json([alert.to_dict() for alert in found])
+        elif not found:
+            show("There was no alert yet.")
+        for alert in () if json else found:
+            print_line(alert.line())
 
 
 def show_topic(number: Number, state: State, json: Json = False) -> None:
