@@ -494,17 +494,23 @@ def test_other_settings_are_named_as_they_were_given(model: Path, tmp_path: Path
 
 def test_lines_that_cannot_be_read_are_counted(model: Path, tmp_path: Path) -> None:
     file, state = tmp_path / "in.jsonl", tmp_path / "w.db"
-    file.write_text('{"text": "pay my bill"}\n{"text": 3}\n{"te\n\n{"text": "rain", "time": "x"}\n')
+    deep = '{"text":' * 100_000
+    file.write_text(
+        '{"text": "pay my bill"}\n{"text": 3}\n{"te\n\n{"text": "rain", "time": "x"}\n'
+        f"{deep}\n"
+    )
     given = ["monitor", "--incoming", file, "--state", state, "--once", "--model", model]
     result = CliRunner().invoke(app, list(map(str, given)))
     assert result.exit_code == 0, result.output
     assert "line 2, has a text that is int" in result.output
-    assert "line 3, is not JSON" in result.output
+    told = " ".join(result.output.split())
+    assert "line 3, is not JSON: Unterminated string at character 2." in told
+    assert "line 6, has objects within objects, too many to read." in told
     assert "time that cannot be read" in result.output
     with Monitor.open(state) as monitor:
         monitor.close_window()
         (window,) = monitor.windows_
-    assert (window.size, window.empty, window.timeless) == (2, 3, 2)
+    assert (window.size, window.empty, window.timeless) == (2, 4, 2)
 
 
 def said(*arguments: object) -> str:
@@ -695,3 +701,16 @@ def test_an_alert_quotes_a_long_document_around_its_word(model: Path, tmp_path: 
     quoted = alert["summary"].split(' "')[1]
     assert quoted.startswith("…") and " a zeppelin " in quoted and quoted.endswith('…"')
     assert "\n" not in alert["summary"]
+
+
+def test_the_list_of_topics_does_not_cut_times(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, state = tmp_path / "in.jsonl", tmp_path / "w.db"
+    file.write_text(lines(documents(1000)))
+    run("--model", model, "--every", "20", "--incoming", file, "--state", state, "--once")
+    (topic,) = json.loads(run("topics", "--state", state, "--json"))
+    run("promote", topic["number"], "--as", "airships " * 4, "--state", state)
+    monkeypatch.setenv("COLUMNS", "100")
+    printed = run("topics", "--state", state)
+    assert topic["first_seen"] in printed and topic["last_seen"] in printed

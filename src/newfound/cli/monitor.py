@@ -19,7 +19,6 @@ from newfound.cli.options import (
     Force,
     Quiet,
     Report,
-    TextColumn,
     Title,
     check_distinct,
     check_outputs,
@@ -94,7 +93,9 @@ def watch(
     report: Report = None,
     title: Title = None,
     force: Force = False,
-    text_column: TextColumn = None,
+    text_column: Annotated[
+        str | None, typer.Option(help="Field with the text; by default text.")
+    ] = None,
     time_column: Annotated[
         str | None,
         typer.Option(help="Field with the time; by default time, timestamp or date, if there."),

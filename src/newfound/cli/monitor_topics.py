@@ -213,13 +213,17 @@ def _table(topics: list[Topic]) -> Any:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
+    rows = [(topic, topic.to_dict()) for topic in topics]
     table = Table(box=SIMPLE_HEAD)
     for name in ("number", "documents"):
         table.add_column(name, justify="right")
-    for name in ("name", "status", "first seen", "last seen", "rules"):
+    for name in ("name", "status"):
         table.add_column(name)
-    for topic in topics:
-        data = topic.to_dict()
+    for name in ("first_seen", "last_seen"):  # a time that is cut tells nothing
+        width = max(len(data[name] or "") for _, data in rows)
+        table.add_column(name.replace("_", " "), min_width=width)
+    table.add_column("rules")
+    for topic, data in rows:
         table.add_row(
             str(topic.number),
             f"{topic.documents:,}",

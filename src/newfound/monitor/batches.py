@@ -90,7 +90,12 @@ def parse_line(line: bytes, columns: Columns, where: str) -> tuple[str | None, A
         return text, None, None
     try:
         row = json.loads(text)
-    except ValueError as error:
+    except json.JSONDecodeError as error:
+        reason = f"{error.msg.removesuffix(' starting at')} at character {error.pos + 1}"
+        raise DocumentError(f"{where} is not JSON: {reason}.") from error
+    except RecursionError as error:
+        raise DocumentError(f"{where} has objects within objects, too many to read.") from error
+    except ValueError as error:  # such as a number of thousands of digits
         raise DocumentError(f"{where} is not JSON: {error}.") from error
     name = columns.text or "text"
     if name not in row:
