@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_format
 import shlex
+import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -304,6 +305,8 @@ def _command(given: str | None) -> list[str] | None:
         raise ValueError(f"--on-alert {given!r} cannot be split into words: {error}.") from error
     if not command:
         raise ValueError("--on-alert is empty; name a command.")
+    if shutil.which(command[0]) is None:  # now, and not when the first alert comes
+        raise ValueError(f"--on-alert: there is no command {command[0]} that can be run.")
     return command
 
 
