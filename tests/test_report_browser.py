@@ -1050,6 +1050,19 @@ class TestMonitor:
             )
             assert cell.evaluate(LINES) == 1
 
+    @pytest.mark.parametrize("width", [320, 1280])
+    def test_alerts_need_no_scrolling_and_lead_to_their_topics(
+        self, open_page: Open, monitored: Path, width: int
+    ) -> None:
+        page = open_page(monitored, width=width, ready="#settings")
+        page.locator("#alerts .when").first.evaluate(
+            "cell => { cell.textContent = '2003-05-05T10:00:00Z'; }"
+        )
+        table = page.locator("#alerts .scroll")
+        assert table.evaluate("one => one.scrollWidth <= one.clientWidth")
+        page.locator("#alerts tbody a").first.click()
+        assert page.locator(":target").get_attribute("id") == "topic-1"
+
     def test_texts_do_nothing(self, open_page: Open, monitored: Path) -> None:
         page = open_page(monitored, ready="#settings")
         page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true; })")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json as json_format
 import shlex
+import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +20,6 @@ from newfound.cli.options import (
     Force,
     Quiet,
     Report,
-    TextColumn,
     Title,
     check_distinct,
     check_outputs,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
+_PROBLEMS = 10  # documents that cannot be read and are told in a run
 _PATIENCE = 60  # seconds that the command of --on-alert may take
 
 app = typer.Typer(
@@ -92,7 +94,9 @@ def watch(
     report: Report = None,
     title: Title = None,
     force: Force = False,
-    text_column: TextColumn = None,
+    text_column: Annotated[
+        str | None, typer.Option(help="Field with the text; by default text.")
+    ] = None,
     time_column: Annotated[
         str | None,
         typer.Option(help="Field with the time; by default time, timestamp or date, if there."),
@@ -161,10 +165,12 @@ def watch(
                 say(_beginning(monitor))
             emit.all()
             columns = Columns(text_column, time_column)
-            problem = _ignore if quiet else say
+            problem = _ignore if quiet else _FewProblems()
             _follow(emit, incoming, columns, problem, once=once, replay=replay is not None)
             if not quiet:
                 say(monitor.summary())
+                if (left_out := monitor.left_out()) is not None:
+                    say(left_out)
                 if (warning := monitor.warning()) is not None:
                     say(f"warning: {warning}")
             if report is not None:
@@ -175,6 +181,20 @@ def watch(
 
 def _ignore(message: str) -> None:
     """Print nothing."""
+
+
+class _FewProblems:
+    """Prints the first problems of a run; a stream in a wrong form has one in each line."""
+
+    def __init__(self) -> None:
+        self._left = _PROBLEMS
+
+    def __call__(self, message: str) -> None:
+        if self._left > 0:
+            say(message)
+        elif self._left == 0:
+            say("More such messages are not shown; the last line of a run has the numbers.")
+        self._left -= 1
 
 
 def _follow(
@@ -204,9 +224,9 @@ def _take(monitor: Monitor, batch: Batch, problem: Problem) -> None:
         monitor.close_if_over()
         return
     times: list[float | None] = []
-    for time in batch.times:
+    for time, place in zip(batch.times, batch.places, strict=True):
         try:
-            times.append(parse_time(time))
+            times.append(parse_time(time, place))
         except ValueError as error:
             problem(f"{error} It is taken in without a time.")
             times.append(None)
@@ -223,7 +243,7 @@ def _monitor(
     """
     from newfound.detection.detector import NoveltyDetector
     from newfound.monitor.monitor import Monitor
-    from newfound.monitor.store import StateError, remove_state
+    from newfound.monitor.store import StateError, StateInUseError, remove_state, writing_errors
 
     given = {name: value for name, value in settings.items() if value is not None}
     unused = begun = state is not None and not state.exists()
@@ -232,11 +252,11 @@ def _monitor(
         raise ValueError(f"{model} {_KEEPS_NUMBERS}")  # before there is a state
     if detector is not None:
         if state is not None and state.exists() and not given:
-            with Monitor.open(state) as monitor:
+            with writing_errors(state), Monitor.open(state) as monitor:
                 monitor.check_begun_with(detector)
                 yield monitor
             return
-        monitor = Monitor(detector, state=state, **given)
+        make = partial(Monitor, detector, state=state, **given)
     elif state is None:
         raise StateError("--replay needs --model FILE, or --state FILE of an earlier run.")
     elif not state.exists():
@@ -247,17 +267,17 @@ def _monitor(
             "or name --model, too."
         )
     else:
-        monitor = Monitor.open(state)
+        make = partial(Monitor.open, state)
     try:
-        with monitor:
+        with writing_errors(state), make() as monitor:
             if redact and not monitor.detector.redact:
                 raise ValueError(f"{state} {_KEEPS_NUMBERS}")
             try:
                 yield monitor
             finally:
                 unused = begun and not monitor.n_documents
-    except Exception:
-        if unused and state is not None:
+    except Exception as error:
+        if unused and state is not None and not isinstance(error, StateInUseError):
             remove_state(state)
         raise
 
@@ -285,6 +305,8 @@ def _command(given: str | None) -> list[str] | None:
         raise ValueError(f"--on-alert {given!r} cannot be split into words: {error}.") from error
     if not command:
         raise ValueError("--on-alert is empty; name a command.")
+    if shutil.which(command[0]) is None:  # now, and not when the first alert comes
+        raise ValueError(f"--on-alert: there is no command {command[0]} that can be run.")
     return command
 
 
@@ -308,11 +330,10 @@ class _Emitter:
             self.monitor.mark_sent(alert)
 
     def _print(self, alert: Alert) -> None:
-        data = alert.to_dict()
         if self.json:
-            print_json(data, indent=None)
+            print_json(alert.to_dict(), indent=None)
         else:
-            print_line(f"{data['time'] or f'window {alert.window}'}  {alert.summary}")
+            print_line(alert.line())
 
     def _run(self, command: list[str], alert: Alert) -> bool:
         sent = json_format.dumps(alert.to_dict()).encode() + b"\n"
@@ -331,6 +352,7 @@ class _Emitter:
         return not done.returncode
 
 
+app.command()(monitor_topics.alerts)
 app.command()(monitor_topics.topics)
 app.command("show")(monitor_topics.show_topic)
 app.command()(monitor_topics.promote)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from newfound.monitor.records import Document, Topic
     from newfound.monitor.store import Store
 
-__all__ = ["dismiss", "log", "merge", "promote", "show_topic", "topics", "undo"]
+__all__ = ["alerts", "dismiss", "log", "merge", "promote", "show_topic", "topics", "undo"]
 
 _SHOWN = 10  # documents of a topic
 
@@ -41,6 +41,18 @@ def topics(
             show("There is no topic yet.")
         else:
             show(_table(shown))
+
+
+def alerts(state: State, json: Json = False) -> None:
+    """List the alerts of a state, the oldest first, also while a monitor runs."""
+    with outcome(), _reading(state) as store:
+        found = store.alerts()
+        if json:
+            print_json([alert.to_dict() for alert in found])
+        elif not found:
+            show("There was no alert yet.")
+        for alert in () if json else found:
+            print_line(alert.line())
 
 
 def show_topic(number: Number, state: State, json: Json = False) -> None:
@@ -162,8 +174,9 @@ def _reading(state: Path) -> Iterator[Store]:
 @contextmanager
 def _opened(state: Path) -> Iterator[Monitor]:
     from newfound.monitor.monitor import Monitor
+    from newfound.monitor.store import writing_errors
 
-    with Monitor.open(state) as monitor:
+    with writing_errors(state), Monitor.open(state) as monitor:
         yield monitor
 
 
@@ -200,13 +213,17 @@ def _table(topics: list[Topic]) -> Any:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
+    rows = [(topic, topic.to_dict()) for topic in topics]
     table = Table(box=SIMPLE_HEAD)
     for name in ("number", "documents"):
         table.add_column(name, justify="right")
-    for name in ("name", "status", "first seen", "last seen", "rules"):
+    for name in ("name", "status"):
         table.add_column(name)
-    for topic in topics:
-        data = topic.to_dict()
+    for name in ("first_seen", "last_seen"):  # a time that is cut tells nothing
+        width = max(len(data[name] or "") for _, data in rows)
+        table.add_column(name.replace("_", " "), min_width=width)
+    table.add_column("rules")
+    for topic, data in rows:
         table.add_row(
             str(topic.number),
             f"{topic.documents:,}",

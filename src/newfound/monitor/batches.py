@@ -27,18 +27,29 @@ class Columns:
 
 @dataclass
 class Batch:
-    """Some documents, and where the source is after them; `texts` has None where none is."""
+    """Some documents, and where the source is after them; `texts` has None where none is.
+
+    `places` has where each of them was found, for messages.
+    """
 
     texts: list[str | None] = field(default_factory=list)
     times: list[Any] = field(default_factory=list)
     ids: list[str | None] = field(default_factory=list)
     position: Any = None
+    places: list[str] = field(default_factory=list)
 
-    def add(self, text: str | None, time: Any = None, id: str | None = None) -> None:
+    def add(
+        self,
+        text: str | None,
+        time: Any = None,
+        id: str | None = None,
+        place: str = "A document",
+    ) -> None:
         """Add a document."""
         self.texts.append(text)
         self.times.append(time)
         self.ids.append(id)
+        self.places.append(place)
 
 
 Problem = Callable[[str], None]
@@ -79,7 +90,12 @@ def parse_line(line: bytes, columns: Columns, where: str) -> tuple[str | None, A
         return text, None, None
     try:
         row = json.loads(text)
-    except ValueError as error:
+    except json.JSONDecodeError as error:
+        reason = f"{error.msg.removesuffix(' starting at')} at character {error.pos + 1}"
+        raise DocumentError(f"{where} is not JSON: {reason}.") from error
+    except RecursionError as error:
+        raise DocumentError(f"{where} has objects within objects, too many to read.") from error
+    except ValueError as error:  # such as a number of thousands of digits
         raise DocumentError(f"{where} is not JSON: {error}.") from error
     name = columns.text or "text"
     if name not in row:

@@ -12,6 +12,7 @@ __all__ = ["Length", "format_time", "parse_length", "parse_time"]
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _LENGTH = re.compile(r"(\d+)\s*([smhdw]?)")
+_SHOWN = 40  # characters of a time that cannot be read
 _LAST = 253402300799.0  # the end of the year 9999
 
 
@@ -83,6 +84,7 @@ def parse_time(value: Any, where: str = "A document") -> float | None:
         value = str(value)
     if isinstance(value, date) and not isinstance(value, datetime):
         value = datetime(value.year, value.month, value.day)
+    given = value
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value.strip())
@@ -93,8 +95,8 @@ def parse_time(value: Any, where: str = "A document") -> float | None:
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _LAST:
         return float(value)
     raise ValueError(
-        f"{where} has a time that cannot be read; write it as 2003-03-20T05:34:00+00:00, as a day "
-        "such as 2003-03-20, or in seconds since 1970."
+        f"{where} has a time that cannot be read, {str(given)[:_SHOWN]!r}; write it as "
+        "2003-03-20T05:34:00+00:00, as a day such as 2003-03-20, or in seconds since 1970."
     )
 
 

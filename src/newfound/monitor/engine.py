@@ -22,7 +22,7 @@ from newfound.monitor.search import (
 from newfound.monitor.settings import SPANS, Settings
 from newfound.monitor.store import Store
 
-__all__ = ["Engine", "Incoming"]
+__all__ = ["Engine", "Incoming", "excerpt"]
 
 N_TESTS = 3 * len(SPANS)  # the rate, the words of all documents, those of novel ones
 MAX_RECENT = 20_000  # documents whose texts are at hand to form topics
@@ -31,6 +31,7 @@ _IMPURE = 0.1  # share of all documents of a word of novel ones that the referen
 _CALM = 0.05  # p-value above which a risen rate is over
 _STALE = 1.5  # times as many novel documents as alpha says
 _STALE_LEVEL = 0.001
+_SHOWN, _BEFORE = 200, 60  # characters of a document in an alert, and of those before the word
 _AHEAD = 86400.0  # seconds that a time may be in the future
 
 
@@ -388,7 +389,7 @@ class Engine:
         )
         self.topics[topic.number] = topic
         self._claim(topic)
-        first = "" if topic.typical == [] else f' "{topic.typical[0][:200]}"'
+        first = "" if topic.typical == [] else f' "{excerpt(topic.typical[0], strongest.word)}"'
         summary = (
             f"New topic {topic.number}, {topic.name}: {strongest.documents:,} documents "
             f"{'called novel ' if strongest.novel else ''}with {strongest.word}"
@@ -431,6 +432,24 @@ class Engine:
             topic.first_seen = min([topic.first_seen, *times])
         self.store.set_topics(moved)
         self.store.put_topic(topic)
+
+
+def excerpt(text: str, word: str) -> str:
+    """Return a line of a text that shows a word, or the beginning if none of it is like the word.
+
+    Examples
+    --------
+    >>> excerpt("The library  is hardened.", "harden")
+    'The library is hardened.'
+    >>> shown = excerpt("A long list. " * 40 + "It is hardened. " + "More. " * 40, "harden")
+    >>> shown.startswith("…"), "is hardened. More." in shown, shown.endswith("…"), len(shown)
+    (True, True, True, 202)
+    """
+    line = _key(text)
+    place = line.lower().find(word)
+    start = 0 if place < _SHOWN - _BEFORE else max(min(place - _BEFORE, len(line) - _SHOWN), 0)
+    end = start + _SHOWN
+    return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"
 
 
 def _key(text: str) -> str:

@@ -153,4 +153,4 @@ def _add(batch: Batch, message: Any, columns: Columns, where: str, problem: Prob
         text, time, id = None, None, None
     if time is None and kind and stamp >= 0:
         time = stamp / 1000
-    batch.add(text or None, time, id)
+    batch.add(text or None, time, id, where)

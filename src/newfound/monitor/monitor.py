@@ -373,6 +373,36 @@ class Monitor:
             f"at most one false alarm in {self.false_alarm_every}, on average."
         )
 
+    def left_out(self) -> str | None:
+        """Return a sentence about documents that were not tested or had no time; None without any.
+
+        It counts those of the windows that are kept.
+        """
+        windows = [*self.windows_, self._engine.window]
+
+        def total(name: str) -> int:
+            return sum(getattr(window, name) for window in windows)
+
+        late, duplicates, empty = map(total, ("late", "duplicates", "empty"))
+        named = [
+            counted(late, "late document") if late else "",
+            f"{counted(duplicates, 'document')} with an id that came before" if duplicates else "",
+            f"{counted(empty, 'line')} without a text that can be read" if empty else "",
+        ]
+        found = ", ".join(filter(None, named))
+        about = f"Not tested: {found}." if found else ""
+        if late > total("size"):
+            about += (
+                " Late means that a document of a later window came first: sort the documents by "
+                "time, the oldest first."
+            )
+        if self._engine.every.timed and (timeless := total("timeless")):
+            about += (
+                f" {counted(timeless, 'document')} without a time that can be read got the time of "
+                "the stream."
+            )
+        return about.strip() or None
+
     @property
     def fewest_discoveries(self) -> int | None:
         """The smallest number of new documents that can be found in a window of documents.

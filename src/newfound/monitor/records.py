@@ -209,6 +209,10 @@ class Alert:
     level: float
     topic: dict[str, Any] | None = None
 
+    def line(self) -> str:
+        """Return when it was raised, and what has changed."""
+        return f"{format_time(self.time) or f'window {self.window}'}  {self.summary}"
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
         return {

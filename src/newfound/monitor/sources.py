@@ -7,13 +7,14 @@ together with the documents, in one transaction, and hands it back after a resta
 from __future__ import annotations
 
 import gzip
+import hashlib
 import os
 import select
 import sys
 import time as clock
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from newfound.monitor.batches import SIZE, Batch, Columns, Problem, is_header, parse_line
 from newfound.monitor.clock import parse_time
@@ -29,6 +30,7 @@ _NO_TABLES = (
     'with text and time, for example with pandas: frame.to_json("stream.jsonl", orient="records", '
     "lines=True)."
 )
+_HEAD = 4096  # bytes by which the beginning of a file is known again
 _HELD = 10_000  # documents of the past that are looked at for a time
 
 _PATIENCE = 1.0  # seconds to wait for more
@@ -67,7 +69,8 @@ def open_source(
     place = Path(path)
     if not place.exists():
         raise DocumentError(f"There is no file or folder {path}.")
-    if position is not None and position.get("source") != os.path.abspath(path):
+    moved = position is not None and position.get("source") != os.path.abspath(path)
+    if moved and (place.is_dir() or "begins" not in position or not _is_moved(place, position)):
         raise DocumentError(
             f"The state belongs to {position.get('source')}, not to {path}; name that one, or "
             "another state."
@@ -96,7 +99,7 @@ def dated(source: Iterable[Batch], name: str) -> Iterator[Batch]:
     """
     held, n, batches = Batch(), 0, iter(source)
     for batch in batches:
-        for document in zip(batch.texts, batch.times, batch.ids, strict=True):
+        for document in zip(batch.texts, batch.times, batch.ids, batch.places, strict=True):
             held.add(*document)
         held.position = batch.position
         n += sum(text is not None and bool(text.strip()) for text in batch.texts)
@@ -187,7 +190,7 @@ def _add(
     if first and is_header(line, columns):
         raise DocumentError(f"{where} looks like the header of a CSV file{_NO_TABLES}")
     try:
-        batch.add(*parse_line(line, columns, where))
+        batch.add(*parse_line(line, columns, where), where)
     except DocumentError as error:
         if first:
             raise
@@ -198,33 +201,132 @@ def _add(
 def _file(
     path: Path, columns: Columns, position: Any, *, once: bool, problem: Problem
 ) -> Iterator[Batch]:
-    """Read the lines of a file that grows; a line without its end is left for later."""
+    """Read the lines of a file that grows; a line without its end is left for later.
+
+    A file that was begun anew, as logs are, is read from its beginning.
+    """
     source = os.path.abspath(path)
-    offset, number = (0, 0) if position is None else (position["offset"], position["line"])
     packed = path.name.endswith(".gz")
-    with gzip.open(path, "rb") if packed else open(path, "rb") as file:
-        if not packed and os.fstat(file.fileno()).st_size < offset:
-            raise DocumentError(
-                f"{path} is shorter than it was; if it was begun anew, name another state."
+    offset, number, mark = _resume(path, position, problem)
+    while True:
+        with _open(path) as file:
+            head = file.read(min(offset, _HEAD))
+            file.seek(offset)
+            while True:
+                batch = Batch()
+                while len(batch.texts) < SIZE:
+                    line = file.readline()
+                    if not line or (not line.endswith(b"\n") and not once and not packed):
+                        file.seek(offset)
+                        break
+                    offset, number = offset + len(line), number + 1
+                    if len(head) < _HEAD:
+                        head = (head + line)[:_HEAD]
+                        mark = _mark(head)
+                    where = f"{path}, line {number},"
+                    _add(batch, line, columns, where, problem, first=number == 1)
+                if batch.texts:
+                    batch.position = {
+                        "source": source, "offset": offset, "line": number, "begins": mark,
+                    }  # fmt: skip
+                yield batch
+                if not batch.texts:
+                    if once or packed:
+                        return
+                    if _is_begun_anew(path, mark):
+                        problem(f"{path} was begun anew, and is read from its beginning.")
+                        if rest := file.readline():  # its end was never written
+                            _add(
+                                batch,
+                                rest,
+                                columns,
+                                f"{path}, its last line,",
+                                problem,
+                                first=False,
+                            )
+                            yield batch
+                        offset, number, mark = 0, 0, None
+                        break
+                    if _is_another(path, file, offset):
+                        break
+                    clock.sleep(_PATIENCE)
+
+
+def _resume(path: Path, position: Any, problem: Problem) -> tuple[int, int, Any]:
+    """Return where to go on: bytes and lines that were read, and the mark of the beginning."""
+    if position is None:
+        return 0, 0, None
+    offset, number, mark = position["offset"], position["line"], position.get("begins")
+    if not path.name.endswith(".gz"):
+        size = path.stat().st_size
+        if mark is not None and (not size or _is_begun_anew(path, mark)):
+            problem(
+                f"{path} was begun anew since the last run, and is read from its beginning. Lines "
+                "that were added to the earlier file after that run are not read."
             )
-        file.seek(offset)
-        while True:
-            batch = Batch()
-            while len(batch.texts) < SIZE:
-                line = file.readline()
-                if not line or (not line.endswith(b"\n") and not once and not packed):
-                    file.seek(offset)
-                    break
-                offset, number = offset + len(line), number + 1
-                where = f"{path}, line {number},"
-                _add(batch, line, columns, where, problem, first=number == 1)
-            if batch.texts:
-                batch.position = {"source": source, "offset": offset, "line": number}
-            yield batch
-            if not batch.texts:
-                if once or packed:
-                    return
-                clock.sleep(_PATIENCE)
+            return 0, 0, None
+        if size < offset:
+            raise DocumentError(
+                f"{path} is shorter than it was, and begins as before; lines were taken out of it. "
+                "Put them back, or name another state."
+            )
+    if mark is None:  # of a state that has none
+        with _open(path) as file:
+            mark = _mark(file.read(min(offset, _HEAD)))
+    return offset, number, mark
+
+
+def _open(path: Path) -> BinaryIO:
+    return cast(BinaryIO, gzip.open(path, "rb") if path.name.endswith(".gz") else open(path, "rb"))
+
+
+def _mark(head: bytes) -> dict[str, Any]:
+    """Return what tells whether a file begins as before, without its text."""
+    return {"size": len(head), "head": _digest(head), "line": _digest(_first_line(head))}
+
+
+def _first_line(head: bytes) -> bytes:
+    return head.split(b"\n", 1)[0]
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=12).hexdigest()
+
+
+def _begins_as(head: bytes, mark: Mapping[str, Any]) -> bool:
+    """Return whether a file begins as one with this mark, as far as it goes."""
+    if len(head) >= mark["size"]:
+        return bool(_digest(head[: mark["size"]]) == mark["head"])
+    return bool(_digest(_first_line(head)) == mark["line"])
+
+
+def _is_begun_anew(path: Path, mark: dict[str, Any] | None) -> bool:
+    """Return whether a file has other lines at its beginning than before."""
+    if mark is None:
+        return False
+    try:
+        with _open(path) as file:
+            head = file.read(_HEAD)
+    except OSError:  # it was moved away, and the next one is not there yet
+        return False
+    whole = b"\n" in head or len(head) == _HEAD  # the first line may be half written
+    return whole and not _begins_as(head, mark)
+
+
+def _is_another(path: Path, file: BinaryIO, offset: int) -> bool:
+    """Return whether another file that goes on as the open one did has its name now."""
+    try:
+        now = path.stat()
+    except OSError:
+        return False
+    return not os.path.samestat(now, os.fstat(file.fileno())) and now.st_size >= offset
+
+
+def _is_moved(path: Path, position: dict[str, Any]) -> bool:
+    """Return whether a file is the one that was read before, at another place."""
+    with _open(path) as file:
+        same = _begins_as(file.read(_HEAD), position["begins"])
+        return same and file.seek(0, os.SEEK_END) >= int(position["offset"])
 
 
 def _folder(

@@ -7,7 +7,7 @@ import os
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,7 +16,7 @@ from newfound.monitor.records import Alert, Document, Topic, Window
 from newfound.storage.database import begin_database, transaction
 from newfound.storage.locks import HeldByAnotherError, locked_file
 
-__all__ = ["StateError", "Store", "remove_state"]
+__all__ = ["StateError", "StateInUseError", "Store", "remove_state", "writing_errors"]
 
 FORMAT = 1
 _APPLICATION = 0x6E66_6D6F  # "nfmo", in the header of the file
@@ -43,6 +43,10 @@ CREATE TABLE seen (digest BLOB PRIMARY KEY, window INTEGER NOT NULL) WITHOUT ROW
 
 class StateError(ValueError):
     """Raised for a state that cannot be used; the message says why and what to do."""
+
+
+class StateInUseError(StateError):
+    """Raised for a state that another process writes."""
 
 
 class Store:
@@ -312,6 +316,18 @@ class Store:
         db.execute("DELETE FROM alerts WHERE sent AND json_extract(data, '$.window') <= ?", (keep,))
 
 
+@contextmanager
+def writing_errors(path: Path | None) -> Iterator[None]:
+    """Raise a `StateError` for what SQLite cannot write, such as on a full disk."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise StateError(
+            f"Cannot write the state {path}: {error}. What was written before is kept; when this "
+            "is mended, the same command goes on there."
+        ) from error
+
+
 def remove_state(path: Path) -> None:
     """Remove a state that no process uses: its file, and those that are kept beside it."""
     for ending in ("", "-wal", "-shm", _LOCK_ENDING):
@@ -326,7 +342,7 @@ def _lock(path: Path) -> BinaryIO:
     try:
         return locked_file(path.with_name(path.name + _LOCK_ENDING))
     except HeldByAnotherError as error:
-        raise StateError(
+        raise StateInUseError(
             f"Another monitor uses the state {path}; stop it first, or name another file."
         ) from error
     except OSError as error:

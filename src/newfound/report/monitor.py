@@ -50,15 +50,18 @@ def monitor_data(monitor: Monitor, *, title: str | None = None) -> dict[str, Any
     alerted = {alert.window for alert in alerts}
     shares = [window.novel / max(window.size, 1) for window in windows]
     topics = sorted(monitor.topics_, key=lambda topic: -topic.documents)
+    shown = {topic.number for topic in topics[:_TOPICS]}
     return dict(
         title=(title or "What is new in the stream")[:120],
         sentence=monitor.summary(),
+        left_out_documents=monitor.left_out(),
         warning=monitor.warning(),
         alerts=[
             {
                 "when": format_time(alert.time) or f"window {alert.window}",
                 "kind": alert.kind,
                 "summary": alert.summary,
+                "topic": _topic_shown(alert, shown),
             }
             for alert in reversed(alerts[-_ALERTS:])
         ],
@@ -80,6 +83,12 @@ def write_monitor_report(
     """Write the page of `monitor_page` to a file, completely or not at all."""
     check_writable(path, force=force)
     write_page(path, monitor_page(monitor, title=title), force=force)
+
+
+def _topic_shown(alert: Any, shown: set[int]) -> int | None:
+    """Return the number of the topic of an alert, if the page has that topic."""
+    number = None if alert.topic is None else int(alert.topic["number"])
+    return number if number in shown else None
 
 
 def _when(window: Any) -> str:
