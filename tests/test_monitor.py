@@ -113,6 +113,18 @@ def test_the_alert_of_a_rate_says_how_long(detector, sample) -> None:
     assert said in alert.summary
 
 
+def test_what_was_told_of_the_rate_is_told_again_only_after_it_is_over(detector, sample) -> None:
+    draw = random.Random(5)
+    texts = stream(sample[1], 3500, seed=6)
+    for begin in (1000, 2500):  # five windows with odd documents, and then as before
+        for place in range(begin, begin + 250, 6):
+            texts[place] = odd_words(draw)
+    alerts = Monitor(detector, every=50, false_alarm_every=50_000).update(texts)
+    windows = [alert.window for alert in alerts if alert.kind == "rate"]
+    assert len(windows) == 2
+    assert 20 <= windows[0] <= 25 and 50 <= windows[1] <= 55
+
+
 def test_a_topic_keeps_its_number_and_counts_its_documents(detector) -> None:
     def documents(n: int) -> list[str]:
         words = ["open", "my", "card", "please"]

@@ -293,7 +293,8 @@ class Engine:
         p, length, count, expected, size = min(tests)
         self.window.rate_p = min(1.0, p * len(SPANS))
         if self.risen or p > self.level:
-            self.risen = self.risen and min(test[0] for test in tests[:2]) <= _CALM
+            # The longest span holds the documents that were told until they have left it.
+            self.risen = self.risen and p <= _CALM
             return []
         self.risen = True
         why = (
