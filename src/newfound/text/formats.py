@@ -9,7 +9,15 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import BinaryIO, TypeVar, cast
 
-__all__ = ["encoding_of", "first_bytes", "json_kind", "looks_like_text", "peekable", "with_head"]
+__all__ = [
+    "csv_fault",
+    "encoding_of",
+    "first_bytes",
+    "json_kind",
+    "looks_like_text",
+    "peekable",
+    "with_head",
+]
 
 Item = TypeVar("Item")
 
@@ -46,6 +54,14 @@ def encoding_of(raw: bytes) -> str | None:
     ('utf-16', None)
     """
     return next((name for mark, name in _BYTE_ORDER_MARKS.items() if raw.startswith(mark)), None)
+
+
+def csv_fault(error: Exception) -> str:
+    """Return what is wrong with a CSV table, from an error of the module csv."""
+    what = str(error)
+    if "new-line character" in what:  # the rest of this message is for programmers
+        return "a carriage return is in a field without quotes"
+    return what
 
 
 def json_kind(head: str) -> str | None:

@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO, cast
 
 from newfound.text.formats import (
+    csv_fault,
     encoding_of,
     first_bytes,
     json_kind,
@@ -279,10 +280,7 @@ class Reader:
                 start = rows.line_num + 1
         except csv.Error as error:
             self._check_is_text()
-            what = str(error)
-            if "new-line character" in what:  # the rest of this message is for programmers
-                what = "a carriage return is in a field without quotes"
-            raise self._malformed(f"begins a malformed row: {what}", start) from error
+            raise self._malformed(f"begins a malformed row: {csv_fault(error)}", start) from error
 
     def _check_is_text(self) -> None:
         """Raise a `DocumentError` if the latest line of a table has what no text has."""
