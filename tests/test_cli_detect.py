@@ -345,6 +345,22 @@ def test_a_message_without_text_is_answered_too(files):
 
 
 @pytest.mark.usefixtures("learned")
+@pytest.mark.parametrize("more", [("--json-lines",), ("--no-description",)])
+def test_a_table_on_standard_input_is_not_read_as_lines(files, more):
+    asked = ("detect", "--model", "m.nf", "--incoming", "-", *more, "--jobs", 1)
+    table = "id,message\n1,pay my bill\n2,fly to Rome\n"
+    named = ("--text-column", "message")
+    for stdin, option in ((table, named), (table.replace("message", "text"), ())):
+        refused = run(*asked, *option, folder=files[0], stdin=stdin)
+        assert refused.returncode == 1 and not refused.stdout
+        assert "looks like a table with a header; name its format" in refused.stderr
+        done = run(*asked, *option, "--format", "csv", folder=files[0], stdin=stdin)
+        assert done.returncode == 0, done.stderr
+    lines = run(*asked, "--format", "txt", folder=files[0], stdin="id,text\npay my bill\n")
+    assert lines.returncode == 0, lines.stderr
+
+
+@pytest.mark.usefixtures("learned")
 def test_rows_are_written_as_lines_of_json(files, tmp_path):
     rows = [{"text": "pay my bill", "at": "1"}, {"text": "fly to Rome für drei", "at": "2"}]
     (tmp_path / "in.csv").write_bytes(table_of(".csv", rows))

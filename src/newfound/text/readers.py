@@ -22,6 +22,7 @@ from newfound.text.formats import (
     csv_fault,
     encoding_of,
     first_bytes,
+    is_table_header,
     json_kind,
     peekable,
 )
@@ -157,7 +158,15 @@ class Reader:
 
     def _format(self, stream: BinaryIO) -> str:
         if self.name == "-":
-            return "jsonl" if json_kind(self._head(stream)) is not None else "txt"
+            head = self._head(stream)
+            if json_kind(head) is not None:
+                return "jsonl"
+            if is_table_header(head.partition("\n")[0], self.given.text):
+                raise DocumentError(
+                    "Standard input looks like a table with a header; name its format with format "
+                    "(--format csv or tsv), or txt if each line is a document."
+                )
+            return "txt"
         format = format_of(self.name)
         if format is None:
             raise DocumentError(
