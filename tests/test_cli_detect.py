@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -246,6 +247,9 @@ def test_alpha_is_heeded_with_a_model(files, learned):
     assert learned["novel"] == strict["novel"] < loose["novel"]
     none = run(*model, "--model", "m.nf", "--alpha", "0.0001", folder=folder)
     assert none.returncode == 1 and "alpha=0.0001 needs at least 9,999 held-back" in none.stderr
+    least = re.search(r"Use alpha=([\d.]+) or more, or learn from more", none.stderr)
+    done = run(*model, "--model", "m.nf", "--alpha", least[1], folder=folder)
+    assert done.returncode == 0, done.stderr  # what is advised works
 
 
 @pytest.mark.usefixtures("learned")
@@ -321,6 +325,58 @@ def test_a_stream_is_answered_line_by_line(files, learned):
                 assert answer[name] == pytest.approx(row[name])
         process.stdin.close()
         assert process.wait(60) == 0
+
+
+@pytest.mark.usefixtures("learned")
+def test_a_message_without_text_is_answered_too(files):
+    """A program that waits for an answer to each line would wait for ever."""
+    rows = [{"text": text, "id": n} for n, text in enumerate(["pay my bill", "", "  ", None, "?!"])]
+    asked = ("detect", "--model", "m.nf", "--incoming", "-", "--json-lines", "--jobs", 1)
+    done = run(*asked, folder=files[0], stdin="\n".join([*map(json.dumps, rows), "", ""]))
+    assert done.returncode == 0, done.stderr
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [answer["id"] for answer in answers] == [0, 1, 2, 3, 4]
+    for answer in answers[1:]:
+        assert answer["why"] == "no words to go by" and answer["p_value"] == 1
+        assert answer["nearest"] is None and not answer["novel"]  # no class is named for nothing
+    (files[0] / "gaps.csv").write_text("id,text\n1,pay my bill\n\n2,\n", encoding="utf-8")
+    table = run(*asked[:4], "gaps.csv", *asked[5:], folder=files[0])
+    assert [json.loads(line)["id"] for line in table.stdout.splitlines()] == ["1", "2"]
+
+
+@pytest.mark.usefixtures("learned")
+@pytest.mark.parametrize("more", [("--json-lines",), ("--no-description",)])
+def test_a_table_on_standard_input_is_not_read_as_lines(files, more):
+    asked = ("detect", "--model", "m.nf", "--incoming", "-", *more, "--jobs", 1)
+    table = "id,message\n1,pay my bill\n2,fly to Rome\n"
+    named = ("--text-column", "message")
+    for stdin, option in ((table, named), (table.replace("message", "text"), ())):
+        refused = run(*asked, *option, folder=files[0], stdin=stdin)
+        assert refused.returncode == 1 and not refused.stdout
+        assert "looks like a table with a header; name its format" in refused.stderr
+        done = run(*asked, *option, "--format", "csv", folder=files[0], stdin=stdin)
+        assert done.returncode == 0, done.stderr
+    lines = run(*asked, "--format", "txt", folder=files[0], stdin="id,text\npay my bill\n")
+    assert lines.returncode == 0, lines.stderr
+
+
+@pytest.mark.usefixtures("learned")
+def test_rows_are_written_as_lines_of_json(files, tmp_path):
+    rows = [{"text": "pay my bill", "at": "1"}, {"text": "fly to Rome für drei", "at": "2"}]
+    (tmp_path / "in.csv").write_bytes(table_of(".csv", rows))
+    asked = (
+        "detect", "--model", files[0] / "m.nf", "--incoming", "in.csv", "--text-column", "text",
+        "--no-description", "-q", "--jobs", 1,
+    )  # fmt: skip
+    for name in ("out.jsonl", "out.json"):
+        done = run(*asked, "-o", name, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+    lines = (tmp_path / "out.jsonl").read_text("utf-8").splitlines()
+    assert list(map(json.loads, lines)) == json.loads((tmp_path / "out.json").read_text("utf-8"))
+    assert [json.loads(line)["at"] for line in lines] == ["1", "2"]
+    stream = run(*asked, "-o", "other.jsonl", "--stream", folder=tmp_path)
+    said = " ".join(stream.stderr.replace("│", " ").split())
+    assert stream.returncode == 2 and "a stream is written to .csv or .parquet" in said
 
 
 @pytest.mark.parametrize("option", [("--json",), ("--output", "x.csv"), ("--report", "x.html")])

@@ -15,14 +15,17 @@ from typing import Any
 
 import httpx
 import pytest
+from pydantic import ValidationError
 from typer.testing import CliRunner
 
 import newfound
 from newfound.cli import app as command
 from newfound.serve.openapi import output_schema
+from newfound.serve.problems import invalid
+from newfound.serve.requests import MonitorDocumentsRequest, schema_of
 from newfound.serve.scoring import Explainer
-from newfound.serve.settings import Limits
-from serve_client import JSON, KNOWN, NOVEL, client, make_models, validate
+from newfound.serve.settings import Limits, Settings
+from serve_client import JSON, KNOWN, NOVEL, TOKEN, client, make_models, validate
 
 TEXTS = ["pay my old bill", "book a late flight to Lima", "?!", "", "zyxw wvut srqp onml"]
 
@@ -264,10 +267,64 @@ def test_a_body_that_is_not_json(service: httpx.Client) -> None:
 
 
 def test_paths_and_methods_that_are_not_there(service: httpx.Client) -> None:
-    assert service.get("/v1/nothing").status_code == 404
+    nothing = service.get("/v1/nothing")
+    assert nothing.status_code == 404
+    assert nothing.json()["detail"] == "There is nothing at /v1/nothing; /docs lists all addresses."
     answer = service.get("/v1/score")
     assert answer.status_code == 405
+    assert answer.json()["detail"] == "GET is not possible at /v1/score; use POST."
     validate(answer.json(), "problem")
+    page = service.get("/nothing", headers={"Accept": "text/html"})
+    assert page.status_code == 404 and "There is nothing at /nothing" in page.text
+
+
+def test_a_field_that_is_not_there_is_told_with_those_that_are(service: httpx.Client) -> None:
+    body = {"incoming": {"texts": ["a"]}, "known": {"texts": ["a"], "labels_column": "topic"}}
+    answer = service.post("/v1/detect", json=body)
+    assert answer.status_code == 422
+    detail = answer.json()["detail"]
+    assert "/known/labels_column: There is no such field; there are text_column," in detail
+    assert " label_column," in detail
+    answer = service.post("/v1/score", json={"model": "detector", "text": "a", "alfa": 0.1})
+    assert "there are model, text, texts, alpha." in answer.json()["detail"]
+    with pytest.raises(ValidationError) as caught:
+        MonitorDocumentsRequest(documents=[{"text": "a", "day": 1}])  # type: ignore[list-item]
+    problem = invalid(caught.value, schema_of(MonitorDocumentsRequest))
+    assert "/documents/0/day: There is no such field; there are text, time, id." in problem.detail
+
+
+def test_lines_need_a_model_in_the_address(service: httpx.Client) -> None:
+    headers = {"Content-Type": "application/x-ndjson"}
+    answer = service.post("/v1/score", content=b'"pay my bill"', headers=headers)
+    assert answer.status_code == 422
+    assert "/v1/score?model=NAME" in answer.json()["detail"]
+
+
+def test_a_missing_and_a_wrong_token_are_told_apart(service: httpx.Client) -> None:
+    given = {"Authorization": "Bearer another-token-0123456789"}
+    wrong = service.get("/v1/models", headers=given).json()["detail"]
+    del service.headers["Authorization"]
+    try:
+        missing = service.get("/v1/models").json()["detail"]
+    finally:
+        service.headers["Authorization"] = f"Bearer {TOKEN}"
+    assert "The token is wrong." in wrong and "The token is missing." in missing
+    assert all("--token-file" in detail for detail in (wrong, missing))
+
+
+@pytest.mark.parametrize(
+    ("options", "address"),
+    [
+        ({"secure": True, "hosts": ("news.example.org", "x")}, "https://news.example.org/"),
+        ({"secure": True, "host": "::"}, "https://[::]:8765/"),
+        ({"hosts": ("other.local",)}, "http://127.0.0.1:8765/"),
+    ],
+)
+def test_the_address_is_the_one_that_browsers_use(
+    tmp_path: Path, options: dict[str, Any], address: str
+) -> None:
+    """Behind a proxy nothing answers by HTTPS on the port of the service."""
+    assert Settings(tmp_path, **options).address == address
 
 
 def test_health_and_numbers(service: httpx.Client) -> None:

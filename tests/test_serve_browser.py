@@ -222,6 +222,29 @@ def test_one_file_with_dates_and_known_documents_with_classes(served: Site, tmp_
     assert "incoming" in page.inner_text("main")
 
 
+def test_a_problem_of_the_form_is_gone_when_something_is_changed(
+    served: Site, tmp_path: Path
+) -> None:
+    (tmp_path / "in.txt").write_text("\n".join([*KNOWN[:20], *NOVEL[:20]]), encoding="utf-8")
+    page = served.go("/")
+    page.check("input[value=detect]")
+    page.click("button:text-is('Go')")
+    assert page.inner_text("#problem") == "Choose a file first: known documents."  # the first one
+    page.set_input_files("#incoming-file", tmp_path / "in.txt")
+    page.locator("[data-slot=incoming] .checked", has_text="40 documents").wait_for()
+    assert page.locator("#problem").is_hidden()
+    page.select_option("#use-model", "detector")
+    page.fill("#alpha", "0.1")
+    page.click("button:text-is('Go')")
+    page.wait_for_selector("html[data-ready]", timeout=PATIENCE)
+    run = page.url.rpartition("/")[2]
+    day = re.compile(r"in\.txt .*\d{4}-\d\d-\d\d \d\d:\d\d")  # models of one name differ in it
+    served.go("/")
+    assert day.match(page.locator(f"#use-model option[value='{run}']").text_content() or "")
+    served.go("/history")
+    assert page.locator("li", has_text=day).count() >= 1
+
+
 def test_texts_are_explained_as_they_are_typed(served: Site) -> None:
     page = served.go("/explain?model=detector")
     page.locator("#text").press_sequentially("book a flight to Lima", delay=20)
@@ -365,6 +388,7 @@ def test_every_page_is_for_everyone(served: Site, hostile: str, width: int, sche
 def test_a_stranger_can_sign_in_with_the_token_only(served: Site) -> None:
     page = served.open(first=f"{served.address}/")
     assert page.url.endswith("/sign-in")
+    assert "--token-file" in page.inner_text("main")  # with it, no token is printed
     page.fill("#token", "wrong")
     page.click("text=Sign in")
     page.locator("#problem:has-text('not the token')").wait_for()

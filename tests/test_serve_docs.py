@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import shutil
@@ -48,6 +49,21 @@ def test_curl(address: str) -> None:
     command = example("sh", "curl", address)
     done = subprocess.run(["sh", "-c", command], capture_output=True, check=True)
     assert json.loads(done.stdout)["verdict"] == "novel"
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
+def test_curl_with_files(address: str, tmp_path: Path) -> None:
+    labelled = [f"{n},{text},{text.split()[-1]}" for n, text in enumerate(KNOWN)]
+    queue = [f"T-{n},{text}" for n, text in enumerate([*KNOWN[:30], *NOVEL[:10]])]
+    (tmp_path / "tickets.csv").write_text("\n".join(["id,text,topic", *labelled]), "utf-8")
+    (tmp_path / "queue.csv").write_text("\n".join(["id,text", *queue]), "utf-8")
+    command = example("sh", "send()", address)
+    subprocess.run(["sh", "-ec", command], check=True, cwd=tmp_path, timeout=300)
+    assert "event: finished" in (tmp_path / "events.txt").read_text("utf-8")
+    rows = list(csv.DictReader((tmp_path / "rows.csv").read_text("utf-8").splitlines()))
+    assert [row["id"] for row in rows] == [f"T-{n}" for n in range(40)]
+    assert sum(row["novel"] == "True" for row in rows[30:]) >= 8
+    assert {row["nearest"] for row in rows} <= {text.split()[-1] for text in KNOWN}
 
 
 def test_httpx(address: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import csv
 import gzip
+import io
 import json
 import sqlite3
 import subprocess
@@ -152,6 +154,8 @@ def test_a_detection_with_known_documents_and_with_a_model(service: httpx.Client
     result = service.get(f"/v1/jobs/{first['id']}/result").json()
     validate(result, "detect")
     assert result["classes"] == 6 and result["novel"] >= 15
+    assert " incoming documents are called novel at alpha = 0.1, about " in first["summary"]
+    assert first["summary"].endswith(" % of them by mistake.")
     assert result["incoming"]["found"] == {"empty": 2}
     again = {"incoming": incoming, "model": first["id"], "describe": False, "name": "again"}
     second = ended(service, service.post("/v1/detect", json=again).json()["id"])
@@ -164,6 +168,22 @@ def test_a_detection_with_known_documents_and_with_a_model(service: httpx.Client
     assert "reasons" in service.get(f"/v1/jobs/{first['id']}/words.csv").text.splitlines()[0]
     models = {one["id"]: one for one in service.get("/v1/models").json()["models"]}
     assert models[second["id"]]["kind"] == "detector" and models[second["id"]]["name"] == "again"
+
+
+def test_the_documents_of_a_detection_keep_their_other_columns(service: httpx.Client) -> None:
+    rows = [f"T-{n},{text},mail" for n, text in enumerate([*KNOWN[:20], *NOVEL[:5]])]
+    content = "\n".join(["ticket,message,group", *rows]).encode()
+    made = service.post("/v1/uploads?name=queue.csv", content=content, headers=OCTETS).json()
+    incoming = {"upload": made["id"], "text_column": "message"}
+    for more, kept in (({}, True), ({"redact": True}, False)):
+        body = {"incoming": incoming, "known": {"texts": KNOWN}, "describe": False, **more}
+        job = ended(service, service.post("/v1/detect", json={**body, "alpha": 0.1}).json()["id"])
+        assert job["state"] == "finished", job
+        text = service.get(f"/v1/jobs/{job['id']}/words.csv").text
+        table = list(csv.DictReader(io.StringIO(text)))
+        assert len(table) == 25 and table[0]["text"] and table[0]["group"] == "0"
+        assert ([row.get("ticket") for row in table] == [f"T-{n}" for n in range(25)]) == kept
+        assert ("ticket" in table[0]) == kept
 
 
 def test_a_redacted_job_keeps_no_number_or_address(tmp_path: Path) -> None:
@@ -232,6 +252,10 @@ def test_a_file_is_uploaded_looked_at_and_described(service: httpx.Client) -> No
         ("a.csv.gz", b"no gzip", "gzip"),
         ("a.parquet", b"PAR1 no parquet", "Parquet"),
         ("a.csv", b"", "empty"),
+        ("a.csv", b"text,n\nx\ry,1\n", "a.csv, row 2, is malformed: a carriage return is in a"),
+        ("a.xlsx", b"PK\x03\x04\x14\0\x06", "save it as .csv or .txt"),
+        ("a.csv", b"PK\x03\x04\x14\0\x06", "save it as .csv or .txt"),
+        ("a.pdf", b"%PDF-1.7\n", "a.pdf is a PDF file"),
     ],
 )
 def test_files_that_cannot_be_read_are_refused(

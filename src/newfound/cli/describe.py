@@ -133,8 +133,8 @@ def describe(
         typer.Option(
             "--output",
             "-o",
-            help="Write all words to a .csv, .json or .parquet file. A file whose name ends in "
-            "rules, phrases or themes, such as rules.csv, gets these. Can be repeated.",
+            help="Write all words to a .csv, .json, .jsonl or .parquet file. A file whose name "
+            "ends in rules, phrases or themes, such as rules.csv, gets these. Can be repeated.",
         ),
     ] = None,
     save: Annotated[

@@ -114,8 +114,8 @@ def detect(
         typer.Option(
             "--output",
             "-o",
-            help="Write one row for each document to .csv, .json or .parquet, with the other "
-            "columns of the input after ours.",
+            help="Write one row for each document to .csv, .json, .jsonl or .parquet, with the "
+            "other columns of the input after ours.",
         ),
     ] = None,
     save: Annotated[

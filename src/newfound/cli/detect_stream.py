@@ -49,7 +49,7 @@ def check_stream(context: typer.Context, output: Path | None, *, stream: bool) -
         if stream:
             raise typer.BadParameter(f"{option} is not for a stream of documents; leave it out.")
         raise typer.BadParameter(f"{option} is for --stream; give --stream, too.")
-    if stream and output is not None and output.suffix.lower() == ".json":
+    if stream and output is not None and output.suffix.lower() in (".json", ".jsonl"):
         raise typer.BadParameter(f"--output {output}: a stream is written to .csv or .parquet.")
 
 

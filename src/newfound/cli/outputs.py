@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_table_format", "columns_left_out", "table_of", "which_table", "write"]
 
+_FORMATS = (".csv", ".json", ".jsonl", ".parquet")
 _OTHER_TABLES = ("rules", "phrases", "themes")
 
 
@@ -30,8 +32,10 @@ class _Rows(Protocol):
 def check_table_format(*outputs: Path | None) -> None:
     """Reject a table format that cannot be written."""
     for output in outputs:
-        if output is not None and output.suffix.lower() not in (".csv", ".json", ".parquet"):
-            raise typer.BadParameter(f"--output {output} must end in .csv, .json or .parquet.")
+        if output is not None and output.suffix.lower() not in _FORMATS:
+            raise typer.BadParameter(
+                f"--output {output} must end in {', '.join(_FORMATS[:-1])} or {_FORMATS[-1]}."
+            )
 
 
 def which_table(path: Path) -> str:
@@ -89,12 +93,18 @@ def write(
 
 def _write_rows(rows: _Rows, path: Path, *, force: bool) -> None:
     from newfound.storage.files import replacing
+    from newfound.table import as_text
 
     suffix = path.suffix.lower()
     if suffix == ".csv":
         rows.to_csv(path, force=force)
     elif suffix == ".json":
         rows.to_json(path, force=force)
+    elif suffix == ".jsonl":
+        with replacing(path, force=force) as temporary, open(temporary, "wb") as file:
+            for row in rows.to_records():
+                line = json.dumps(row, ensure_ascii=False, default=as_text)
+                file.write(line.encode() + b"\n")
     else:
         table = _arrow_table(rows.to_records())
         with replacing(path, force=force) as temporary:

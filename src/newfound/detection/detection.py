@@ -254,6 +254,7 @@ def detect(
     _warn_if_unlike(judged)
     explanations = _Explanations(judged)
     nearest = detector.classes_[judged.scores.nearest].astype(object)
+    nearest[~judged.scores.has_words] = None
     if not has_classes(detector.classes_):
         nearest[:] = None
     columns = {
@@ -330,7 +331,7 @@ def _warn_if_unlike(judged: JudgedTexts) -> None:
     if unseen > _UNLIKE * words:
         warnings.warn(
             f"{unseen / words:.0%} of the words of the texts are in no known document; are they "
-            "in another language?",
+            "about another subject, or in another language?",
             stacklevel=3,
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
@@ -146,8 +147,20 @@ def check_given(n: int, alpha: float) -> None:
     if n < needed:
         raise ValueError(
             f"alpha={alpha:g} needs at least {needed:,} held-back known documents; {n:,} with text "
-            "were given."
+            f"were given. Use alpha={_least(n)} or more, or learn from more known documents."
         )
+
+
+def _least(n: int) -> str:
+    """Return the least alpha for so many held-back documents, in three digits, rounded up.
+
+    Examples
+    --------
+    >>> _least(500), _least(99), _least(1)
+    ('0.002', '0.01', '0.5')
+    """
+    scale = 10.0 ** (2 - math.floor(math.log10(1 / (n + 1))))
+    return f"{math.ceil(scale / (n + 1) - 1e-9) / scale:g}"
 
 
 def draw_held_back(

@@ -275,7 +275,7 @@ class Verdict(MarkedText):
             return "unclear: the text has no words"
         remark = {
             "short": "; one word only, so do not rely on it",
-            "unlike": "; few of its words are known: another language?",
+            "unlike": "; few of its words are known: another subject or language?",
         }.get(self.status, "")
         return (
             f"{self.verdict} (p = {self.p_value:.3g}, novelty {self.novelty:.2f}, novel above "

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from newfound.text.formats import is_table_header
 from newfound.text.records import DocumentError
 
 __all__ = ["SIZE", "Batch", "Columns", "Problem", "is_header", "parse_line"]
 
 SIZE = 500  # documents of a batch, at most
-_NAME = re.compile(r"[\w .-]{0,40}")
 _TIMES = ("time", "timestamp", "date")
 
 
@@ -63,14 +62,7 @@ def is_header(line: bytes, columns: Columns) -> bool:
     >>> [is_header(line, Columns()) for line in (b"id,text", b"Text; Time", b"text me, please")]
     [True, True, False]
     """
-    text = line.decode("utf-8", "replace").strip().removeprefix("\ufeff").lower()
-    wanted = (columns.text or "text").lower()
-    for delimiter in ",;\t":
-        names = [name.strip().strip('"') for name in text.split(delimiter)]
-        named = all(map(_NAME.fullmatch, names)) and len(set(names)) == len(names)
-        if len(names) > 1 and wanted in names and named:
-            return True
-    return False
+    return is_table_header(line.decode("utf-8", "replace"), columns.text)
 
 
 def parse_line(line: bytes, columns: Columns, where: str) -> tuple[str | None, Any, str | None]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NEARLY_NONE",
+    "by_mistake",
     "description_sentence",
     "detection_summary",
     "percent",
@@ -213,6 +214,21 @@ def _of_words(
     return {"sentence": [*sentence, _part(".")], "detail": detail}
 
 
+def by_mistake(n_novel: int, share: float, expected_false: float) -> str:
+    """Return how many of the documents called novel are known, as the end of a sentence.
+
+    Examples
+    --------
+    >>> by_mistake(12, 0.2, 0.17), by_mistake(12, 0, 1), by_mistake(0, 0, 0)
+    (', about 17 % of them by mistake', ', and all of them may be false alarms', '')
+    """
+    if not n_novel:
+        return ""
+    if share == 0:
+        return ", and all of them may be false alarms"
+    return f", about {100 * expected_false:.0f} % of them by mistake"
+
+
 def detection_summary(detection: dict[str, Any], described: dict[str, Any]) -> dict[str, Any]:
     """Return a sentence that says how many incoming documents are new, and by which words.
 
@@ -234,10 +250,7 @@ def detection_summary(detection: dict[str, Any], described: dict[str, Any]) -> d
     n, novel = detection["n"], detection["n_novel"]
     names = described["names"][:_NAMED]
     who = f"{novel:,} of the {n:,} incoming documents {'is' if novel == 1 else 'are'} called new"
-    if novel and detection["share"]["share"] == 0:
-        who += ", and all of them may be false alarms"
-    elif novel:
-        who += f", about {100 * detection['expected_false']:.0f} % of them by mistake"
+    who += by_mistake(novel, detection["share"]["share"], detection["expected_false"])
     sentence = [_part(f"None of the {n:,} incoming documents is called new" if not novel else who)]
     if novel and names:
         sentence += [_part(f"; most distinctive word{_s(len(names))}: "), *_listed(names)]

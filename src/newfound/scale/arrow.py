@@ -25,7 +25,9 @@ def pyarrow(module: str = "") -> Any:
     try:
         return import_module(f"pyarrow.{module}" if module else "pyarrow")
     except ImportError as error:
-        raise ImportError("This needs pyarrow: pip install 'newfound[scale]'") from error
+        raise ImportError(
+            "newfound.scale and --stream need pyarrow: pip install 'newfound[scale]'"
+        ) from error
 
 
 def reasons_type() -> Any:

@@ -97,10 +97,10 @@ def score_batch(
     -------
     pyarrow.RecordBatch
         All columns of the batch, and ``novel``, ``novelty``, ``p_value`` and ``nearest`` (known
-        class; missing without labels), ``why`` (a short reason) and ``reasons`` (words with
-        their contribution, and where they were seen). They have the same values as those of
-        `NoveltyDetector.detect`. In a row whose text is missing or blank, ``novel`` is false and
-        the numbers are missing.
+        class; missing without labels, and for a text without words), ``why`` (a short reason) and
+        ``reasons`` (words with their contribution, and where they were seen). They have the same
+        values as those of `NoveltyDetector.detect`. In a row whose text is missing or blank,
+        ``novel`` is false and the numbers are missing.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def score_batch(
     made = []
     for field in list(schema)[len(batch.schema) :]:
         if field.name == "nearest":
-            names = pa.array(_class_names(detector, field.type), field.type)
+            names = pa.array([*_class_names(detector, field.type), None], field.type)
             made.append(names.take(_column(found["nearest"], missing)))
         elif field.name == "novel":
             novel = np.zeros(len(texts), bool)
@@ -160,14 +160,17 @@ def _class_names(detector: NoveltyDetector, kind: Any) -> list[Any]:
 
 
 def _scores(detector: NoveltyDetector, texts: list[str]) -> dict[str, NDArray[Any]]:
-    """Return the columns that are added, for texts that are not blank; classes by their number."""
+    """Return the columns that are added, for texts that are not blank.
+
+    Classes are by their number; that of a text without words is the number of classes.
+    """
     scores, calibration = detector.score_texts(texts), detector.calibration_
     p_values = calibration.p_values(scores.novelty, scores.nearest, scores.has_words)
     return {
         "novel": calibration.is_novel(p_values),
         "novelty": scores.novelty,
         "p_value": p_values,
-        "nearest": scores.nearest,
+        "nearest": np.where(scores.has_words, scores.nearest, len(detector.classes_)),
     }
 
 
@@ -179,7 +182,7 @@ def _reasons(detector: NoveltyDetector, texts: list[str]) -> dict[str, NDArray[A
         warnings.filterwarnings("ignore", ".*are in no known document")
         found = detector.detect(documents, describe=False, group=False)
     names = detector.classes_.tolist() if has_classes(detector.classes_) else [None]
-    numbers = {name: number for number, name in enumerate(names)}
+    numbers = {name: number for number, name in enumerate([*names, None])}
     nearest = np.array([numbers[name] for name in found["nearest"].tolist()], np.int64)
     return {**{name: found[name] for name in found.columns}, "nearest": nearest}
 

@@ -76,6 +76,8 @@ async def score(request: Request) -> Response:
     most = context.settings.limits.texts
     if _is_ndjson(request.headers.get("content-type", "")):
         id, alpha = request.query_params.get("model", ""), _alpha(request)
+        if not id:
+            raise Problem(422, "Name the model of the lines in the address: /v1/score?model=NAME.")
         texts = _lines(await request.body(), most)
     else:
         given = await json_body(request, ScoreRequest)

@@ -21,7 +21,7 @@ from newfound.serve.context import Context
 from newfound.serve.guard import Guard
 from newfound.serve.metrics import MetricsMiddleware
 from newfound.serve.openapi import openapi
-from newfound.serve.problems import problem_response
+from newfound.serve.problems import Problem, problem_response
 from newfound.serve.settings import Settings
 
 __all__ = ["Service", "create_app"]
@@ -128,9 +128,23 @@ def create_app(settings: Settings) -> Service:
 async def _problem(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     errors = getattr(error, "errors", None)
+    detail = _nowhere(request, error) or str(error.detail)
     if _is_page(request):
-        return pages.error_page(error.status_code, str(error.detail), error.headers)
-    return problem_response(error.status_code, str(error.detail), error.headers, errors)
+        return pages.error_page(error.status_code, detail, error.headers)
+    return problem_response(error.status_code, detail, error.headers, errors)
+
+
+def _nowhere(request: Request, error: HTTPException) -> str | None:
+    """Return what to do about an address or a method that no route has; else None."""
+    if isinstance(error, Problem):
+        return None
+    path = request.url.path[:200]
+    if error.status_code == 404:
+        return f"There is nothing at {path}; /docs lists all addresses."
+    if error.status_code == 405:
+        allowed = (error.headers or {}).get("Allow", "another method")
+        return f"{request.method[:20]} is not possible at {path}; use {allowed}."
+    return None
 
 
 async def _misfit(request: Request, error: Exception) -> Response:

@@ -227,9 +227,11 @@ def _too_large(limit: int) -> Problem:
 def _sign_in_first(headers: Mapping[str, str]) -> Response:
     if "text/html" in headers.get("accept", ""):
         return RedirectResponse("/sign-in", 303)
+    what = "wrong" if "authorization" in headers else "missing"
     return problem_response(
         401,
-        "Send the token that newfound serve prints: Authorization: Bearer TOKEN.",
+        f"The token is {what}. Send Authorization: Bearer TOKEN, with the token that newfound "
+        "serve printed, or that of --token-file.",
         {"WWW-Authenticate": "Bearer"},
     )
 

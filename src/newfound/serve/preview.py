@@ -24,6 +24,11 @@ _ROWS = 5
 _COLUMNS = 60
 _HEAD = 1 << 20  # bytes
 _CELL = 200  # characters
+_NO_TEXT = {
+    b"PK\x03\x04": "a spreadsheet, a document or another packed file",
+    b"\xd0\xcf\x11\xe0": "an old spreadsheet or document",
+    b"%PDF": "a PDF file",
+}
 
 
 def preview(path: Path, name: str) -> dict[str, Any]:
@@ -32,12 +37,14 @@ def preview(path: Path, name: str) -> dict[str, Any]:
 
     format = format_of(str(path)) or "txt"
     head = b"" if format == "parquet" else _head(path)
+    if kind := next((about for magic, about in _NO_TEXT.items() if head.startswith(magic)), None):
+        raise ValueError(f"{name} is {kind}, not text; save it as .csv or .txt.")
     if format == "parquet":
         columns, rows = _parquet(path)
     elif format in ("jsonl", "json"):
         columns, rows = _json(head)
     elif format in TABLES:
-        columns, rows = _csv(head, format)
+        columns, rows = _csv(head, format, name)
     else:
         columns, rows = [], [[line] for line in islice(_lines(head), _ROWS)]
     shown = [[str("" if cell is None else cell)[:_CELL] for cell in row] for row in rows]
@@ -88,7 +95,9 @@ def _lines(head: bytes) -> list[str]:
     return [line for line in text.split("\n") if line.strip()]
 
 
-def _csv(head: bytes, format: str) -> tuple[list[str], list[list[Any]]]:
+def _csv(head: bytes, format: str, name: str) -> tuple[list[str], list[list[Any]]]:
+    from newfound.text.formats import csv_fault
+
     lines = _lines(head)
     if not lines:
         return [], []
@@ -97,10 +106,12 @@ def _csv(head: bytes, format: str) -> tuple[list[str], list[list[Any]]]:
         delimiter = next((one for one in ";\t" if one in lines[0]), ",")
     csv.field_size_limit(_HEAD)
     rows = csv.reader(io.StringIO("\n".join(lines)), delimiter=delimiter)
+    found: list[list[str]] = []
     try:
-        found = list(islice(rows, _ROWS + 1))
+        found.extend(islice(rows, _ROWS + 1))
     except csv.Error as error:
-        raise ValueError(f"The file is not CSV: {error}.") from error
+        where = f"{name}, row {len(found) + 1},"
+        raise ValueError(f"{where} is malformed: {csv_fault(error)}.") from error
     return found[0][:_COLUMNS], [row[:_COLUMNS] for row in found[1:]]
 
 

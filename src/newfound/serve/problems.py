@@ -43,11 +43,16 @@ class Problem(HTTPException):
         self.errors = errors
 
 
-def invalid(error: ValidationError) -> Problem:
-    """Return the problem of a body that is not what the schema says."""
+def invalid(error: ValidationError, schema: Mapping[str, Any]) -> Problem:
+    """Return the problem of a body that is not what its JSON Schema says."""
     found = error.errors(include_url=False, include_context=False, include_input=False)
     defects = [
-        {"place": "/" + "/".join(map(str, defect["loc"])), "detail": defect["msg"]}
+        {
+            "place": "/" + "/".join(map(str, defect["loc"])),
+            "detail": _unknown(defect["loc"], schema)
+            if defect["type"] == "extra_forbidden"
+            else defect["msg"],
+        }
         for defect in found[:_SHOWN]
     ]
     malformed = any(defect["type"] == "json_invalid" for defect in found)
@@ -56,6 +61,24 @@ def invalid(error: ValidationError) -> Problem:
     return Problem(
         400 if malformed else 422, f"{detail}; {first or defects[0]['detail']}.", errors=defects
     )
+
+
+def _unknown(place: tuple[int | str, ...], schema: Mapping[str, Any]) -> str:
+    """Return that there is no field at a place of a body, and which ones there are."""
+    definitions, here = schema.get("$defs", {}), schema
+    for part in place[:-1]:
+        inner = here.get("properties", {}).get(part) if isinstance(part, str) else here.get("items")
+        here = _definition(inner or {}, definitions)
+    names = ", ".join(here.get("properties", {}))
+    return f"There is no such field; there are {names}" if names else "There is no such field"
+
+
+def _definition(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a schema without its reference, and without null where that is the other choice."""
+    choices = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
+    found = choices[0] if choices else schema
+    name = str(found.get("$ref", "")).rpartition("/")[2]
+    return definitions.get(name, found)  # type: ignore[no-any-return]
 
 
 def problem_data(status: int, detail: str, errors: Any = None) -> dict[str, Any]:

@@ -250,7 +250,7 @@ async def json_body(request: Request, kind: type[Checked]) -> Checked:
     try:
         return kind.model_validate_json(await request.body())
     except ValidationError as error:
-        raise invalid(error) from error
+        raise invalid(error, schema_of(kind)) from error
 
 
 def texts_of(given: ScoreRequest | ExplainRequest, most: int) -> list[str]:

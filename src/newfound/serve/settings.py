@@ -119,7 +119,18 @@ class Settings:
 
     @property
     def address(self) -> str:
-        """The address to open in a browser, without the code."""
+        """The address to open in a browser, without the code.
+
+        With HTTPS it has the first of the further names: the certificate is for that name, and a
+        proxy answers for it.
+
+        Examples
+        --------
+        >>> Settings(Path("."), secure=True, hosts=("news.example.org",)).address
+        'https://news.example.org/'
+        """
+        if self.secure and self.hosts:
+            return f"https://{self.hosts[0]}/"
         name = f"[{self.host}]" if ":" in self.host else self.host
         return f"{'https' if self.secure else 'http'}://{name}:{self.port}/"
 

@@ -27,7 +27,7 @@ from newfound.storage.files import replacing
 __all__ = ["MODEL", "REPORT", "WORDS", "main"]
 
 MODEL, REPORT = "model.newfound", "report.html"
-WORDS = "words.csv"  # of several periods
+WORDS = "words.csv"  # of several periods; the documents of a detection
 _NICE = 10
 _PAUSE = 0.1  # seconds between two lines about the same stage
 
@@ -92,13 +92,13 @@ def _forget_inputs(folder: Path, request: dict[str, Any]) -> None:
             (folder / (given.get("file") or given["texts"])).unlink(missing_ok=True)
 
 
-def _read(folder: Path, request: dict[str, Any], name: str) -> Any:
+def _read(folder: Path, request: dict[str, Any], name: str, **more: Any) -> Any:
     """Return the documents of an input, redacted if that was asked for."""
-    documents = _documents(folder, request[name])
+    documents = _documents(folder, request[name], **more)
     return documents.redacted() if request["parameters"].get("redact") else documents
 
 
-def _documents(folder: Path, given: dict[str, Any]) -> Any:
+def _documents(folder: Path, given: dict[str, Any], **more: Any) -> Any:
     from newfound.text.documents import as_documents, read_documents
 
     names = ("text_column", "label_column", "date_column", "encoding", "format")
@@ -112,7 +112,7 @@ def _documents(folder: Path, given: dict[str, Any]) -> Any:
         return replace(documents, source=given["source"])
     path = folder / given["file"]
     try:
-        documents = read_documents(path, **options)
+        documents = read_documents(path, **options, **more)
     except ValueError as error:
         raise ValueError(str(error).replace(str(path), given["source"])) from error
     ids = (re.sub(f"^{re.escape(path.name)}(?=:)", _plain(given["source"]), one)
@@ -192,14 +192,18 @@ def _describe_periods(folder: Path, request: dict[str, Any], progress: Progress)
     )
     write_page(folder / REPORT, page, force=True)
     words = Table.stacked("period", {one.name: one.describer.words_ for one in found.periods})
-    with replacing(folder / WORDS, force=True) as temporary:
-        temporary.write_bytes(str(words.to_csv()).encode("utf-8", "replace"))
+    _write_csv(folder / WORDS, words)
     write_documents(folder / DOCUMENTS, _sides(last.known, last.novel))
     n = len(found.periods)
     summary = f"{n:,} {found.by}{'s'[: n != 1]}; {last.name}: {data['periods'][-1]['summary']}"
     fold = last.describer.copies_ is not None
     about = {"summary": summary, "read": {"documents": read_summary(documents, fold=fold)}}
     return about, data, last.describer.redact
+
+
+def _write_csv(path: Path, table: Any) -> None:
+    with replacing(path, force=True) as temporary:
+        temporary.write_bytes(str(table.to_csv()).encode("utf-8", "replace"))
 
 
 def _sides(known: Any, novel: Any) -> Iterator[tuple[str, str, str, None]]:
@@ -212,6 +216,7 @@ def _detect(folder: Path, request: dict[str, Any], progress: Progress) -> Done:
     from newfound.detection.detector import NoveltyDetector
     from newfound.output import detection_data, found_in
     from newfound.report import detection_page, write_page
+    from newfound.report.summary import by_mistake
     from newfound.text.sample import load_sample
 
     began = time.perf_counter()
@@ -225,7 +230,7 @@ def _detect(folder: Path, request: dict[str, Any], progress: Progress) -> Done:
         rows = [row for row in range(len(known)) if row % 5]
         known = replace(known.take(rows), source="the bundled sample, banking of CLINC150")
     else:
-        incoming = _read(folder, request, "incoming")
+        incoming = _read(folder, request, "incoming", keep_columns=True)
         if request.get("known") is not None:
             known = _read(folder, request, "known")
     seconds = {"reading": time.perf_counter() - began}
@@ -257,6 +262,7 @@ def _detect(folder: Path, request: dict[str, Any], progress: Progress) -> Done:
         detection, known=known, incoming=incoming, title=request.get("title"), seconds=seconds
     )
     write_page(folder / REPORT, page, force=True)
+    _write_csv(folder / WORDS, detection.with_columns(incoming.columns))
     sides = ("novel" if novel else "known" for novel in detection["novel"].tolist())
     rows_of = zip(incoming.ids, incoming.texts, sides, detection["novelty"].tolist(), strict=True)
     write_documents(folder / DOCUMENTS, rows_of)
@@ -264,8 +270,9 @@ def _detect(folder: Path, request: dict[str, Any], progress: Progress) -> Done:
     if known is not None:
         read["known"] = known.summary()
     summary = (
-        f"{detection.n_novel:,} of {len(incoming):,} incoming documents are novel at alpha = "
-        f"{detection.alpha:g}."
+        f"{detection.n_novel:,} of {len(incoming):,} incoming documents are called novel at alpha "
+        f"= {detection.alpha:g}"
+        f"{by_mistake(detection.n_novel, detection.share.share, detection.expected_false)}."
     )
     return {"summary": summary, "read": read}, data, detector.redact
 

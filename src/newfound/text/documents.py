@@ -257,13 +257,17 @@ def stream_documents(
     """Iterate over documents as they are read, also from a pipe: id, text, and other columns.
 
     The parameters are those of `read_documents`. Nothing is counted, and duplicates are not looked
-    for.
+    for. A row of a table, or a JSON object, without text is a document, too: whoever has sent it
+    waits for an answer. Blank lines of text, and texts with NUL characters, are left out.
     """
     given = Columns(text_column, None, date_column)
     reader = Reader(os.fspath(path), given, encoding, rows_looked_at=1, keep_others=True)
     with reader.errors():
-        for record in records_with_text(reader.records(format), reader.counts):
-            yield record.id, record.text or "", record.others or {}
+        for record in reader.records(format):
+            if record.others is not None and not (record.text or "").strip():
+                yield record.id, record.text or "", record.others
+            for kept in records_with_text([record], reader.counts):
+                yield kept.id, kept.text or "", kept.others or {}
 
 
 def as_documents(

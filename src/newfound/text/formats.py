@@ -9,9 +9,19 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import BinaryIO, TypeVar, cast
 
-__all__ = ["encoding_of", "first_bytes", "json_kind", "looks_like_text", "peekable", "with_head"]
+__all__ = [
+    "csv_fault",
+    "encoding_of",
+    "first_bytes",
+    "is_table_header",
+    "json_kind",
+    "looks_like_text",
+    "peekable",
+    "with_head",
+]
 
 Item = TypeVar("Item")
+_NAME = re.compile(r"[\w .-]{0,40}")
 
 _BYTES = 1 << 16
 _BYTE_ORDER_MARKS = {
@@ -46,6 +56,34 @@ def encoding_of(raw: bytes) -> str | None:
     ('utf-16', None)
     """
     return next((name for mark, name in _BYTE_ORDER_MARKS.items() if raw.startswith(mark)), None)
+
+
+def csv_fault(error: Exception) -> str:
+    """Return what is wrong with a CSV table, from an error of the module csv."""
+    what = str(error)
+    if "new-line character" in what:  # the rest of this message is for programmers
+        return "a carriage return is in a field without quotes"
+    return what
+
+
+def is_table_header(line: str, text_column: str | None = None) -> bool:
+    """Return whether a line is the header of a table: several names, and that of the texts.
+
+    Examples
+    --------
+    >>> [is_table_header(line) for line in ("id,text", "Text; Time", "text me, please")]
+    [True, True, False]
+    >>> is_table_header("id,message", "message")
+    True
+    """
+    line = line.strip().removeprefix("\ufeff").lower()
+    wanted = (text_column or "text").lower()
+    for delimiter in ",;\t":
+        names = [name.strip().strip('"') for name in line.split(delimiter)]
+        named = all(map(_NAME.fullmatch, names)) and len(set(names)) == len(names)
+        if len(names) > 1 and wanted in names and named:
+            return True
+    return False
 
 
 def json_kind(head: str) -> str | None:

@@ -19,8 +19,10 @@ from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO, cast
 
 from newfound.text.formats import (
+    csv_fault,
     encoding_of,
     first_bytes,
+    is_table_header,
     json_kind,
     peekable,
 )
@@ -159,7 +161,15 @@ class Reader:
 
     def _format(self, stream: BinaryIO) -> str:
         if self.name == "-":
-            return "jsonl" if json_kind(self._head(stream)) is not None else "txt"
+            head = self._head(stream)
+            if json_kind(head) is not None:
+                return "jsonl"
+            if is_table_header(head.partition("\n")[0], self.given.text):
+                raise DocumentError(
+                    "Standard input looks like a table with a header; name its format with format "
+                    "(--format csv or tsv), or txt if each line is a document."
+                )
+            return "txt"
         format = format_of(self.name)
         if format is None:
             raise DocumentError(
@@ -283,10 +293,7 @@ class Reader:
                 start = rows.line_num + 1
         except csv.Error as error:
             self._check_is_text()
-            what = str(error)
-            if "new-line character" in what:  # the rest of this message is for programmers
-                what = "a carriage return is in a field without quotes"
-            raise self._malformed(f"begins a malformed row: {what}", start) from error
+            raise self._malformed(f"begins a malformed row: {csv_fault(error)}", start) from error
 
     def _check_is_text(self) -> None:
         """Raise a `DocumentError` if the latest line of a table has what no text has."""

@@ -129,7 +129,7 @@ def make_record(
         None if label is None else str(label),
         _date(row.get(columns.date), where) if columns.date is not None else None,
         columns.date is not None,
-        _others(row, columns) if keep_others else None,
+        _others(row, columns) if keep_others and row else None,
     )
 
 

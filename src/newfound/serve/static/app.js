@@ -142,7 +142,10 @@
         part.hidden = part.dataset.way !== way();
       }
     };
-    own.addEventListener("change", show);
+    own.addEventListener("change", () => {
+      show();
+      document.getElementById("problem").hidden = true; // it was about what has just been changed
+    });
     show();
     const documents = (name) => {
       const slot = own.querySelector(`[data-slot=${name}]`);
@@ -163,9 +166,9 @@
         const options = { language: value("language"), random_state: Number(value("random_state") ?? 0) };
         if (own.elements.redact.checked) options.redact = true;
         if (way() === "detect") {
-          Object.assign(body, options, { incoming: documents("incoming"), alpha: Number(value("alpha")) });
           if (value("model")) body.model = value("model");
           else body.known = documents("learned");
+          Object.assign(body, options, { incoming: documents("incoming"), alpha: Number(value("alpha")) });
         } else if (way() === "dates") {
           Object.assign(body, { documents: documents("documents"), dates_from: value("dates_from"), by: value("by") });
           if (!body.dates_from && !body.by) throw new Error("Choose the day on which the new documents begin, or a period.");
