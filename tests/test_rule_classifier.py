@@ -10,6 +10,8 @@ import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from newfound import RuleClassifier, WeightedRule
@@ -67,6 +69,13 @@ def test_probabilities_agree_with_the_scores(fitted: RuleClassifier) -> None:
     probabilities = fitted.predict_proba(X)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
     assert (probabilities.argmax(axis=1) == fitted.decision_function(X).argmax(axis=1)).all()
+
+
+def test_scores_are_numbers_that_scikit_learn_calibrates(fitted: RuleClassifier) -> None:
+    X, y = topics(1)
+    assert fitted.decision_function(X).dtype == np.float64
+    calibrated = CalibratedClassifierCV(FrozenEstimator(fitted), method="sigmoid").fit(X, y)
+    assert (calibrated.predict(X) == y).mean() > 0.8
 
 
 def test_two_classes_have_opposite_scores() -> None:

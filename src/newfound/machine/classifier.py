@@ -280,8 +280,11 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "_machine")
         return self._machine.class_sums((indptr, indices), thread_count(self.n_jobs))
 
-    def decision_function(self, X: ArrayLike | sp.spmatrix | sp.sparray) -> NDArray[np.int32]:
+    def decision_function(self, X: ArrayLike | sp.spmatrix | sp.sparray) -> NDArray[np.float64]:
         """Return the class sums; for two classes, the second one's minus the first one's.
+
+        They are votes, not probabilities; `sklearn.calibration.CalibratedClassifierCV` makes
+        probabilities of them.
 
         Parameters
         ----------
@@ -292,7 +295,7 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         -------
         (n_documents, n_classes) array, or (n_documents,) for two classes
         """
-        sums = self.class_sums(X)
+        sums = self.class_sums(X).astype(np.float64)
         return sums[:, 1] - sums[:, 0] if len(self.classes_) == 2 else sums
 
     def predict(self, X: ArrayLike | sp.spmatrix | sp.sparray) -> NDArray[Any]:

@@ -179,12 +179,12 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"C={self.C!r} must be a positive number.")
         self._machine().check_parameters()
 
-    def decision_function(self, X: ArrayLike | sp.spmatrix | sp.sparray) -> NDArray[np.int64]:
+    def decision_function(self, X: ArrayLike | sp.spmatrix | sp.sparray) -> NDArray[np.float64]:
         """Return the score of each class: the weights of the rules that match, added up.
 
         For two classes, the score of the second one; that of the first is its negative.
         """
-        scores = self.scores(X)
+        scores = self.scores(X).astype(np.float64)
         return scores[:, 1] if len(self.classes_) == 2 else scores
 
     def scores(self, X: ArrayLike | sp.spmatrix | sp.sparray) -> NDArray[np.int64]:
