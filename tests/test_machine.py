@@ -622,6 +622,21 @@ def test_rules_have_the_names_of_the_features() -> None:
         fitted.rules(["a", "b", "c"])
 
 
+def test_rules_say_what_a_match_adds_to_the_votes() -> None:
+    X, y = make_documents(n_classes=3)
+    for weighted in (False, True):
+        fitted = machine(weighted=weighted, epochs=3).fit(X, y)
+        rules = fitted.rules()
+        sums = np.zeros((len(y), 3), int)
+        for rule, votes in zip(rules, rules.votes, strict=True):
+            for row, document in enumerate(X):
+                if rule.matches({f"x{j}" for j in np.flatnonzero(document)}):
+                    sums[row, rule.class_name] += rule.polarity * votes
+        np.testing.assert_array_equal(sums, fitted.class_sums(X))
+        assert rules[2:5].to_pandas()["votes"].tolist() == list(rules.votes[2:5])
+        assert ("; votes: " in repr(rules)) is weighted
+
+
 def test_rules_take_the_columns_of_a_frame() -> None:
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame({"sun": [True, False] * 30, "wind": [True, True, False, False] * 15})

@@ -375,7 +375,8 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         -------
         newfound.rules.machine_rules.Rules
             A sequence of `newfound.rules.Rule`, those with the highest support first, each once.
-            Printed, it shows a rule a line; `to_pandas`, `to_polars` and `to_csv` export it.
+            Printed, it shows a rule a line; `to_pandas`, `to_polars` and `to_csv` export it. Its
+            ``votes`` say what a match of each rule adds: the weights of its clauses, added up.
 
         Examples
         --------
@@ -396,7 +397,7 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def states_(self) -> NDArray[np.uint8]:
-        """The states of the automata, as a copy: (n_classes, n_clauses, 2, n_features).
+        """The states of the automata, as a copy of shape (n_classes, n_clauses, 2, n_features).
 
         ``[..., 0, :]`` are plain features, ``[..., 1, :]`` negated ones. A literal is included
         from state 128 on.
