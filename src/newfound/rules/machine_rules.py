@@ -23,7 +23,7 @@ class Rules(AsTable, Sequence[Rule]):
     """A sequence of rules that is also a table, and prints one rule a line.
 
     The table has a row for each rule: ``rule``, ``class``, ``polarity``, ``plain``, ``negated``,
-    ``matches``, ``support``, ``precision`` and ``count`` as in `Rule`, and ``votes``.
+    ``matches``, ``support``, ``precision``, ``count`` and ``votes``.
 
     Parameters
     ----------
