@@ -59,6 +59,36 @@ def test_a_score_is_the_sum_of_the_weights_of_matching_rules(fitted: RuleClassif
             assert all(isinstance(rule, WeightedRule) and rule.weight for rule in told)
 
 
+@pytest.mark.parametrize(
+    ("documents", "class_", "names", "message"),
+    [
+        (slice(0, 2), "both", None, "x has 2 documents; explain one at a time"),
+        (slice(0, 1), "fourth", None, "class_='fourth' is not a class of this model: 'both', "),
+        (slice(0, 1), "both", ["a"], "There are 1 feature names for 40 features; pass one for"),
+    ],
+)
+@pytest.mark.parametrize("as_given", [sp.csr_array, lambda X: X.toarray()])
+def test_what_cannot_be_explained_is_said(
+    fitted: RuleClassifier, documents: slice, class_: str, names: Any, message: str, as_given: Any
+) -> None:
+    X, _ = topics(4, 30)
+    with pytest.raises(ValueError, match=message):
+        fitted.explain(as_given(X[documents]), class_, names)
+
+
+def test_a_row_and_a_matrix_of_one_row_are_explained_alike(fitted: RuleClassifier) -> None:
+    X, _ = topics(4, 30)
+    told = fitted.explain(X[:1], np.str_("both"))
+    assert told and told == fitted.explain(X.toarray()[0], "both")
+    assert told == fitted.explain(X.toarray()[:1], "both")
+
+
+@pytest.mark.parametrize("C", [0, "a", float("nan"), None, True])
+def test_C_must_be_a_positive_number(C: Any) -> None:
+    with pytest.raises(ValueError, match=f"C={C!r} must be a positive number"):
+        RuleClassifier(C=C).fit(*topics(1))
+
+
 def test_weights_are_whole_and_bounded(fitted: RuleClassifier) -> None:
     assert fitted.weights_.dtype.kind == "i"
     assert np.abs(fitted.weights_.data).max() == 100
