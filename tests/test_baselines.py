@@ -168,7 +168,9 @@ def test_a_word_of_every_document_is_no_evidence_by_documents() -> None:
         ([[1], [1]], [True, True], "None of the 2 documents is known"),
         ([[1], [1]], [False, False], "None of the 2 documents is novel"),
         ([[1], [1]], [True], "each of the 2 documents"),
+        ([[1], [1]], [True], r"type bool and shape \(1,\)"),
         ([[1], [1]], [0, 1], "True or False"),
+        ([[1], [1]], [0, 1], r"type int64 and shape \(2,\)"),
         ([[1], [-1]], [False, True], "numbers from 0"),
     ],
 )

@@ -15,6 +15,7 @@ import sys
 import sysconfig
 import time
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -761,6 +762,15 @@ class TestProcess:
         code = "import sys, newfound.cli; print(*sys.modules)"
         loaded = subprocess.check_output([sys.executable, "-c", code], text=True).split()
         assert not {"numpy", "sklearn", "scipy", "simplemma"} & set(loaded)
+
+    @pytest.mark.parametrize("command", ["describe", "detect", "reproduce", "evaluate verdicts"])
+    def test_help_is_wrapped_at_the_width_of_the_terminal(self, command: str) -> None:
+        shown = run(*command.split(), "--help", env={**os.environ, "COLUMNS": "80"}).stdout
+        lines = [line.strip() for line in shown.split("╭")[0].split("\n")]
+        assert max(map(len, lines)) > 70
+        for line, following in pairwise(lines):
+            if line and following:  # the first word of the next line had no room
+                assert len(line) + 1 + len(following.split()[0]) > 76, line
 
     def test_version(self) -> None:
         expected = f"newfound {version('newfound')}\n"

@@ -140,11 +140,15 @@ class TestLayouts:
     ) -> None:
         with pytest.raises(DatasetError, match=r"^BBC Sport is not here; name a copy .--data"):
             load_bbcsport()
-        with pytest.raises(DatasetError, match=r"There is no 20 Newsgroups at .*nowhere; .*qwone"):
+        with pytest.raises(DatasetError, match=r"There is no 20 Newsgroups at .*; .*qwone") as e:
+            load_20newsgroups(tmp_path)
+        assert "(newfound reproduce 20newsgroups --download, in Python newfound.load_20" in str(e)
+        with pytest.raises(DatasetError, match=r"at .*nowhere, which does not exist; name a copy"):
             load_20newsgroups(tmp_path / "nowhere")
         monkeypatch.setenv("NEWFOUND_DATA", str(tmp_path))
-        with pytest.raises(DatasetError, match="CLINC150 is not in NEWFOUND_DATA"):
+        with pytest.raises(DatasetError, match="CLINC150 is not in NEWFOUND_DATA") as e:
             load_clinc150()
+        assert "(in Python newfound.load_clinc150(download=True))" in str(e)  # no command does so
 
     def test_missing_documents_and_other_texts_are_refused_unless_asked(
         self, made_up: None, tmp_path: Path

@@ -8,11 +8,14 @@ import threading
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -188,6 +191,35 @@ def test_sample_weight_is_refused_and_other_keywords_are_unknown() -> None:
         machine().fit(X, y, sample_weight=np.ones(len(y)))
     with pytest.raises(TypeError, match="unexpected keyword argument 'weights'"):
         machine().partial_fit(X, y, weights=1)
+
+
+@pytest.mark.parametrize("texts", [["a b", "c d"], ("a b", "c d"), pd.Series(["a b", "c d"])])
+def test_texts_are_refused_with_what_to_do(texts: Any) -> None:
+    with pytest.raises(ValueError, match=r"X holds text; .* newfound\.TextVectorizer"):
+        machine().fit(texts, [0, 1])
+
+
+@pytest.mark.parametrize("labels", [np.array(["a", 1, "a"], object), pd.Series(["a", 1, "a"])])
+def test_labels_that_mix_texts_and_numbers_are_refused(labels: Any) -> None:
+    with pytest.raises(ValueError, match="y mixes texts with other labels, such as 1; pass labels"):
+        machine().fit(np.eye(3, dtype=bool), labels)
+
+
+@pytest.mark.parametrize("name", ["boost_true_positive", "weighted", "negations"])
+def test_a_switch_is_true_or_false(name: str) -> None:
+    X, y = make_documents()
+    with pytest.raises(ValueError, match=f"{name}='no' must be True or False"):
+        machine(**{name: "no"}).fit(X, y)
+    machine(epochs=1, **{name: np.True_}).fit(X, y)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_votes_are_calibrated_by_scikit_learn(n_classes: int) -> None:
+    X, y = make_documents(n_classes=n_classes)
+    fitted = CalibratedClassifierCV(machine(), cv=2, method="sigmoid").fit(X, y)
+    probabilities = fitted.predict_proba(X)
+    assert probabilities.shape == (len(y), n_classes)
+    assert (probabilities.argmax(axis=1) == y).mean() > 0.8
 
 
 def test_other_width_at_prediction_is_refused() -> None:
@@ -588,6 +620,21 @@ def test_rules_have_the_names_of_the_features() -> None:
     assert "picnic" in rules._repr_html_()
     with pytest.raises(ValueError, match="3 feature names for 2 features"):
         fitted.rules(["a", "b", "c"])
+
+
+def test_rules_say_what_a_match_adds_to_the_votes() -> None:
+    X, y = make_documents(n_classes=3)
+    for weighted in (False, True):
+        fitted = machine(weighted=weighted, epochs=3).fit(X, y)
+        rules = fitted.rules()
+        sums = np.zeros((len(y), 3), int)
+        for rule, votes in zip(rules, rules.votes, strict=True):
+            for row, document in enumerate(X):
+                if rule.matches({f"x{j}" for j in np.flatnonzero(document)}):
+                    sums[row, rule.class_name] += rule.polarity * votes
+        np.testing.assert_array_equal(sums, fitted.class_sums(X))
+        assert rules[2:5].to_pandas()["votes"].tolist() == list(rules.votes[2:5])
+        assert ("; votes: " in repr(rules)) is weighted
 
 
 def test_rules_take_the_columns_of_a_frame() -> None:

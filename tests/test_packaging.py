@@ -27,6 +27,14 @@ def bounds(requirements: list[str]) -> dict[str, str]:
     return dict(re.findall(r"([\w.-]+)(?:\[[\w,]+\])?>=([\w.]+)", "\n".join(requirements)))
 
 
+def test_every_line_of_the_changelog_is_under_a_heading() -> None:
+    releases = (ROOT / "CHANGELOG.md").read_text("utf-8").split("\n## ")[1:]
+    for release in releases:
+        before, *sections = release.split("\n### ")
+        assert "\n- " not in before
+        assert sections and all("\n- " in section for section in sections)
+
+
 def test_the_version_is_the_same_everywhere() -> None:
     citation = (ROOT / "CITATION.cff").read_text("utf-8")
     assert re.findall(r"^version: (.*)$", citation, re.MULTILINE) == [PROJECT["version"]]

@@ -175,6 +175,8 @@ class TestRoundTrip:
     def test_something_else_is_not_saved(self, tmp_path: Path) -> None:
         with pytest.raises(TypeError, match="Cannot save a dict; expected a NoveltyDescriber"):
             save({}, tmp_path / "model")  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match=r"Cannot save a Tsetlin.*can be pickled, or dumped"):
+            save(newfound.TsetlinMachineClassifier(), tmp_path / "model")  # type: ignore[arg-type]
         assert os.listdir(tmp_path) == []
 
 

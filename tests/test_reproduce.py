@@ -278,25 +278,45 @@ class TestSeeds:
         one = replace(BBC, split=True)
         split = replace(corpus, splits=tuple(np.resize(["train", "train", "test"], len(corpus))))
 
+        said: list[str] = []
+
         def go(seeds: range, *, resume: bool = True, **more: Any) -> list[dict[str, Any]]:
             fitted.clear()
+            said.clear()
+            options = {"resume": resume, "say": said.append}
             parameters = {"preset": "paper", **SMALL, **more}
-            return run_seeds(one, split, seeds, parameters, tmp_path / "kept", resume=resume)
+            return run_seeds(one, split, seeds, parameters, tmp_path / "kept", **options)  # type: ignore[arg-type]
 
+        again_said = "it is made again and replaced."
         first = go(range(1))
-        assert fitted == [0]
+        assert fitted == [0] and said == []
         both = go(range(2), n_jobs=2)  # the number of threads changes nothing
         assert fitted == [1] and both[0] == first[0]
+        assert said == ["BBC Sport, seed 0: finished before, and reused."]
         (tmp_path / "kept" / "0.json.gz").write_bytes(gzip.compress(b"{}"))
         (tmp_path / "kept" / "1.json.gz").write_bytes(b"damaged")
         again = go(range(2))
         assert fitted == [0, 1] and same(again) == same(both)
+        assert said == [
+            f"BBC Sport, seed {seed}: what was finished before cannot be read; {again_said}"
+            for seed in range(2)
+        ]
         go(range(1), epochs=3)
         assert fitted == [0]
+        assert said == [
+            f"BBC Sport, seed 0: what was finished before has epochs 4, not 3; {again_said}"
+        ]
         go(range(1), epochs=3, resume=False)
-        assert fitted == [0]
+        assert fitted == [0] and said == []
         go(range(1), epochs=3)
         assert fitted == []
+        finished = tmp_path / "kept" / "0.json.gz"
+        made = json.loads(gzip.decompress(finished.read_bytes()))
+        made["settings"] |= {"code": "another", "texts": "others"}
+        finished.write_bytes(gzip.compress(json.dumps(made).encode()))
+        go(range(1), epochs=3)
+        assert fitted == [0]
+        assert "has other texts, other code of newfound; it is made again" in said[0]
 
     def test_the_same_seed_gives_the_same_on_any_threads(
         self, corpus: LabelledDocuments, outcome: Outcome
@@ -380,7 +400,9 @@ class TestClaims:
         def change(seed: dict[str, Any]) -> None:
             seed["all"]["probe"] |= {"F_K": F_K, "F_N": F_N}
 
-        assert self.verdict(self.changed(outcome, change), "'Rugby'") == verdict
+        changed = self.changed(outcome, change)
+        assert self.verdict(changed, "'Rugby'") == verdict
+        assert f"{F_K}.0 ± 0.0 and {F_N}.0 ± 0.0" in {row["ours"] for row in judge(changed)}
 
     @pytest.mark.parametrize(
         ("share", "verdict"), [(0.46, "yes"), (0.2, "different"), (0.499, "yes"), (0.9, "no")]
@@ -522,6 +544,9 @@ class TestCommand:
         result = call(*arguments(data, output))
         assert result.exit_code == 0, result.output
         assert "class Novel words have" in result.output
+        other = "n_clauses is 40, in the paper 10,000; "
+        assert other in " ".join(result.output.split())
+        assert other in (output / "index.html").read_text()
         results = json.loads((output / "results.json").read_text())
         assert results["about"]["seeds"] == [0, 1] and results["about"]["newfound"]
         found = results["bbcsport"]

@@ -10,6 +10,8 @@ import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from newfound import RuleClassifier, WeightedRule
@@ -57,6 +59,36 @@ def test_a_score_is_the_sum_of_the_weights_of_matching_rules(fitted: RuleClassif
             assert all(isinstance(rule, WeightedRule) and rule.weight for rule in told)
 
 
+@pytest.mark.parametrize(
+    ("documents", "class_", "names", "message"),
+    [
+        (slice(0, 2), "both", None, "x has 2 documents; explain one at a time"),
+        (slice(0, 1), "fourth", None, "class_='fourth' is not a class of this model: 'both', "),
+        (slice(0, 1), "both", ["a"], "There are 1 feature names for 40 features; pass one for"),
+    ],
+)
+@pytest.mark.parametrize("as_given", [sp.csr_array, lambda X: X.toarray()])
+def test_what_cannot_be_explained_is_said(
+    fitted: RuleClassifier, documents: slice, class_: str, names: Any, message: str, as_given: Any
+) -> None:
+    X, _ = topics(4, 30)
+    with pytest.raises(ValueError, match=message):
+        fitted.explain(as_given(X[documents]), class_, names)
+
+
+def test_a_row_and_a_matrix_of_one_row_are_explained_alike(fitted: RuleClassifier) -> None:
+    X, _ = topics(4, 30)
+    told = fitted.explain(X[:1], np.str_("both"))
+    assert told and told == fitted.explain(X.toarray()[0], "both")
+    assert told == fitted.explain(X.toarray()[:1], "both")
+
+
+@pytest.mark.parametrize("C", [0, "a", float("nan"), None, True])
+def test_C_must_be_a_positive_number(C: Any) -> None:
+    with pytest.raises(ValueError, match=f"C={C!r} must be a positive number"):
+        RuleClassifier(C=C).fit(*topics(1))
+
+
 def test_weights_are_whole_and_bounded(fitted: RuleClassifier) -> None:
     assert fitted.weights_.dtype.kind == "i"
     assert np.abs(fitted.weights_.data).max() == 100
@@ -67,6 +99,13 @@ def test_probabilities_agree_with_the_scores(fitted: RuleClassifier) -> None:
     probabilities = fitted.predict_proba(X)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
     assert (probabilities.argmax(axis=1) == fitted.decision_function(X).argmax(axis=1)).all()
+
+
+def test_scores_are_numbers_that_scikit_learn_calibrates(fitted: RuleClassifier) -> None:
+    X, y = topics(1)
+    assert fitted.decision_function(X).dtype == np.float64
+    calibrated = CalibratedClassifierCV(FrozenEstimator(fitted), method="sigmoid").fit(X, y)
+    assert (calibrated.predict(X) == y).mean() > 0.8
 
 
 def test_two_classes_have_opposite_scores() -> None:

@@ -264,7 +264,10 @@ class _Counts:
         self.novel = np.asarray(novel)
         n = self.matrix.shape[0]
         if self.novel.dtype != bool or self.novel.shape != (n,):
-            raise ValueError(f"novel: expected True or False for each of the {n} documents.")
+            raise ValueError(
+                f"novel: expected True or False for each of the {n} documents, but it is of type "
+                f"{self.novel.dtype} and shape {self.novel.shape}."
+            )
         if self.novel.all() or not self.novel.any():
             side = "known" if self.novel.all() else "novel"
             raise ValueError(f"None of the {n} documents is {side}; pass some of each group.")

@@ -58,7 +58,7 @@ def save(
     if not isinstance(model, Model):
         raise TypeError(
             f"Cannot save a {type(model).__name__}; expected a NoveltyDescriber or a "
-            "NoveltyDetector."
+            "NoveltyDetector. Other estimators can be pickled, or dumped with joblib."
         )
     model.save(path, with_automata=with_automata, force=force)
 

@@ -7,6 +7,7 @@ Everything heavy is imported when a command runs, so that ``newfound --help`` an
 
 from __future__ import annotations
 
+import inspect
 from importlib.metadata import version
 from inspect import cleandoc
 from typing import Annotated, Any
@@ -97,3 +98,16 @@ app.command()(reproduce.reproduce)
 app.command()(serve.serve)
 app.add_typer(monitor.app, name="monitor")
 app.add_typer(evaluate.app, name="evaluate")
+
+
+def _unwrap(commands: typer.Typer) -> None:
+    """Make each paragraph of a help text one line, which the terminal wraps at its own width."""
+    for command in commands.registered_commands:
+        text = command.help or inspect.getdoc(command.callback) or ""
+        command.help = "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
+    for group in commands.registered_groups:
+        if group.typer_instance is not None:
+            _unwrap(group.typer_instance)
+
+
+_unwrap(app)

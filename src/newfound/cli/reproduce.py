@@ -98,6 +98,7 @@ def reproduce(
                 resume=resume,
                 n_jobs=jobs,
                 fitting=_announced(quiet=quiet),
+                say=None if quiet else say,
                 command=shlex.join(["newfound", *sys.argv[1:]]),
                 **{name: value for name, value in chosen.items() if value is not None},
             )
@@ -134,17 +135,20 @@ def _print(results: dict[str, Any]) -> None:
                  "yes" if row["agrees"] else "no")
                 for row in found
             ]  # fmt: skip
-            show(_table("Case study: the scores of ten words", "word", rows))
+            show(_table("Case study: the scores of ten words", ("word", "the paper"), rows))
         elif name != "about":
             rows = [
                 (row["claim"], row["paper"], row["ours"], row["holds"]) for row in found["claims"]
             ]
-            show(_table(f"{name}: claims of the paper", "the paper says", rows))
+            columns = "the paper says", "its figure"
+            show(_table(f"{name}: claims of the paper", columns, rows))
+            if found["other_parameters"] is not None:
+                show(Text(found["other_parameters"]))
 
 
-def _table(title: str, first: str, rows: list[tuple[str, str, str, str]]) -> Table:
+def _table(title: str, first: tuple[str, str], rows: list[tuple[str, str, str, str]]) -> Table:
     table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
-    for column in (first, "its figure", "ours", "holds"):
+    for column in (*first, "ours", "holds"):
         table.add_column(column)
     for *cells, holds in rows:
         table.add_row(*cells, Text(holds, _STYLES[holds]))

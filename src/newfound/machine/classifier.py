@@ -280,8 +280,11 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "_machine")
         return self._machine.class_sums((indptr, indices), thread_count(self.n_jobs))
 
-    def decision_function(self, X: ArrayLike | sp.spmatrix | sp.sparray) -> NDArray[np.int32]:
+    def decision_function(self, X: ArrayLike | sp.spmatrix | sp.sparray) -> NDArray[np.float64]:
         """Return the class sums; for two classes, the second one's minus the first one's.
+
+        They are votes, not probabilities; `sklearn.calibration.CalibratedClassifierCV` makes
+        probabilities of them.
 
         Parameters
         ----------
@@ -292,7 +295,7 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         -------
         (n_documents, n_classes) array, or (n_documents,) for two classes
         """
-        sums = self.class_sums(X)
+        sums = self.class_sums(X).astype(np.float64)
         return sums[:, 1] - sums[:, 0] if len(self.classes_) == 2 else sums
 
     def predict(self, X: ArrayLike | sp.spmatrix | sp.sparray) -> NDArray[Any]:
@@ -372,7 +375,8 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         -------
         newfound.rules.machine_rules.Rules
             A sequence of `newfound.rules.Rule`, those with the highest support first, each once.
-            Printed, it shows a rule a line; `to_pandas`, `to_polars` and `to_csv` export it.
+            Printed, it shows a rule a line; `to_pandas`, `to_polars` and `to_csv` export it. Its
+            ``votes`` say what a match of each rule adds: the weights of its clauses, added up.
 
         Examples
         --------
@@ -393,7 +397,7 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def states_(self) -> NDArray[np.uint8]:
-        """The states of the automata, as a copy: (n_classes, n_clauses, 2, n_features).
+        """The states of the automata, as a copy of shape (n_classes, n_clauses, 2, n_features).
 
         ``[..., 0, :]`` are plain features, ``[..., 1, :]`` negated ones. A literal is included
         from state 128 on.

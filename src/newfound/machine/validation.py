@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,6 +17,8 @@ from sklearn.utils.validation import column_or_1d, validate_data
 # The power of a class's update probability that it is drawn in proportion to.
 NEGATIVE_SAMPLING = {"uniform": 0, "focused": 4}
 
+_SWITCHES = ("boost_true_positive", "weighted", "negations")
+
 
 def boolean_csr(
     estimator: BaseEstimator, X: Any, *, y: Any = "no_validation", reset: bool
@@ -26,7 +28,7 @@ def boolean_csr(
         raise ValueError(
             "This TsetlinMachineClassifier requires y to be passed, but the target y is None."
         )
-    if getattr(getattr(X, "dtype", None), "kind", "") in ("U", "S"):
+    if _holds_texts(X):
         raise ValueError(
             "X holds text; turn documents into a Boolean matrix first, for example with "
             "newfound.TextVectorizer."
@@ -49,6 +51,15 @@ def boolean_csr(
         np.ascontiguousarray(matrix.indptr, np.int64),
         np.ascontiguousarray(matrix.indices, np.int32),
     )
+
+
+def _holds_texts(X: Any) -> bool:
+    """Return whether X is an array of texts, or a list or column that begins with one."""
+    if getattr(getattr(X, "dtype", None), "kind", "") in ("U", "S"):
+        return True
+    if isinstance(X, list | tuple) or (getattr(X, "ndim", None) == 1 and not sp.issparse(X)):
+        return isinstance(next(iter(X), None), str)
+    return False
 
 
 def _checked_copy(given: Any) -> Any:
@@ -99,6 +110,12 @@ def check_whole_number(name: str, value: Any, least: int) -> None:
         )
 
 
+def check_switch(name: str, value: Any) -> None:
+    """Raise a ValueError unless the value is True or False, or 1 or 0 for these."""
+    if not isinstance(value, bool | np.bool_ | Integral) or value not in (0, 1):
+        raise ValueError(f"{name}={value!r} must be True or False.")
+
+
 def _numbers(dense: NDArray[Any]) -> NDArray[Any]:
     if dense.dtype.kind in "buif":
         return dense
@@ -131,7 +148,12 @@ def _place(matrix: Any, at: int) -> tuple[int, int]:
 
 
 def check_one_type(y: object) -> None:
-    """Raise a `ValueError` for texts among other labels: NumPy would turn them all into texts."""
+    """Raise a `ValueError` for texts among other labels.
+
+    NumPy would turn those of a list into texts, and cannot sort those of an array of objects.
+    """
+    if getattr(y, "ndim", None) == 1 and getattr(getattr(y, "dtype", None), "kind", "") == "O":
+        y = list(cast("Iterable[object]", y))
     if isinstance(y, list | tuple):
         texts = sum(isinstance(label, str) for label in y)
         if 0 < texts < len(y):
@@ -203,7 +225,7 @@ def check_machine_parameters(
     max_literals: Any,
     n_jobs: Any,
     negative_sampling: Any = "uniform",
-    **_: Any,
+    **others: Any,
 ) -> None:
     """Raise a ValueError that names the first parameter with an impossible value."""
     check_whole_number("n_clauses", n_clauses, 2)
@@ -222,6 +244,8 @@ def check_machine_parameters(
             f"negative_sampling={negative_sampling!r} must be "
             f"{' or '.join(repr(name) for name in NEGATIVE_SAMPLING)}."
         )
+    for name in _SWITCHES:
+        check_switch(name, others.get(name, False))
     if n_jobs is not None and (
         not isinstance(n_jobs, Integral) or n_jobs == 0 or int(n_jobs) > 1024
     ):

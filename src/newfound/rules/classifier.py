@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import combinations
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -175,16 +176,16 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         """Raise a ValueError or TypeError that names a parameter of a wrong value or type."""
         check_whole_number("max_words", self.max_words, 1)
         check_whole_number("min_matches", self.min_matches, 1)
-        if not float(self.C) > 0:
+        if isinstance(self.C, bool) or not isinstance(self.C, Real) or not self.C > 0:
             raise ValueError(f"C={self.C!r} must be a positive number.")
         self._machine().check_parameters()
 
-    def decision_function(self, X: ArrayLike | sp.spmatrix | sp.sparray) -> NDArray[np.int64]:
+    def decision_function(self, X: ArrayLike | sp.spmatrix | sp.sparray) -> NDArray[np.float64]:
         """Return the score of each class: the weights of the rules that match, added up.
 
         For two classes, the score of the second one; that of the first is its negative.
         """
-        scores = self.scores(X)
+        scores = self.scores(X).astype(np.float64)
         return scores[:, 1] if len(self.classes_) == 2 else scores
 
     def scores(self, X: ArrayLike | sp.spmatrix | sp.sparray) -> NDArray[np.int64]:
@@ -228,10 +229,19 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         list of WeightedRule
             Those of the largest weights first.
         """
-        matches = self._matches(x if sp.issparse(x) else [x])
-        (code,) = np.flatnonzero(self.classes_ == class_)
-        column = self.weights_[:, [int(code)]].toarray().ravel()
+        check_is_fitted(self, "rules_")
+        rows: Any = x if sp.issparse(x) else np.atleast_2d(np.asarray(x))
+        if rows.shape[0] != 1:
+            raise ValueError(f"x has {rows.shape[0]:,} documents; explain one at a time.")
+        matches = self._matches(rows)
+        code = self._code_of(class_)
+        column = self.weights_[:, [code]].toarray().ravel()
         names = feature_names if feature_names is not None else range(self.n_features_in_)
+        if len(names) != self.n_features_in_:
+            raise ValueError(
+                f"There are {len(names):,} feature names for {self.n_features_in_:,} features; "
+                "pass one for each."
+            )
         found = [
             WeightedRule(tuple(str(names[i]) for i in self.rule_words_[j]), int(column[j]))
             for j in matches.rules.tolist()
@@ -240,6 +250,13 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         base = int(self.rules_.base[code])
         found += [WeightedRule((), base)] if base else []
         return sorted(found, key=lambda rule: (-abs(rule.weight), rule.words))
+
+    def _code_of(self, class_: Any) -> int:
+        classes: list[Any] = self.classes_.tolist()
+        if class_ not in classes:
+            shown = ", ".join(map(repr, classes[:10])) + (", ..." if len(classes) > 10 else "")
+            raise ValueError(f"class_={class_!r} is not a class of this model: {shown}.")
+        return classes.index(class_)
 
     def _read(self, X: Any, *, y: Any = "no_validation", reset: bool) -> sp.csr_array:
         indptr, indices = boolean_csr(self, X, y=y, reset=reset)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, overload
@@ -21,6 +22,17 @@ _SHOWN = 20
 class Rules(AsTable, Sequence[Rule]):
     """A sequence of rules that is also a table, and prints one rule a line.
 
+    The table has a row for each rule: ``rule``, ``class``, ``polarity``, ``plain``, ``negated``,
+    ``matches``, ``support``, ``precision``, ``count`` and ``votes``.
+
+    Parameters
+    ----------
+    rules : sequence of Rule
+        The rules.
+    votes : sequence of int, optional
+        What a match of each rule adds to the votes: the weights of its clauses, added up. By
+        default the number of its clauses.
+
     Examples
     --------
     >>> Rules([Rule("billing", 1, ("pay",), ("flight",), n_matches=10, support=9)])
@@ -28,8 +40,9 @@ class Rules(AsTable, Sequence[Rule]):
     pay AND NOT flight → billing  (9 of 10)
     """
 
-    def __init__(self, rules: Sequence[Rule]) -> None:
+    def __init__(self, rules: Sequence[Rule], votes: Sequence[int] | None = None) -> None:
         self._rules = tuple(rules)
+        self.votes = tuple(rule.count for rule in self._rules) if votes is None else tuple(votes)
 
     def __len__(self) -> int:
         return len(self._rules)
@@ -40,14 +53,21 @@ class Rules(AsTable, Sequence[Rule]):
     def __getitem__(self, key: slice) -> Rules: ...
     def __getitem__(self, key: int | slice) -> Rule | Rules:
         """Return one rule, or some of them."""
-        return Rules(self._rules[key]) if isinstance(key, slice) else self._rules[key]
+        if isinstance(key, slice):
+            return Rules(self._rules[key], self.votes[key])
+        return self._rules[key]
 
     def __iter__(self) -> Iterator[Rule]:
         return iter(self._rules)
 
     def __repr__(self) -> str:
         head = f"<{len(self):,} rule{'s' if len(self) != 1 else ''}>"
-        shown = [f"{rule}  ({rule.support:,} of {rule.n_matches:,})" for rule in self[:_SHOWN]]
+        weighted = any(votes != rule.count for rule, votes in zip(self, self.votes, strict=True))
+        shown = [
+            f"{rule}  ({rule.support:,} of {rule.n_matches:,}"
+            f"{f'; votes: {votes:,}' if weighted else ''})"
+            for rule, votes in zip(self._rules[:_SHOWN], self.votes, strict=False)
+        ]
         hidden = len(self) - _SHOWN
         return "\n".join([head, *shown, *([f"... {hidden:,} more"] if hidden > 0 else [])])
 
@@ -64,8 +84,9 @@ class Rules(AsTable, Sequence[Rule]):
                 "support": rule.support,
                 "precision": rule.precision if rule.n_matches else None,
                 "count": rule.count,
+                "votes": votes,
             }
-            for rule in self
+            for rule, votes in zip(self, self.votes, strict=True)
         )
 
 
@@ -94,12 +115,15 @@ def rules_of(clauses: Clauses, classes: ArrayLike, names: Sequence[str] | None) 
         )
     labels = np.asarray(classes).tolist()
     found: dict[Any, Rule] = {}
+    votes: Counter[Any] = Counter()
     for row in np.flatnonzero(clauses.lengths).tolist():
         code = int(clauses.class_index[row])
         literals = clauses.literals[clauses.indptr[row] : clauses.indptr[row + 1]].tobytes()
         key = (code, int(clauses.polarity[row]), literals)
+        votes[key] += int(clauses.weights[row])
         if key in found:
             found[key] = replace(found[key], count=found[key].count + 1)
         else:
             found[key] = read_rule(clauses, row, names, labels[code])
-    return Rules(sorted(found.values(), key=lambda rule: (-rule.support, rule.n_matches)))
+    order = sorted(found, key=lambda key: (-found[key].support, found[key].n_matches))
+    return Rules([found[key] for key in order], [votes[key] for key in order])

@@ -249,6 +249,7 @@ def _clinc_counts(posts: Iterable[Post]) -> dict[tuple[str, str], int]:
 
 BBCSPORT = Dataset(
     name="bbcsport",
+    download_command="newfound reproduce bbcsport --download",
     title="BBC Sport",
     sources=(
         Source(
@@ -263,6 +264,7 @@ BBCSPORT = Dataset(
 )
 _20NEWSGROUPS = Dataset(
     name="20newsgroups",
+    download_command="newfound reproduce 20newsgroups --download",
     title="20 Newsgroups",
     sources=(
         Source(

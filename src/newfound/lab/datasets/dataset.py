@@ -23,7 +23,7 @@ class Dataset:
     `counts` returns the expected numbers of documents by split and label, `content` is their hash.
     `member` matches the names of the files that are documents; `post` makes a document of such a
     file. `json_posts` reads the file `json_file`. `required` are the keys that JSON lines must
-    have.
+    have. `download_command` is a command that downloads it, if there is one.
     """
 
     name: str
@@ -37,13 +37,15 @@ class Dataset:
     json_file: str = ""
     json_posts: Callable[[Path], Iterable[Post]] | None = None
     required: tuple[str, ...] = ("id", "text", "label")
+    download_command: str = ""
 
     def load(self, path: Any, *, download: bool, verify: bool) -> tuple[list[Post], str, int]:
         """Return the documents, the path that they were read from, and how many were not UTF-8."""
         if path is not None:
             found = self.find(Path(path))
             if found is None:
-                raise DatasetError(self._missing(f"There is no {self.title} at {path}"))
+                gone = "" if Path(path).exists() else ", which does not exist"
+                raise DatasetError(self._missing(f"There is no {self.title} at {path}{gone}"))
             return self._read(found, verify=verify)
         data, cache = os.environ.get("NEWFOUND_DATA"), cache_folder() / self.name
         for folder in (Path(data) if data else None, cache):
@@ -68,9 +70,10 @@ class Dataset:
         copy = "name a copy (--data PATH, or the environment variable NEWFOUND_DATA)"
         if not self.sources:
             return f"{beginning}; {copy}."
+        command = f"{self.download_command}, " if self.download_command else ""
         return (
-            f"{beginning}; {copy}, or allow its download from {self.sources[0].urls[0]} (newfound "
-            "reproduce --download, in Python download=True)."
+            f"{beginning}; {copy}, or allow its download from {self.sources[0].urls[0]} ({command}"
+            f"in Python newfound.load_{self.name}(download=True))."
         )
 
     def find(self, path: Path) -> Path | None:

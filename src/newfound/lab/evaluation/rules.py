@@ -155,7 +155,7 @@ def compare(task: Task, setting: Setting) -> list[dict[str, Any]]:
 
 def _rule_rows(task: Task, setting: Setting) -> Iterator[dict[str, Any]]:
     for max_words in MAX_WORDS:
-        setting.say(f"rules of at most {max_words} words")
+        setting.say(f"rules of at most {max_words} word{'s' if max_words > 1 else ''}")
         model = RuleClassifier(max_words=max_words, n_jobs=setting.n_jobs, random_state=0)
         seconds = _fit(model, task)
         yield {

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from newfound.lab.reproduce.measure import OURS
-from newfound.lab.reproduce.outcome import Outcome, number, spread
+from newfound.lab.reproduce.outcome import Outcome, counted, number, spread
 
 __all__ = [
     "better",
@@ -142,7 +142,7 @@ def shared_both(outcome: Outcome) -> tuple[str, str, str]:
     verdict, seeds = _every([k and n for k, n in zip(*counts.values(), strict=True)])
     return (
         f"{paper['known'].number} known, {paper['novel'].number} novel",
-        f"{spread(counts['known'])} known, {spread(counts['novel'])} novel{seeds}",
+        f"{counted(counts['known'])} known, {counted(counts['novel'])} novel{seeds}",
         verdict,
     )
 
@@ -189,7 +189,7 @@ def probe(outcome: Outcome) -> tuple[str, str, str] | None:
     near = [abs(np.log2(ours / paper)) <= 1 for ours, paper in ((F_K + 1e-9, known), (F_N, novel))]
     often = F_N / np.maximum(F_K, 1) >= 10
     verdict = "yes" if np.all(near) else "different" if often.all() else "no"
-    return f"{known} and {novel}", f"{spread(F_K)} and {spread(F_N)}", verdict
+    return f"{known} and {novel}", f"{counted(F_K)} and {counted(F_N)}", verdict
 
 
 def tfidf_similar(outcome: Outcome) -> tuple[str, str, str]:

@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.description.presets import resolve
 from newfound.description.scores import word_scores
 from newfound.lab.reproduce.measure import GRID, GROUPS, QUANTILES
 from newfound.lab.reproduce.published import Experiment
 from newfound.lab.tables import table_of
 from newfound.table import Table
 
-__all__ = ["AREAS", "ROLES", "TASKS", "Outcome", "Spread", "number", "spread", "tables"]
+__all__ = ["AREAS", "ROLES", "TASKS", "Outcome", "Spread", "counted", "number", "spread", "tables"]
 
 TASKS = ("words", "documents", "regression")
 ROLES = ("known", "novel", "common")
@@ -66,6 +67,20 @@ def spread(values: Iterable[float | None]) -> Spread:
     return Spread(float(given.mean()), float(given.std(ddof=1)) if len(given) > 1 else math.nan)
 
 
+def counted(values: Iterable[float | None]) -> str:
+    """Return the number of something over the seeds as text: whole for one seed, else its spread.
+
+    Examples
+    --------
+    >>> counted([2696]), counted([0]), counted([1, 2])
+    ('2,696', '0', '1.5 ± 0.7')
+    """
+    mean, sd = spread(values)
+    if math.isnan(mean):
+        return "–"
+    return f"{mean:,.0f}" if math.isnan(sd) else f"{mean:,.1f} ± {sd:,.1f}"
+
+
 @dataclass(frozen=True)
 class Outcome:
     """The results of all seeds, what does not depend on the seed, and the parameters used."""
@@ -74,6 +89,15 @@ class Outcome:
     corpus: Mapping[str, Any]
     seeds: Sequence[Mapping[str, Any]]
     parameters: Mapping[str, Any]
+
+    def changed_parameters(self) -> dict[str, tuple[Any, Any]]:
+        """Return the parameters that are not the paper's, each with the paper's value and ours."""
+        paper = resolve("paper", {})
+        return {
+            name: (paper[name], ours)
+            for name, ours in self.parameters.items()
+            if name in paper and ours != paper[name]
+        }
 
     def values(self, of: Callable[[Mapping[str, Any]], float | None]) -> list[float | None]:
         """Return a figure of the fit to all documents for each seed."""

@@ -14,7 +14,7 @@ from newfound.lab.reproduce.outcome import AREAS, ROLES, TASKS, Outcome, number,
 from newfound.lab.reproduce.page import Block, Figure, Heading, Rows, Text, rows_of
 from newfound.table import Table
 
-__all__ = ["case_study_blocks", "experiment_blocks", "opening_blocks"]
+__all__ = ["case_study_blocks", "experiment_blocks", "opening_blocks", "other_parameters"]
 
 _SHOWN_WORDS, _SHOWN_RULES = 15, 5
 _PAPER = (
@@ -79,9 +79,11 @@ def experiment_blocks(outcome: Outcome, figures: Sequence[str]) -> Iterator[Bloc
         f"{' and '.join(experiment.novel)} ({documents['novel']:,}); "
         f"{len(outcome.corpus['vocabulary']):,} words. "
         f"{parameters['n_clauses']:,} clauses for each class, T = {parameters['T']}, s = "
-        f"{parameters['s']:g}, at most {parameters['epochs']} epochs, one machine; seeds "
-        f"{', '.join(map(str, seeds))}."
+        f"{parameters['s']:g}, at most {parameters['epochs']} epochs, one machine; "
+        f"seed{'s' if len(seeds) > 1 else ''} {', '.join(map(str, seeds))}."
     )
+    if (other := other_parameters(outcome)) is not None:
+        yield Text(other)
     yield Heading(3, "Claims of the paper")
     yield Text(
         "A comparison must hold in every seed, and a tie does not count. Shares and lifts are "
@@ -101,6 +103,35 @@ def experiment_blocks(outcome: Outcome, figures: Sequence[str]) -> Iterator[Bloc
         yield from _lifts(outcome)
     yield from _top(outcome)
     yield from _costs(outcome)
+
+
+def other_parameters(outcome: Outcome) -> str | None:
+    """Return a sentence on the parameters that are not those of the paper; None if all are.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        All seeds of an experiment.
+
+    Returns
+    -------
+    str or None
+    """
+    changed = outcome.changed_parameters()
+    if not changed:
+        return None
+    shown = [
+        f"{name} is {_plain(ours)}, in the paper {_plain(paper)}"
+        for name, (paper, ours) in changed.items()
+    ]
+    return (
+        f"These are not the parameters of the paper: {'; '.join(shown)}. Claims that do not hold "
+        "here may hold with the paper's."
+    )
+
+
+def _plain(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
 def _words(outcome: Outcome) -> Iterator[Block]:

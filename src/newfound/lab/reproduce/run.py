@@ -25,7 +25,12 @@ from newfound.lab.reproduce.measure import Fitting, measure_corpus, measure_seed
 from newfound.lab.reproduce.outcome import AREAS, Outcome, tables
 from newfound.lab.reproduce.page import Block, to_html
 from newfound.lab.reproduce.published import EXPERIMENTS, Experiment, load_corpus
-from newfound.lab.reproduce.report import case_study_blocks, experiment_blocks, opening_blocks
+from newfound.lab.reproduce.report import (
+    case_study_blocks,
+    experiment_blocks,
+    opening_blocks,
+    other_parameters,
+)
 from newfound.lab.tables import table_of
 from newfound.storage.files import check_writable, replacing
 from newfound.table import Table, jsonable
@@ -50,6 +55,7 @@ def reproduce(
     resume: bool = False,
     n_jobs: int | None = None,
     fitting: Callable[[str], AbstractContextManager[Any]] | None = None,
+    say: Callable[[str], object] | None = None,
     command: str = "",
     **parameters: Any,
 ) -> dict[str, Any]:
@@ -75,6 +81,8 @@ def reproduce(
     fitting : callable, optional
         Called with a message before each fit; returns a context manager that yields a callback
         for epochs, or None.
+    say : callable, optional
+        Called with a sentence for each finished seed that was found: it is reused, or why not.
     command : str, default=""
         The command line, stored with the results.
     **parameters
@@ -118,6 +126,7 @@ def reproduce(
             resume=resume,
             fitting=fitting or quietly,
             kept=kept,
+            say=say,
         )
         resumed += len(kept)
         outcomes.append(Outcome(experiment, measured, done, chosen))
@@ -148,6 +157,7 @@ def run_seeds(
     resume: bool = False,
     fitting: Fitting = quietly,
     kept: list[int] | None = None,
+    say: Callable[[str], object] | None = None,
 ) -> list[dict[str, Any]]:
     """Run the seeds of an experiment, and store each in a folder as soon as it is finished.
 
@@ -163,6 +173,8 @@ def run_seeds(
         Reuse finished seeds if all their settings, the texts and the code are the same.
     kept : list of int, optional
         Receives the seeds that were reused.
+    say : callable, optional
+        Called with a sentence for each finished seed that was found.
 
     Returns
     -------
@@ -174,7 +186,9 @@ def run_seeds(
     for seed in seeds:
         settings = _settings(experiment.name, texts, seed, chosen)
         path = folder / f"{seed}.json.gz"
-        found = _kept(path, settings) if resume else None
+        found, why = _kept(path, settings) if resume else (None, "")
+        if why and say is not None:
+            say(f"{experiment.title}, seed {seed}: {why}.")
         if found is None:
             said = _named(fitting, f"{experiment.title}, seed {seed}")
             found = measure_seed(experiment, corpus, seed, parameters, said)
@@ -219,6 +233,7 @@ def _write(
         corpus = {key: value for key, value in outcome.corpus.items() if key not in large}
         results[name] = {
             "parameters": dict(outcome.parameters),
+            "other_parameters": other_parameters(outcome),
             "corpus": {**corpus, "words": len(outcome.corpus["vocabulary"])},
             "claims": claims,
             **{
@@ -310,14 +325,29 @@ def package_hash(folder: Path) -> str:
     return digest.hexdigest()
 
 
-def _kept(path: Path, settings: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a finished seed with these settings, or None if there is none or it is damaged."""
+def _kept(path: Path, settings: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
+    """Return a finished seed with these settings, or None; and a sentence on what was found."""
+    if not path.exists():
+        return None, ""
     try:
         with gzip.open(path, "rt", encoding="utf-8") as file:
             kept = json.load(file)
-        return kept["seed"] if kept["settings"] == settings else None
+        if kept["settings"] == settings:
+            return kept["seed"], "finished before, and reused"
+        other = _differences(kept["settings"], settings)
+        return None, f"what was finished before has {other}; it is made again and replaced"
     except (OSError, EOFError, ValueError, KeyError, TypeError):
-        return None
+        return None, "what was finished before cannot be read; it is made again and replaced"
+
+
+def _differences(before: dict[str, Any], now: dict[str, Any]) -> str:
+    """Return in words in which settings a finished seed differs from what is asked for."""
+    old, new = before["parameters"], now["parameters"]
+    names = sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+    told = [f"{name} {old.get(name)}, not {new.get(name)}" for name in names]
+    told += ["other texts"] if before["texts"] != now["texts"] else []
+    told += ["other code of newfound"] if before["code"] != now["code"] else []
+    return ", ".join(told) or "other settings"
 
 
 def _keep(path: Path, data: dict[str, Any]) -> None:
