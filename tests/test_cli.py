@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
 import json
 import os
 import pty
@@ -117,17 +116,6 @@ def cpu_seconds() -> float:
     """Return the processor time of all processes so far, on however busy a machine."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
-
-
-@pytest.mark.parametrize("command", [["describe"], ["detect"], ["evaluate", "words"]])
-def test_help_is_as_wide_as_the_terminal(command: list[str]) -> None:
-    """Lines of the source code, wrapped once more, leave lines of a few words."""
-    shown = CliRunner(env={"COLUMNS": "80"}).invoke(app, [*command, "--help"])
-    assert shown.exit_code == 0, shown.output
-    above = [line.strip() for line in shown.output.partition("╭")[0].splitlines()]
-    for line, after in itertools.pairwise(above):
-        if line and after:  # of one paragraph: the next word has no room
-            assert len(line) + 1 + len(after.split()[0]) > 78, line
 
 
 class TestDescribe:
@@ -462,7 +450,7 @@ class TestFilesOut:
     def test_an_unknown_suffix_is_asked_wrongly(self, piles: Piles) -> None:
         result = call(*piles.arguments, "--output", piles.folder / "words.xls")
         assert result.exit_code == 2
-        assert ".csv, .json or .parquet" in " ".join(result.stderr.split())
+        assert ".csv, .json, .jsonl or .parquet" in " ".join(result.stderr.split())
 
     @pytest.mark.parametrize("option", ["--output", "--save"])
     def test_an_existing_file_asks_for_force_before_the_work(

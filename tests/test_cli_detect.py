@@ -236,6 +236,15 @@ def test_where_none_is_estimated_to_be_new_all_may_be_false_alarms(
     assert shown.count("those called novel") == 1
 
 
+def test_known_documents_alone_give_a_detector(files, learned):
+    done = run("detect", *KNOWN, "--jobs", 1, "--save", "alone.nf", folder=files[0])
+    assert done.returncode == 0, done.stderr
+    assert "alone.nf" in done.stderr and not done.stdout
+    found = [newfound.NoveltyDetector.load(files[0] / name) for name in ("alone.nf", "m.nf")]
+    p_values = [detector.p_values(files[1]).tolist() for detector in found]
+    assert p_values[0] == p_values[1]
+
+
 def test_alpha_is_heeded_with_a_model(files, learned):
     folder, _ = files
     model = ("detect", "--incoming", "incoming.txt", "--no-description", "-q", "--jobs", 1)
@@ -269,6 +278,10 @@ def test_explain_understands_a_detector(files):
     ("arguments", "status", "said"),
     [
         (("--incoming", "incoming.txt"), 2, "either --known or --model"),
+        (KNOWN, 2, "give --incoming, the documents to examine; or --known and --save"),
+        (("--model", "m.nf", "--save", "n.nf"), 2, "give --incoming"),
+        ((*KNOWN, "--save", "n.nf", "-o", "x.csv"), 2, "--output is for --incoming"),
+        ((*KNOWN, "--save", "n.nf", "--json"), 2, "--json is for --incoming"),
         (("--incoming", "incoming.txt", "--known", "incoming.txt"), 2, "are the same"),
         (("--incoming", "incoming.txt", *KNOWN, "--alpha", "1.5"), 2, "between 0 and 1"),
         (("--incoming", "incoming.txt", *KNOWN, "-o", "x.xls"), 2, "must end in .csv"),

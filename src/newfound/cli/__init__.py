@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 from importlib.metadata import version
-from inspect import cleandoc
 from typing import Annotated, Any
 
 import typer
@@ -25,15 +24,6 @@ __all__ = ["app", "main"]
 
 class _Commands(TyperGroup):
     """The commands; what is wrong in their options is said without control characters."""
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command whose help is as wide as the terminal, not as the source code."""
-        command = super().get_command(ctx, cmd_name)
-        for one in (command, *getattr(command, "commands", {}).values()):
-            if one is not None and one.help:
-                paragraphs = cleandoc(one.help).split("\n\n")
-                one.help = "\n\n".join(" ".join(part.split()) for part in paragraphs)
-        return command
 
     def invoke(self, ctx: Any) -> Any:
         try:

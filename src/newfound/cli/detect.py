@@ -59,6 +59,10 @@ def _rate(value: float | None) -> float | None:
     return value
 
 
+_OF_INCOMING = (
+    "incoming_column", "output", "report", "title", "top", "no_description", "fail_on_novel",
+    "json", "json_lines", "stream", "sample", "no_reasons", "checkpoint", "skip_bad",
+)  # fmt: skip
 _OF_LEARNING = {
     "groups": "is part of the model",
     "known_column": "is for --known",
@@ -79,7 +83,13 @@ def _was_given(context: typer.Context, name: str) -> bool:
 
 def detect(
     context: typer.Context,
-    incoming: Annotated[str, typer.Option(help=f"Documents to examine: {PATH_HELP}.")],
+    incoming: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Documents to examine: {PATH_HELP}. Without it, --known and --save learn a "
+            "detector and examine nothing."
+        ),
+    ] = None,
     known: Annotated[str | None, typer.Option(help="Known documents; or use --model.")] = None,
     *,
     model: Annotated[
@@ -191,6 +201,7 @@ def detect(
     words that are new. Known documents that are held back set the threshold, so that on average a
     share of alpha of the known documents, and no more, is called novel. The share is higher if many
     classes have only one or two documents. Without classes all known documents are one class.
+    With --known and --save alone, it learns a detector for later, such as for monitor.
 
     Exit status: 0 done, 1 could not, 2 asked wrongly, 3 with --fail-on-novel.
     """
@@ -199,11 +210,12 @@ def detect(
     paths_out = {"--output": output, "--save": save, "--report": report}
     check_distinct(paths_out, {"--known": known, "--incoming": incoming, "--model": model})
     check_table_format(output)
-    stream = stream or is_dataset(incoming)
+    many = incoming is not None and is_dataset(incoming)
+    stream = stream or many
     check_stream(context, output, stream=stream)
-    table = "incoming.parquet" if is_dataset(incoming) else incoming
-    paths = [table] if known is None else [known, table]
-    columns = [incoming_column] if known is None else [known_column, incoming_column]
+    sources = (known, known_column), ("incoming.parquet" if many else incoming, incoming_column)
+    paths = [path for path, _ in sources if path is not None]
+    columns = [column for path, column in sources if path is not None]
     read_options = reading_options(paths, columns, text_column, format)
     if known is not None:
         read_options[0]["label_column"] = labels_column
@@ -237,6 +249,9 @@ def detect(
                 old = None if known is None else read[0]
             if forget_texts:
                 detector.forget_texts()
+            if incoming is None:
+                write([], ("detector", detector, save), force=force, quiet=quiet)
+                return
             if json_lines:
                 write([], ("detector", detector, save), force=force, quiet=quiet)
                 n_novel = print_lines(detector, incoming, read_options[-1], encoding)
@@ -305,12 +320,21 @@ def _end(n_novel: int, fail_on_novel: int | None) -> None:
 def _check_options(
     context: typer.Context,
     known: str | None,
-    incoming: str,
+    incoming: str | None,
     model: Path | None,
     labels_column: str | None,
 ) -> None:
     if (known is None) == (model is None):
         raise typer.BadParameter("give either --known or --model, one of the two.")
+    if incoming is None:
+        if known is None or context.params["save"] is None:
+            raise typer.BadParameter(
+                "give --incoming, the documents to examine; or --known and --save, to learn only."
+            )
+        for name in _OF_INCOMING:
+            if _was_given(context, name):
+                option = "--" + name.replace("_", "-")
+                raise typer.BadParameter(f"{option} is for --incoming; give --incoming, too.")
     if known is not None and known == incoming:
         what = "standard input" if known == "-" else known
         raise typer.BadParameter(f"--known and --incoming are the same: {what}.")
