@@ -163,7 +163,8 @@ def run(command: str, *more: str) -> str:
     words = " ".join(more)
     if command.startswith("newfound describe"):
         words = f"{words} {run_docs.QUICK}"
-    if command.startswith("newfound detect") and "--json-lines" not in command:
+    described = "--incoming" in command and "--json-lines" not in command
+    if command.startswith("newfound detect") and described:
         words = f"{words} --no-description"
     line = f"{command.partition(' #')[0]} {words}"
     return str(run_docs.run(line, (0, 3) if other else (0,), given))
