@@ -136,7 +136,7 @@ fuzz: $(BIN)/ruff  ## look for inputs that break readers, model files, words and
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONPATH=src:tests $(BIN)/python tools/fuzz.py
 
 soak: $(BIN)/ruff  ## describe, detect, monitor and serve in a loop: memory, threads and files stay flat; 20 minutes
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tools/soak.py --minutes 20
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tools/soak.py --minutes 20 --page
 
 audit: $(BIN)/ruff  ## look for known vulnerabilities of the locked libraries, and list their licences; needs the network
 	$(BIN)/pip install --quiet pip-audit
@@ -185,7 +185,7 @@ wheel: $(BIN)/python  ## sdist and wheel into dist, as a release has them
 	$(BIN)/python tools/sbom.py
 	$(BIN)/python -m build
 
-figures: $(BIN)/ruff  ## every kept result again, and the pages compared with them; hours
+figures: $(BIN)/ruff  ## every kept figure again, and the pages compared with them; hours
 	$(BIN)/pip install --quiet river==0.26.1  # a peer of the monitor
 	$(BIN)/python tools/figures.py
 
