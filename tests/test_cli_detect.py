@@ -343,12 +343,13 @@ def test_a_stream_is_answered_line_by_line(files, learned):
 @pytest.mark.usefixtures("learned")
 def test_a_message_without_text_is_answered_too(files):
     """A program that waits for an answer to each line would wait for ever."""
-    rows = [{"text": text, "id": n} for n, text in enumerate(["pay my bill", "", "  ", None, "?!"])]
+    texts = ["pay my bill", "", "  ", None, "?!", "pay\0bill"]
+    rows = [{"text": text, "id": n} for n, text in enumerate(texts)]
     asked = ("detect", "--model", "m.nf", "--incoming", "-", "--json-lines", "--jobs", 1)
     done = run(*asked, folder=files[0], stdin="\n".join([*map(json.dumps, rows), "", ""]))
     assert done.returncode == 0, done.stderr
     answers = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [answer["id"] for answer in answers] == [0, 1, 2, 3, 4]
+    assert [answer["id"] for answer in answers] == [0, 1, 2, 3, 4, 5]
     for answer in answers[1:]:
         assert answer["why"] == "no words to go by" and answer["p_value"] == 1
         assert answer["nearest"] is None and not answer["novel"]  # no class is named for nothing

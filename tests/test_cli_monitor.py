@@ -171,12 +171,13 @@ def test_a_monitor_that_follows_a_file_is_stopped_and_goes_on(
 
 KILLING = """
 import os, random, signal, sys, time
+import newfound.monitor.growing as growing
 import newfound.monitor.sources as sources
 from newfound import Monitor, NoveltyDetector
 from newfound.monitor.batches import Columns
 
 model, file, state, kills = *sys.argv[1:4], int(sys.argv[4])
-sources.SIZE = 7  # many transactions
+growing.SIZE = 7  # many transactions
 detector = NoveltyDetector.load(model)
 detector.p_values(["warm"])
 draw = random.Random(kills)

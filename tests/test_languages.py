@@ -93,6 +93,14 @@ def test_a_few_foreign_documents_among_long_english_ones_are_not_noticed(
     assert not recwarn.list
 
 
+def test_one_long_document_that_quotes_another_language_is_not_noticed(
+    recwarn: pytest.WarningsRecorder,
+) -> None:
+    others = " ".join(f"word{number}" for number in range(400))
+    TextVectorizer().fit([" ".join([*FRENCH, others])])
+    assert not recwarn.list
+
+
 def test_english_is_not_mistaken(recwarn: pytest.WarningsRecorder) -> None:
     for stop in ("default", None):
         TextVectorizer(stop_words=stop).fit(SENTENCES["en"] * 3)

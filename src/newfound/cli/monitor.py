@@ -6,7 +6,7 @@ import json as json_format
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -166,7 +166,8 @@ def watch(
             emit.all()
             columns = Columns(text_column, time_column)
             problem = _ignore if quiet else _FewProblems()
-            _follow(emit, incoming, columns, problem, once=once, replay=replay is not None)
+            note = _ignore if quiet else say
+            _follow(emit, incoming, columns, problem, note, once=once, replay=replay is not None)
             if not quiet:
                 say(monitor.summary())
                 if (left_out := monitor.left_out()) is not None:
@@ -193,12 +194,19 @@ class _FewProblems:
         if self._left > 0:
             say(message)
         elif self._left == 0:
-            say("More such messages are not shown; the last line of a run has the numbers.")
+            say("More such messages are not shown in this run.")
         self._left -= 1
 
 
 def _follow(
-    emit: _Emitter, incoming: str, columns: Columns, problem: Problem, *, once: bool, replay: bool
+    emit: _Emitter,
+    incoming: str,
+    columns: Columns,
+    problem: Problem,
+    note: Callable[[str], object],
+    *,
+    once: bool,
+    replay: bool,
 ) -> None:
     """Hand the documents of a source to the monitor as they come, and send its alerts."""
     from newfound.monitor.sources import dated, open_source
@@ -209,6 +217,8 @@ def _follow(
     if replay and position is None:
         source = dated(source, incoming)
     for batch in source:
+        if batch.note:
+            note(batch.note)
         _take(monitor, batch, problem)
         emit.all()
     if replay:
@@ -246,10 +256,10 @@ def _monitor(
     from newfound.monitor.store import StateError, StateInUseError, remove_state, writing_errors
 
     given = {name: value for name, value in settings.items() if value is not None}
-    unused = begun = state is not None and not state.exists()
     detector = None if model is None else NoveltyDetector.load(model)
     if redact and detector is not None and not detector.redact:
         raise ValueError(f"{model} {_KEEPS_NUMBERS}")  # before there is a state
+    unused = begun = state is not None and not state.exists()
     if detector is not None:
         if state is not None and state.exists() and not given:
             with writing_errors(state), Monitor.open(state) as monitor:

@@ -10,9 +10,23 @@ from typing import Any
 from newfound.text.formats import is_table_header
 from newfound.text.records import DocumentError
 
-__all__ = ["SIZE", "Batch", "Columns", "Problem", "is_header", "parse_line"]
+__all__ = [
+    "NO_TABLES",
+    "SIZE",
+    "Batch",
+    "Columns",
+    "Problem",
+    "add_line",
+    "is_header",
+    "parse_line",
+]
 
 SIZE = 500  # documents of a batch, at most
+NO_TABLES = (
+    ", and a monitor reads JSON lines, lines of text and folders; write each row as a line of JSON "
+    'with text and time, for example with pandas: frame.to_json("stream.jsonl", orient="records", '
+    "lines=True)."
+)
 _TIMES = ("time", "timestamp", "date")
 
 
@@ -28,7 +42,7 @@ class Columns:
 class Batch:
     """Some documents, and where the source is after them; `texts` has None where none is.
 
-    `places` has where each of them was found, for messages.
+    `places` has where each of them was found, for messages; `note` what happened to the source.
     """
 
     texts: list[str | None] = field(default_factory=list)
@@ -36,6 +50,7 @@ class Batch:
     ids: list[str | None] = field(default_factory=list)
     position: Any = None
     places: list[str] = field(default_factory=list)
+    note: str = ""
 
     def add(
         self,
@@ -103,3 +118,21 @@ def parse_line(line: bytes, columns: Columns, where: str) -> tuple[str | None, A
     times = (columns.time,) if columns.time is not None else _TIMES
     time = next((row[field] for field in times if row.get(field) is not None), None)
     return value, time, None if id is None else str(id)
+
+
+def add_line(
+    batch: Batch, line: bytes, columns: Columns, where: str, problem: Problem, *, first: bool
+) -> None:
+    """Add a line; one that cannot be read is an error at the beginning, and counted later."""
+    if not line.strip():
+        batch.add(None)
+        return
+    if first and is_header(line, columns):
+        raise DocumentError(f"{where} looks like the header of a CSV file{NO_TABLES}")
+    try:
+        batch.add(*parse_line(line, columns, where), where)
+    except DocumentError as error:
+        if first:
+            raise
+        problem(str(error))
+        batch.add(None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time as clock
 from collections import Counter, deque
 from collections.abc import Sequence
@@ -442,12 +443,17 @@ def excerpt(text: str, word: str) -> str:
     --------
     >>> excerpt("The library  is hardened.", "harden")
     'The library is hardened.'
+    >>> shown = excerpt("A party, " * 40 + "and art. " + "More. " * 40, "art")
+    >>> "and art." in shown
+    True
     >>> shown = excerpt("A long list. " * 40 + "It is hardened. " + "More. " * 40, "harden")
     >>> shown.startswith("…"), "is hardened. More." in shown, shown.endswith("…"), len(shown)
     (True, True, True, 202)
     """
     line = _key(text)
-    place = line.lower().find(word)
+    lower = line.lower()
+    at_start = re.search(rf"\b{re.escape(word)}", lower)
+    place = lower.find(word) if at_start is None else at_start.start()
     start = 0 if place < _SHOWN - _BEFORE else max(min(place - _BEFORE, len(line) - _SHOWN), 0)
     end = start + _SHOWN
     return f"{'…' if start else ''}{line[start:end]}{'…' if end < len(line) else ''}"

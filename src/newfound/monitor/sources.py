@@ -6,18 +6,17 @@ together with the documents, in one transaction, and hands it back after a resta
 
 from __future__ import annotations
 
-import gzip
-import hashlib
 import os
 import select
 import sys
 import time as clock
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
-from newfound.monitor.batches import SIZE, Batch, Columns, Problem, is_header, parse_line
+from newfound.monitor.batches import NO_TABLES, SIZE, Batch, Columns, Problem, add_line
 from newfound.monitor.clock import parse_time
+from newfound.monitor.growing import SETTLED, file_batches, is_moved
 from newfound.monitor.kafka import kafka_batches
 from newfound.text.readers import MAX_DOCUMENT_BYTES, format_of
 from newfound.text.records import DocumentError
@@ -25,16 +24,9 @@ from newfound.text.records import DocumentError
 __all__ = ["check_kind", "dated", "open_source"]
 
 _TABLES = {"csv": "CSV", "tsv": "TSV", "parquet": "Parquet"}
-_NO_TABLES = (
-    ", and a monitor reads JSON lines, lines of text and folders; write each row as a line of JSON "
-    'with text and time, for example with pandas: frame.to_json("stream.jsonl", orient="records", '
-    "lines=True)."
-)
-_HEAD = 4096  # bytes by which the beginning of a file is known again
 _HELD = 10_000  # documents of the past that are looked at for a time
 
 _PATIENCE = 1.0  # seconds to wait for more
-_SETTLED = 1.0  # seconds without a change after which a file of a folder is complete
 
 
 def open_source(
@@ -70,21 +62,21 @@ def open_source(
     if not place.exists():
         raise DocumentError(f"There is no file or folder {path}.")
     moved = position is not None and position.get("source") != os.path.abspath(path)
-    if moved and (place.is_dir() or "begins" not in position or not _is_moved(place, position)):
+    if moved and (place.is_dir() or "begins" not in position or not is_moved(place, position)):
         raise DocumentError(
             f"The state belongs to {position.get('source')}, not to {path}; name that one, or "
             "another state."
         )
     if place.is_dir():
         return _folder(place, columns, position, once=once, problem=problem)
-    return _file(place, columns, position, once=once, problem=problem)
+    return file_batches(place, columns, position, once=once, problem=problem)
 
 
 def check_kind(path: str) -> None:
     """Raise a `DocumentError` for a table, whose lines are not documents."""
     kind = _TABLES.get(format_of(path) or "")
     if kind is not None:
-        raise DocumentError(f"{path} is a {kind} file{_NO_TABLES}")
+        raise DocumentError(f"{path} is a {kind} file{NO_TABLES}")
 
 
 def dated(source: Iterable[Batch], name: str) -> Iterator[Batch]:
@@ -170,7 +162,7 @@ def _lines(
         line = pipe.readline()
         if line:
             number += 1
-            _add(batch, line, columns, f"{name}, line {number},", problem, first=number == 1)
+            add_line(batch, line, columns, f"{name}, line {number},", problem, first=number == 1)
         if batch.texts and (not line or len(batch.texts) >= SIZE or not pipe.waiting()):
             yield batch
             batch = Batch(position=position)
@@ -178,155 +170,6 @@ def _lines(
             yield batch
         if line == b"":
             return
-
-
-def _add(
-    batch: Batch, line: bytes, columns: Columns, where: str, problem: Problem, *, first: bool
-) -> None:
-    """Add a line; one that cannot be read is an error at the beginning, and counted later."""
-    if not line.strip():
-        batch.add(None)
-        return
-    if first and is_header(line, columns):
-        raise DocumentError(f"{where} looks like the header of a CSV file{_NO_TABLES}")
-    try:
-        batch.add(*parse_line(line, columns, where), where)
-    except DocumentError as error:
-        if first:
-            raise
-        problem(str(error))
-        batch.add(None)
-
-
-def _file(
-    path: Path, columns: Columns, position: Any, *, once: bool, problem: Problem
-) -> Iterator[Batch]:
-    """Read the lines of a file that grows; a line without its end is left for later.
-
-    A file that was begun anew, as logs are, is read from its beginning.
-    """
-    source = os.path.abspath(path)
-    packed = path.name.endswith(".gz")
-    offset, number, mark = _resume(path, position, problem)
-    while True:
-        with _open(path) as file:
-            head = file.read(min(offset, _HEAD))
-            file.seek(offset)
-            while True:
-                batch = Batch()
-                while len(batch.texts) < SIZE:
-                    line = file.readline()
-                    if not line or (not line.endswith(b"\n") and not once and not packed):
-                        file.seek(offset)
-                        break
-                    offset, number = offset + len(line), number + 1
-                    if len(head) < _HEAD:
-                        head = (head + line)[:_HEAD]
-                        mark = _mark(head)
-                    where = f"{path}, line {number},"
-                    _add(batch, line, columns, where, problem, first=number == 1)
-                if batch.texts:
-                    batch.position = {
-                        "source": source, "offset": offset, "line": number, "begins": mark,
-                    }  # fmt: skip
-                yield batch
-                if not batch.texts:
-                    if once or packed:
-                        return
-                    if _is_begun_anew(path, mark):
-                        problem(f"{path} was begun anew, and is read from its beginning.")
-                        if rest := file.readline():  # its end was never written
-                            _add(
-                                batch,
-                                rest,
-                                columns,
-                                f"{path}, its last line,",
-                                problem,
-                                first=False,
-                            )
-                            yield batch
-                        offset, number, mark = 0, 0, None
-                        break
-                    if _is_another(path, file, offset):
-                        break
-                    clock.sleep(_PATIENCE)
-
-
-def _resume(path: Path, position: Any, problem: Problem) -> tuple[int, int, Any]:
-    """Return where to go on: bytes and lines that were read, and the mark of the beginning."""
-    if position is None:
-        return 0, 0, None
-    offset, number, mark = position["offset"], position["line"], position.get("begins")
-    if not path.name.endswith(".gz"):
-        size = path.stat().st_size
-        if mark is not None and (not size or _is_begun_anew(path, mark)):
-            problem(
-                f"{path} was begun anew since the last run, and is read from its beginning. Lines "
-                "that were added to the earlier file after that run are not read."
-            )
-            return 0, 0, None
-        if size < offset:
-            raise DocumentError(
-                f"{path} is shorter than it was, and begins as before; lines were taken out of it. "
-                "Put them back, or name another state."
-            )
-    if mark is None:  # of a state that has none
-        with _open(path) as file:
-            mark = _mark(file.read(min(offset, _HEAD)))
-    return offset, number, mark
-
-
-def _open(path: Path) -> BinaryIO:
-    return cast(BinaryIO, gzip.open(path, "rb") if path.name.endswith(".gz") else open(path, "rb"))
-
-
-def _mark(head: bytes) -> dict[str, Any]:
-    """Return what tells whether a file begins as before, without its text."""
-    return {"size": len(head), "head": _digest(head), "line": _digest(_first_line(head))}
-
-
-def _first_line(head: bytes) -> bytes:
-    return head.split(b"\n", 1)[0]
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.blake2b(content, digest_size=12).hexdigest()
-
-
-def _begins_as(head: bytes, mark: Mapping[str, Any]) -> bool:
-    """Return whether a file begins as one with this mark, as far as it goes."""
-    if len(head) >= mark["size"]:
-        return bool(_digest(head[: mark["size"]]) == mark["head"])
-    return bool(_digest(_first_line(head)) == mark["line"])
-
-
-def _is_begun_anew(path: Path, mark: dict[str, Any] | None) -> bool:
-    """Return whether a file has other lines at its beginning than before."""
-    if mark is None:
-        return False
-    try:
-        with _open(path) as file:
-            head = file.read(_HEAD)
-    except OSError:  # it was moved away, and the next one is not there yet
-        return False
-    whole = b"\n" in head or len(head) == _HEAD  # the first line may be half written
-    return whole and not _begins_as(head, mark)
-
-
-def _is_another(path: Path, file: BinaryIO, offset: int) -> bool:
-    """Return whether another file that goes on as the open one did has its name now."""
-    try:
-        now = path.stat()
-    except OSError:
-        return False
-    return not os.path.samestat(now, os.fstat(file.fileno())) and now.st_size >= offset
-
-
-def _is_moved(path: Path, position: dict[str, Any]) -> bool:
-    """Return whether a file is the one that was read before, at another place."""
-    with _open(path) as file:
-        same = _begins_as(file.read(_HEAD), position["begins"])
-        return same and file.seek(0, os.SEEK_END) >= int(position["offset"])
 
 
 def _folder(
@@ -362,7 +205,7 @@ def _changed(path: Path, since: int, done: set[str], now: int) -> Iterable[tuple
         if file.is_file() and not file.name.startswith("."):
             changed = file.stat().st_mtime_ns
             new = changed > since or (changed == since and name not in done)
-            if new and changed <= now - _SETTLED * 1e9:
+            if new and changed <= now - SETTLED * 1e9:
                 found.append((changed, name))
     return sorted(found)
 

@@ -200,9 +200,9 @@ async def words(request: Request, id: str) -> Response:
     """Return all words of a description, or all documents of a detection, as CSV."""
     context = Context.of(request)
     run = finished(context, id)
-    of_periods = context.workspace.run_folder(id) / WORDS
-    if of_periods.is_file():
-        return file_answer(of_periods, f"{run.name}.csv", "text/csv; charset=utf-8")
+    written = context.workspace.run_folder(id) / WORDS
+    if written.is_file():
+        return file_answer(written, f"{run.name}.csv", "text/csv; charset=utf-8")
     if run.kind == "describe":
         path = context.workspace.run_folder(id) / MODEL
         text = await asyncio.to_thread(lambda: load(path).words_.to_csv())

@@ -258,14 +258,16 @@ def stream_documents(
 
     The parameters are those of `read_documents`. Nothing is counted, and duplicates are not looked
     for. A row of a table, or a JSON object, without text is a document, too: whoever has sent it
-    waits for an answer. Blank lines of text, and texts with NUL characters, are left out.
+    waits for an answer; so is one whose text has NUL characters, with an empty text. Blank lines of
+    text are left out.
     """
     given = Columns(text_column, None, date_column)
     reader = Reader(os.fspath(path), given, encoding, rows_looked_at=1, keep_others=True)
     with reader.errors():
         for record in reader.records(format):
-            if record.others is not None and not (record.text or "").strip():
-                yield record.id, record.text or "", record.others
+            text = record.text or ""
+            if record.others is not None and ("\0" in text or not text.strip()):
+                yield record.id, "" if "\0" in text else text, record.others
             for kept in records_with_text([record], reader.counts):
                 yield kept.id, kept.text or "", kept.others or {}
 

@@ -48,6 +48,7 @@ _KANA_SHARE = 0.1  # of Japanese words, which are mostly pairs of Chinese charac
 _FUNCTION_SHARE = 0.1
 _MIN_FUNCTION_WORDS = 4  # one may be an English word: die, pas, men
 _MIN_COMMON_WORDS = 10  # function words that are in half of the documents
+_MIN_DOCUMENTS = 5  # in one document, every word is in half of them
 
 
 def noticed_language(counts: Mapping[str, int], n_documents: int | None = None) -> str | None:
@@ -93,7 +94,7 @@ def noticed_language(counts: Mapping[str, int], n_documents: int | None = None) 
     several = len(counts.keys() & (lists[best] - english)) >= _MIN_FUNCTION_WORDS
     if several and shares[best] >= max(_FUNCTION_SHARE, heard):
         return best
-    if n_documents is not None and shares[best] >= heard:
+    if n_documents is not None and n_documents >= _MIN_DOCUMENTS and shares[best] >= heard:
         in_half = (2 * counts.get(word, 0) >= n_documents for word in lists[best] - english)
         if sum(in_half) >= _MIN_COMMON_WORDS:
             return best

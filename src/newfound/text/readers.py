@@ -37,7 +37,7 @@ from newfound.text.records import (
     make_record,
 )
 
-__all__ = ["MAX_DOCUMENT_BYTES", "TABLES", "Reader", "format_of", "piped_lines"]
+__all__ = ["MAX_DOCUMENT_BYTES", "TABLES", "Reader", "format_of", "gzip_problem", "piped_lines"]
 
 MAX_DOCUMENT_BYTES = 1 << 28
 
@@ -67,6 +67,14 @@ def piped_lines() -> Iterator[str]:
     with reader.errors():
         for line in reader.lines(sys.stdin.buffer):
             yield line.rstrip("\r\n")
+
+
+def gzip_problem(path: object, error: Exception) -> DocumentError:
+    """Return what is said of a file that cannot be unpacked."""
+    what = str(error)
+    if what.startswith("Not a gzipped file"):  # the rest of it is for programmers
+        what = "it does not begin as one"
+    return DocumentError(f"{path} is not a complete gzip file: {what}.")
 
 
 class Reader:
@@ -110,10 +118,7 @@ class Reader:
         except FileNotFoundError as error:
             raise DocumentError(f"There is no file or folder {error.filename}.") from error
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            what = str(error)
-            if what.startswith("Not a gzipped file"):  # the rest of it is for programmers
-                what = "it does not begin as one"
-            raise DocumentError(f"{self.file} is not a complete gzip file: {what}.") from error
+            raise gzip_problem(self.file, error) from error
         except OSError as error:
             name, reason = error.filename or self.file, error.strerror or error
             raise DocumentError(f"Cannot read {name}: {reason}.") from error

@@ -9,6 +9,7 @@ import json
 import os
 import platform
 import time
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from importlib.metadata import version
@@ -336,7 +337,7 @@ def _kept(path: Path, settings: dict[str, Any]) -> tuple[dict[str, Any] | None, 
             return kept["seed"], "finished before, and reused"
         other = _differences(kept["settings"], settings)
         return None, f"what was finished before has {other}; it is made again and replaced"
-    except (OSError, EOFError, ValueError, KeyError, TypeError):
+    except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, AttributeError):
         return None, "what was finished before cannot be read; it is made again and replaced"
 
 
