@@ -79,7 +79,7 @@ def reproduce(
 
     Writes tables (CSV, JSON), figures (PNG) and a page, index.html, to a folder, and prints which
     of the paper's claims hold. Finished seeds are stored, so that an interrupted run can continue
-    with --resume. Five seeds of BBC Sport take some minutes, those of 20 Newsgroups an hour.
+    with --resume. Five seeds of BBC Sport take some minutes, those of 20 Newsgroups half an hour.
     """
     with outcome():
         from newfound.lab.reproduce import PARTS
