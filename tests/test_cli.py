@@ -757,7 +757,9 @@ class TestProcess:
         lines = [line.strip() for line in shown.split("╭")[0].split("\n")]
         assert max(map(len, lines)) > 70
         for line, following in pairwise(lines):
-            if line and following:  # the first word of the next line had no room
+            # The first word of the next line had no room; old versions of typer leave no blank line
+            # after a paragraph.
+            if line and following and not line.endswith("."):
                 assert len(line) + 1 + len(following.split()[0]) > 76, line
 
     def test_version(self) -> None:
