@@ -161,11 +161,12 @@ class TestDescribe:
         none = np.array([], np.intp)
         themes = [
             Theme(name, (), (), none, none, 0.1, 0.0, evidence, (), ())
-            for name, evidence in (("first", 9.0), ("second", 2.4), ("third", 4.0))
+            for name, evidence in (("first", 9.0), ("second", 2.97), ("third", 4.0))
         ]
         shown = "\n".join(_wrapped(themes_table(themes, "Themes"), 100))
         places = [shown.index(text) for text in ("first", "third", "may be chance:", "second")]
         assert places == sorted(places)
+        assert "2.9" in shown and "3.0" not in shown  # chance is said to be below 3
 
     def test_the_table_is_worth_reading(self, piles: Piles) -> None:
         result = call(*piles.arguments)

@@ -338,6 +338,8 @@ def themes_table(
     names: Names | None = None,
 ) -> Table:
     """Return a table of themes, those that may be chance last, with the rules that find them."""
+    from newfound.description.themes import SURE
+
     table = _table(title)
     table.add_column("theme", style=STYLES["novel"], min_width=16)
     for name in ("evidence", *_document_heads(names)):
@@ -353,7 +355,8 @@ def themes_table(
         more = [f"{len(rules) - _RULES_SHOWN} more"] if len(rules) > _RULES_SHOWN else []
         table.add_row(
             visible(theme.name),
-            f"{theme.evidence:.1f}",
+            # What may be chance is below the limit also when it is rounded.
+            f"{min(theme.evidence, SURE - 0.1) if theme.may_be_chance else theme.evidence:.1f}",
             f"{theme.documents_novel:,}",
             f"{theme.documents_known:,}",
             *_time(curve),

@@ -12,26 +12,23 @@ __all__ = ["OneInputCommand", "OneInputGroup"]
 _INPUTS = ("known", "novel", "documents", "incoming")
 
 
-class OneInputCommand(TyperCommand):
-    """A command each of whose inputs may be given once."""
+class _OneInput:
+    """What commands and groups of them have in common: each input may be given once."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Return the arguments that are left, as any command does."""
         given = list(args)
-        rest = super().parse_args(ctx, args)
+        rest: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
         _reject_repeated(self, ctx, given)
         return rest
 
 
-class OneInputGroup(TyperGroup):
+class OneInputCommand(_OneInput, TyperCommand):
+    """A command each of whose inputs may be given once."""
+
+
+class OneInputGroup(_OneInput, TyperGroup):
     """The same for a command that has commands of its own."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Return the arguments that are left, as any group does."""
-        given = list(args)
-        rest = super().parse_args(ctx, args)
-        _reject_repeated(self, ctx, given)
-        return rest
 
 
 def _reject_repeated(command: Any, ctx: Any, args: list[str]) -> None:
