@@ -5,11 +5,13 @@ BIN = $(VENV)/bin
 CPP = $(wildcard cpp/*.cpp cpp/*.hpp cpp/*.inl cpp/python/* cpp/tests/*.cpp)
 # The tests of the core need the extension module newfound._core_test.
 INSTALL_TEST = $(BIN)/pip install --quiet -Ccmake.define.NEWFOUND_TEST_MODULE=ON ".[test,lint]"
-# One process more than cores, because some tests wait for servers, brokers and killed processes.
-PARALLEL ?= --numprocesses $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist worksteal
+# One process more than cores, because some tests wait for servers, brokers and killed processes;
+# a file in one process, so that its fixtures are made once.
+PARALLEL ?= --numprocesses $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist loadfile
 # Each process of the tests has one core: more threads of a library would only wait for each other.
 PYTEST = OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest $(PARALLEL)
-TESTS = --doctest-modules --pyargs tests newfound
+TESTS = --doctest-modules --pyargs tests newfound lab
+FAST = not slow and not law and not quality and not exhaustive
 LOCK = $(BIN)/uv pip compile pyproject.toml --python-version 3.11 --quiet --no-header --upgrade
 CPPFLAGS_TEST = -S . -DCMAKE_BUILD_TYPE=RelWithDebInfo -DNEWFOUND_CORE_TEST=ON
 
@@ -30,12 +32,12 @@ demo: $(BIN)/python  ## install, with the locked versions, and describe the bund
 test: $(BIN)/python  ## install, check the code, run all tests but the long ones
 	$(INSTALL_TEST)
 	$(MAKE) lint
-	$(PYTEST) -m "not slow and not quality" $(TESTS)
+	$(PYTEST) -m "$(FAST)" $(TESTS)
 
 test-ci: $(BIN)/python  ## all tests but those of law, quality and exhaustive: the browser, hostile files, the core by itself
 	$(INSTALL_TEST)
 	$(MAKE) --jobs 2 --output-sync lint stubtest core-test
-	$(PYTEST) -m "not law and not quality and not exhaustive" --durations=30 $(TESTS)
+	$(PYTEST) -m "not law and not quality and not exhaustive" --durations=10 $(TESTS)
 
 law: $(BIN)/ruff  ## the core against its reference, by many fits: when the core has changed
 	$(PYTEST) -m law $(TESTS)
@@ -49,7 +51,7 @@ exhaustive: $(BIN)/ruff  ## more draws than CI makes of hostile files
 test-all: test-ci law quality exhaustive core-test-arm64 sanitize  ## everything
 
 coverage: $(BIN)/ruff  ## which lines the tests run, the long ones left out
-	$(PYTEST) -m "not slow" --cov=newfound --cov-report=term:skip-covered $(TESTS)
+	$(PYTEST) -m "$(FAST)" --cov=newfound --cov-report=term:skip-covered $(TESTS)
 
 lint: $(BIN)/ruff
 	$(BIN)/ruff check .
@@ -89,7 +91,7 @@ run-core-test-arm64:
 # zig, a package of PyPI, is clang with the C and C++ libraries of other systems. It lacks what
 # compiler_test asks GCC and clang for, so that test is left out.
 ZIG = $(abspath $(BIN))/python -m ziglang
-ZIG_TESTS = newfound_core core_test scorer_test
+ZIG_TESTS = newfound_core core_test scorer_test arithmetic_test
 ZIG_BUILD = cmake $(CPPFLAGS_TEST) -DCMAKE_BUILD_TYPE=Release \
   "-DCMAKE_CXX_ARCHIVE_CREATE=$(ZIG) ar qc <TARGET> <OBJECTS>" "-DCMAKE_CXX_ARCHIVE_FINISH=$(ZIG) ranlib <TARGET>"
 ZIG_FOR = -DCMAKE_CXX_COMPILER="$(abspath $(BIN))/python;-m;ziglang;c++;-target;
@@ -107,6 +109,7 @@ run-core-test-windows:
 	cmake --build build/windows --parallel 2 --target $(ZIG_TESTS)
 	WINEDEBUG=-all wine build/windows/core_test.exe
 	WINEDEBUG=-all wine build/windows/scorer_test.exe
+	WINEDEBUG=-all wine build/windows/arithmetic_test.exe
 
 core-check-macos:  ## compile the core and its tests for macOS, both processors; nothing runs
 	@if $(ZIG) version >/dev/null 2>&1; then \
@@ -123,10 +126,10 @@ run-core-check-macos:
 	cmake --build build/macos-arm64 --parallel 2 --target $(ZIG_TESTS)
 
 sanitize:  ## the core's own tests under the address, undefined behaviour and thread sanitisers
-	cmake $(CPPFLAGS_TEST) -B build/asan -DNEWFOUND_SANITIZE=address,undefined
-	cmake --build build/asan --parallel 2 && build/asan/core_test && build/asan/scorer_test && build/asan/compiler_test
+	cmake $(CPPFLAGS_TEST) -B build/asan -DNEWFOUND_SANITIZE=address,undefined -DCMAKE_CXX_FLAGS=-D_GLIBCXX_ASSERTIONS
+	cmake --build build/asan --parallel 2 && build/asan/core_test && build/asan/scorer_test && build/asan/arithmetic_test && build/asan/compiler_test
 	cmake $(CPPFLAGS_TEST) -B build/tsan -DNEWFOUND_SANITIZE=thread
-	cmake --build build/tsan --parallel 2 && build/tsan/core_test && build/tsan/scorer_test
+	cmake --build build/tsan --parallel 2 && build/tsan/core_test && build/tsan/scorer_test && build/tsan/arithmetic_test
 
 mutants: $(BIN)/ruff  ## plant errors, one at a time, and list those that no test notices: about half an hour
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python tools/mutants.py --core --page
@@ -149,7 +152,7 @@ peers: $(BIN)/python  ## speed against other Tsetlin Machines, about half an hou
 
 reproduce: $(BIN)/python  ## the paper's experiments into experiments/results; needs NEWFOUND_DATA
 	$(BIN)/pip install --quiet ".[paper]"
-	$(BIN)/newfound reproduce all --seeds 5 --preset paper --output experiments/results --resume
+	$(BIN)/python -m lab reproduce all --seeds 5 --preset paper --output experiments/results --resume
 
 vendor:  ## fetch the JavaScript that reports and their tests carry, exact versions, checked
 	$(PYTHON) tools/vendor.py
@@ -172,7 +175,7 @@ test-oldest:  ## the fast tests with the oldest versions that pyproject.toml all
 
 .PHONY: run-fast
 run-fast:  # old versions warn of new ones beneath them: warnings are no errors here
-	$(PYTEST) -o filterwarnings=default -m "not slow and not law and not exhaustive" $(TESTS)
+	$(PYTEST) -o filterwarnings=default --disable-warnings -m "$(FAST)" $(TESTS)
 
 lock: $(BIN)/python  ## resolve the dependencies again: requirements/*.txt
 	$(BIN)/pip install --quiet uv

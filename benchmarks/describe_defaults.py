@@ -9,12 +9,13 @@ benchmarks/results/describe_defaults.md. For each setting:
   against cricket and football), 20 Newsgroups (baseball against graphics and guns) and CLINC150
   (requests about travel against banking).
 - The number of planted pairs of words among the 20 strongest phrases, three for each of two seeds;
-  see the suite planted-pairs of ``newfound evaluate words``.
+  see the suite planted-pairs of ``python -m lab evaluate words``.
 - Words a rule on BBC Sport; seconds of the processor for the rules of each corpus.
 """
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,11 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the lab is not installed
+
+from lab.evaluation.word_corpora import Corpus, Setting, fitted_words, learned_rules
 from newfound.description.lengths import document_weights
 from newfound.description.phrases import find_phrases
-from newfound.lab.evaluation.word_corpora import Corpus, Setting, fitted_words, learned_rules
 from newfound.storage.files import replacing
 
 RESULT = Path(__file__).resolve().parent / "results" / "describe_defaults.md"

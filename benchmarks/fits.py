@@ -18,13 +18,16 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from newfound.lab.datasets import load_20newsgroups, load_bbcsport, load_clinc150
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the lab is not installed
+
+from lab.datasets import load_20newsgroups, load_bbcsport, load_clinc150
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.storage.files import replacing
 from newfound.text.vectorizer import TextVectorizer

@@ -4,11 +4,12 @@
 
 One thread, some minutes. The table is printed and written to
 benchmarks/results/novelty_constants.md. The draws are others than those of
-``newfound evaluate words``, where the suites are described.
+``python -m lab evaluate words``, where the suites are described.
 """
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 
@@ -16,9 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, roc_auc_score
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the lab is not installed
+
+from lab.evaluation.shifting import shifted_piles
+from lab.evaluation.word_corpora import Matrix, Setting
 from newfound.description import novelty
-from newfound.lab.evaluation.shifting import shifted_piles
-from newfound.lab.evaluation.word_corpora import Matrix, Setting
 from newfound.metrics import document_scores
 from newfound.storage.files import replacing
 
@@ -83,7 +86,7 @@ def main() -> None:
         "",
         f"`python benchmarks/novelty_constants.py`, {time.strftime('%Y-%m-%d')}: means and, after "
         f"±, standard deviations of {len(SEEDS)} draws or {len(MONTHS)} months. z₂ and k are "
-        "explained in `docs/words.md`; columns are those of `newfound evaluate words`.",
+        "explained in `docs/words.md`; columns are those of `python -m lab evaluate words`.",
         "",
     ]  # fmt: skip
     for name, (weight, prior) in CONSTANTS.items():

@@ -83,6 +83,14 @@ struct Kernels {
 
   // The lanes of a line that include their literal.
   std::uint64_t (*included)(const std::uint8_t* line);
+
+  // out[j] += weights[t] * rows[places[t] * n + j] for t = 0, 1, ..., one after the other: the same
+  // sums on every instruction set. Without places, rows are taken in their order.
+  void (*add_rows)(double* out, std::size_t n, const double* weights, const std::int32_t* places,
+                   std::size_t n_weights, const double* rows);
+
+  // Replaces values by their exp_within.
+  void (*exp_all)(double* values, std::size_t n);
 };
 
 // The kernels that this processor runs, the fastest first, ended by a null pointer.

@@ -354,4 +354,40 @@ std::uint32_t first_common(const std::uint64_t* a, const std::uint64_t* b, std::
 
 std::uint64_t included(const std::uint8_t* line) { return Lanes::load(line).included().bits(); }
 
+// A block of columns at a time, whose sums stay in registers.
+template <std::size_t kVectors>
+std::size_t add_columns(double* out, std::size_t n, std::size_t from, const double* weights,
+                        const std::int32_t* places, std::size_t n_weights, const double* rows) {
+  constexpr std::size_t kColumns = kVectors * Doubles::kSize;
+  for (; from + kColumns <= n; from += kColumns) {
+    Doubles sums[kVectors];
+    for (std::size_t j = 0; j < kVectors; ++j)
+      sums[j] = Doubles::load(out + from + j * Doubles::kSize);
+    for (std::size_t t = 0; t < n_weights; ++t) {
+      const std::size_t place = places ? static_cast<std::size_t>(places[t]) : t;
+      const double *row = rows + place * n + from, weight = weights[t];
+      for (std::size_t j = 0; j < kVectors; ++j) sums[j].add(weight, row + j * Doubles::kSize);
+    }
+    for (std::size_t j = 0; j < kVectors; ++j) sums[j].store(out + from + j * Doubles::kSize);
+  }
+  return from;
+}
+
+void add_rows(double* out, std::size_t n, const double* weights, const std::int32_t* places,
+              std::size_t n_weights, const double* rows) {
+  std::size_t done = add_columns<8>(out, n, 0, weights, places, n_weights, rows);
+  done = add_columns<4>(out, n, done, weights, places, n_weights, rows);
+  done = add_columns<2>(out, n, done, weights, places, n_weights, rows);
+  done = add_columns<1>(out, n, done, weights, places, n_weights, rows);
+  for (; done < n; ++done)
+    for (std::size_t t = 0; t < n_weights; ++t) {
+      const std::size_t place = places ? static_cast<std::size_t>(places[t]) : t;
+      out[done] += weights[t] * rows[place * n + done];
+    }
+}
+
+void exp_all(double* values, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) values[i] = exp_within(values[i]);
+}
+
 }  // namespace

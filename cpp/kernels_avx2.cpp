@@ -1,4 +1,5 @@
 #include "compiler.hpp"
+#include "exponential.hpp"
 #include "kernels.hpp"
 #include "lanes_avx2.hpp"
 
@@ -7,8 +8,9 @@ namespace newfound::avx2 {
 #include "kernels.inl"
 
 const Kernels& table() {
-  static const Kernels kernels{"avx2",    settle,    foresee,   included_after, unforesee, feedback,
-                               reinforce, select_ib, unite_all, first_common,   included};
+  static const Kernels kernels{"avx2",   settle,    foresee,   included_after, unforesee,
+                               feedback, reinforce, select_ib, unite_all,      first_common,
+                               included, add_rows,  exp_all};
   return kernels;
 }
 

@@ -3,6 +3,7 @@
 
 #include <immintrin.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #include "decrement_tables.hpp"
@@ -10,6 +11,17 @@
 #include "select_ib16.hpp"
 
 namespace newfound::avx2 {
+
+// Numbers that are added up side by side: products are rounded before they are added.
+struct Doubles {
+  static constexpr std::size_t kSize = 4;
+  __m256d v;
+  static Doubles load(const double* p) { return {_mm256_loadu_pd(p)}; }
+  void store(double* p) const { _mm256_storeu_pd(p, v); }
+  void add(double weight, const double* p) {
+    v = _mm256_add_pd(v, _mm256_mul_pd(_mm256_set1_pd(weight), _mm256_loadu_pd(p)));
+  }
+};
 
 struct Mask {
   __m256i a, b;

@@ -3,12 +3,24 @@
 
 #include <immintrin.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #include "decrement_tables.hpp"
 #include "random.hpp"
 
 namespace newfound::avx512 {
+
+// Numbers that are added up side by side: products are rounded before they are added.
+struct Doubles {
+  static constexpr std::size_t kSize = 8;
+  __m512d v;
+  static Doubles load(const double* p) { return {_mm512_loadu_pd(p)}; }
+  void store(double* p) const { _mm512_storeu_pd(p, v); }
+  void add(double weight, const double* p) {
+    v = _mm512_add_pd(v, _mm512_mul_pd(_mm512_set1_pd(weight), _mm512_loadu_pd(p)));
+  }
+};
 
 struct Mask {
   __mmask64 m;

@@ -3,6 +3,7 @@
 
 #include <arm_neon.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #include "decrement_tables.hpp"
@@ -10,6 +11,17 @@
 #include "select_ib16.hpp"
 
 namespace newfound::neon {
+
+// Numbers that are added up side by side: products are rounded before they are added.
+struct Doubles {
+  static constexpr std::size_t kSize = 2;
+  float64x2_t v;
+  static Doubles load(const double* p) { return {vld1q_f64(p)}; }
+  void store(double* p) const { vst1q_f64(p, v); }
+  void add(double weight, const double* p) {
+    v = vaddq_f64(v, vmulq_f64(vdupq_n_f64(weight), vld1q_f64(p)));
+  }
+};
 
 // Named members, not an array: compilers keep them in registers.
 struct Quad {

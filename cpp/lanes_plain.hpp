@@ -1,6 +1,7 @@
 // 64 lanes of 8 bits in portable C++; compilers vectorise these loops for what they target.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -9,6 +10,21 @@
 #include "select_ib16.hpp"
 
 namespace newfound::plain {
+
+// Numbers that are added up side by side: products are rounded before they are added.
+struct Doubles {
+  static constexpr std::size_t kSize = 2;
+  double a, b;
+  static Doubles load(const double* p) { return {p[0], p[1]}; }
+  void store(double* p) const {
+    p[0] = a;
+    p[1] = b;
+  }
+  void add(double weight, const double* p) {
+    a += weight * p[0];
+    b += weight * p[1];
+  }
+};
 
 struct Mask {
   std::uint8_t lane[64];

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "elementary.hpp"
+
 namespace newfound {
 
 RemovalSearch::RemovalSearch(const TextScorer& scorer, const PairTable& pairs,
@@ -70,7 +72,7 @@ double RemovalSearch::margin() {
                       unseen_pairs, static_cast<std::int64_t>(keys_.size())};
   const TextScore found = scorer_.score(text, unseen_, law_.by_rules, space_);
   const double length =
-      std::min(std::max(std::log1p(static_cast<double>(n_words)), law_.low), law_.high);
+      std::min(std::max(exact_log1p(static_cast<double>(n_words)), law_.low), law_.high);
   double novelty = 0.0;
   for (std::size_t p = 0; p < kParts; ++p) {
     double centre = law_.centre[p];

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "elementary.hpp"
+
 namespace newfound {
 
 namespace {
@@ -60,8 +62,8 @@ double TextScorer::surprise(std::int32_t term, std::int32_t nearest) const {
   const ClassTables& t = tables_;
   const double here = t.counts[at(nearest) * t.n_terms + at(term)];
   const double rate = t.rate[term];
-  return std::log(rate * (static_cast<double>(t.sizes[nearest]) + t.prior) /
-                  (here + t.prior * rate));
+  return exact_log(rate * (static_cast<double>(t.sizes[nearest]) + t.prior) /
+                   (here + t.prior * rate));
 }
 
 std::int32_t TextScorer::named_by_linear(const TextView& text, const UnseenWords& unseen,
@@ -166,8 +168,7 @@ TextScore TextScorer::score(const TextView& text, const UnseenWords& unseen, boo
         if (out.nearest < 0 || space.votes_[at(k)] > space.votes_[at(out.nearest)]) out.nearest = k;
   }
   out.by_rules = out.nearest >= 0;
-  std::int32_t linear = out.nearest;
-  if (!out.by_rules || t.own_margin) linear = named_by_linear(text, unseen, norm, space);
+  const std::int32_t linear = named_by_linear(text, unseen, norm, space);
   if (!out.by_rules) out.nearest = linear;
 
   const auto nearest = at(out.nearest);
@@ -228,7 +229,7 @@ TermShares TextScorer::shares(const TextView& text, const UnseenWords& unseen, s
   const double norm = root(unseen.squares ? squares + known * unseen_square : squares);
   const double full_norm = root(likeness + n_unseen * (t.unseen_likeness * t.unseen_likeness));
 
-  const std::int32_t linear = t.own_margin ? named_by_linear(text, unseen, norm, space) : number;
+  const std::int32_t linear = named_by_linear(text, unseen, norm, space);
 
   TermShares out;
   out.by_unseen_pair = 1.0 / static_cast<double>(std::max<std::int64_t>(n_pairs, 1));

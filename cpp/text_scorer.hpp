@@ -35,7 +35,6 @@ struct ClassTables {
   double unseen_evidence, unseen_likeness;
   double prior;  // pseudo-documents that shrink the rate of a word in a class to its overall one
   double elsewhere;  // how new a pair is that only other classes have
-  bool own_margin;   // whether the margin is that of the class that the linear classifier names
   // Known documents, by class or all as one class. For each term the classes that have it,
   // ascending, and for each of those the documents with the term: their places within the class and
   // the weights of the term.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))  # the lab is not installed
 
 project = "newfound"
 author = "the newfound developers"

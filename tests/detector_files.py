@@ -31,7 +31,7 @@ def small_detector() -> NoveltyDetector:
 
 
 def answers(detector: NoveltyDetector) -> dict[str, Any]:
-    """Return what a detector says of a few messages, with the digits that processors agree on."""
+    """Return what a detector says of a few messages."""
     verdicts = [detector.explain(text) for text in ASKED]
     return {
         "predicted": detector.predict(ASKED).tolist(),

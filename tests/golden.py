@@ -33,7 +33,7 @@ def corpus(name: str, folder: Path) -> dict[str, Any]:
             "novel": [(text, "travel") for text in novel.texts],
         }
     else:
-        from newfound import load_bbcsport
+        from lab import load_bbcsport
 
         found = load_bbcsport(os.environ["NEWFOUND_DATA"] + "/bbcsport")
         rows = list(zip(found.texts, found.labels, strict=True))

@@ -7,7 +7,6 @@ import shutil
 import socket
 import tempfile
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -22,6 +21,7 @@ from newfound.serve.app import create_app
 from newfound.serve.openapi import output_schema
 from newfound.serve.run import Server, bind, make_config
 from newfound.serve.settings import Settings
+from waiting import PATIENCE, wait_for
 
 HOST = "127.0.0.1:8765"
 TOKEN = "a-token-of-the-tests-0123456789"
@@ -57,25 +57,28 @@ def make_models() -> dict[str, Path]:
 
 
 @contextmanager
-def running(settings: Settings, listening: socket.socket) -> Iterator[None]:
-    """Run a service in a thread."""
+def running(
+    settings: Settings, listening: socket.socket, patience: float = PATIENCE
+) -> Iterator[None]:
+    """Run a service in a thread; patience is for the headers of a request."""
     app = create_app(settings)
-    server = Server(app, make_config(app, patience=2.0))
+    config = make_config(app, patience=patience)
+    config.timeout_graceful_shutdown = int(PATIENCE)
+    server = Server(app, config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
-    while not server.started and thread.is_alive():
-        time.sleep(0.01)
+    wait_for(lambda: server.started or not thread.is_alive())
     try:
         yield
     finally:
         server.should_exit = True
-        thread.join(30)
+        thread.join(PATIENCE)
         assert not thread.is_alive()
 
 
 @contextmanager
 def client(
-    workspace: Path, *, token: str | None = TOKEN, **settings: Any
+    workspace: Path, *, token: str | None = TOKEN, patience: float = PATIENCE, **settings: Any
 ) -> Iterator[httpx.Client]:
     """A client of a service in this process, with the token unless told otherwise.
 
@@ -89,8 +92,10 @@ def client(
         address = f"http://127.0.0.1:{listening.getsockname()[1]}"
         told = Settings(workspace, token=TOKEN, code="the-code", **settings)
         with (
-            running(told, listening),
-            httpx.Client(base_url=address, headers=headers, trust_env=False, timeout=60) as made,
+            running(told, listening, patience),
+            httpx.Client(
+                base_url=address, headers=headers, trust_env=False, timeout=PATIENCE
+            ) as made,
         ):
             yield made
 

@@ -8,13 +8,16 @@ import gzip
 import json
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,17 +34,20 @@ from newfound.detection.calibration import MIN_ALPHA, check_alpha
 from newfound.detection.split import n_held_back
 from newfound.machine.native import MachineParameters, NativeMachine
 from newfound.marks import visible
+from newfound.monitor.clock import parse_length
 from newfound.storage.errors import ModelFileError
 from newfound.table import Table
 from newfound.text import readers
 from newfound.text.documents import DocumentError, read_documents
 from newfound.text.records import Columns
+from waiting import PATIENCE
+from work import count_calls
 
 
 def newfound(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "newfound", *map(str, arguments)]
     return subprocess.run(
-        command, cwd=cwd, capture_output=True, text=True, timeout=120, check=False
+        command, cwd=cwd, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
 
 
@@ -65,11 +71,14 @@ def test_a_rate_that_no_collection_can_hold_is_refused_at_once(alpha: float) -> 
 def test_how_many_documents_are_enough_is_found_in_constant_time(
     alpha: float, share: float
 ) -> None:
-    start = time.perf_counter()
-    with pytest.raises(ValueError, match="known document") as caught:
-        n_held_back(1, alpha, share)
-    assert time.perf_counter() - start < 0.5
-    advice = str(caught.value).partition("pass at least ")[2].partition(", or")[0]
+    def refuse() -> None:
+        with pytest.raises(ValueError, match="known document") as caught:
+            n_held_back(1, alpha, share)
+        told.append(str(caught.value))
+
+    told: list[str] = []
+    assert count_calls(refuse) < 2_000
+    advice = told[0].partition("pass at least ")[2].partition(", or")[0]
     if advice:
         enough = int(advice.replace(",", ""))
         n_held_back(enough, alpha, share)
@@ -92,6 +101,91 @@ def test_linked_folders_are_counted(tmp_path: Path) -> None:
     assert "2 linked folder" in documents.summary()
 
 
+def test_a_link_that_leads_nowhere_is_told_as_what_it_is(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("a match")
+    (tmp_path / "gone.txt").symlink_to(tmp_path / "nothing")
+    refused(tmp_path, r"There is no file or folder behind the link .*/gone\.txt; remove it, or")
+    refused(tmp_path / "gone.txt", r"behind the link .*/gone\.txt; remove it")
+
+
+INNER = ("None", "sys.", "recursion", "codec", "int_max", "Exceeds", "Error", "position")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.txt", "one\ntwo\n".encode("utf-16")[:-1], r"a\.txt, line 2, is not utf-16: it ends wi"),
+        ("a.csv", "text\none".encode("utf-32")[:-1], r"a\.csv, line 2, is not utf-32: it ends wi"),
+        ("d/a.txt", "one\ntwo".encode("utf-16")[:-1], r"a\.txt, line 2, is not utf-16: it ends wi"),
+        (
+            "a.txt",
+            b"\xff\xfe" + "one\ntwo\n".encode("utf-16-le") + b"\x00\xdc" + b"a\x00" * 9,
+            r"a\.txt, line 3, is not utf-16: byte 0x00 is no part of a character in it; name its e",
+        ),
+        (
+            "a.jsonl",
+            b'{"text": "a", "n": %s}' % (b"1" * 5000),
+            "line 1, .*write it in quotation marks",
+        ),
+        (
+            "a.json",
+            b'[{"text": "a", "n": %s}]' % (b"1" * 5000),
+            "a.json .*thousands of digits; write",
+        ),
+        ("a.jsonl", b'{"text": ' * 100_000, "line 1, is not JSON: it has objects within objects"),
+        ("a.json", b'[{"text": ' * 100_000, "is not JSON: it has objects within objects, too many"),
+    ],
+)
+def test_what_cannot_be_read_is_told_without_the_words_of_python(
+    tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content)
+    refused(path.parent if "/" in name else path, message)
+    with pytest.raises(DocumentError) as caught:
+        read_documents(path.parent if "/" in name else path)
+    told = str(caught.value).replace(str(tmp_path), "")
+    assert not any(word in told for word in INNER), told
+
+
+@pytest.mark.parametrize("depth", [100, 300, 480, 700, 950, 5000, 50_000])
+def test_json_of_any_depth_is_kept_or_refused_in_a_sentence(tmp_path: Path, depth: int) -> None:
+    """What the parser can still read, other steps may not."""
+    path = tmp_path / "a.jsonl"
+    path.write_text(f'{{"text": "a match", "a": {"[" * depth}{"]" * depth}}}\n')
+    try:
+        documents = read_documents(path, keep_columns=True)
+    except DocumentError as error:
+        assert "line 1, is not JSON" in str(error) and "objects within objects" in str(error)
+    else:
+        assert documents.texts == ("a match",)
+
+
+def test_a_wrong_byte_is_told_with_its_line_however_far_down(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"a match of rugby\n" * 12_345 + b"caf\xe9\n" + b"a match\n" * 10_000)
+    refused(path, r"line 12346, is not utf-8: byte 0xe9 is no part of a char", encoding="utf-8")
+
+
+def test_a_long_number_may_be_the_name_of_a_document(tmp_path: Path) -> None:
+    detection = small_detector().detect(["book a flight to Oslo", "pay my bill"])
+    detection["document"][:] = "9" * 5000
+    detection.report(tmp_path / "report.html")
+    assert "9" * 80 in (tmp_path / "report.html").read_text()
+
+
+def test_a_length_of_many_digits_is_no_length() -> None:
+    with pytest.raises(ValueError, match="expected a number of documents such as 500"):
+        parse_length("9" * 5000)
+
+
+def test_a_date_of_any_length_is_shown_in_part(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f"text,day\na match,{'1' * 100_000}\n")
+    refused(path, "line 2, has the date '1111.*…; write dates as", date_column="day")
+
+
 def test_folders_may_be_nested_as_deep_as_the_system_lets_them(tmp_path: Path) -> None:
     deep = tmp_path
     for _ in range(1200):
@@ -102,6 +196,39 @@ def test_folders_may_be_nested_as_deep_as_the_system_lets_them(tmp_path: Path) -
         assert read_documents(tmp_path).texts == ("a match",)
     finally:  # Python cannot remove it: that is recursive, too
         subprocess.run(["rm", "-r", str(tmp_path / "d")], check=True)
+
+
+def peak_memory_of(work: Callable[[], object]) -> int:
+    """Return the most bytes that are taken at a time."""
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.json", "a.txt", "folder/a.txt"])
+def test_the_memory_of_a_long_document_is_a_small_multiple_of_its_size(
+    tmp_path: Path, name: str
+) -> None:
+    long = "a b c d e f g h " * 125_000
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    rows = {"a.csv": f"text\n{long}", "a.jsonl": json.dumps({"text": long}),
+            "a.json": json.dumps([{"text": long}])}  # fmt: skip
+    path.write_text(rows.get(name, long))
+    source = path.parent if "/" in name else path
+    assert peak_memory_of(lambda: read_documents(source)) < 16 * len(long)
+
+
+def test_detection_takes_a_small_multiple_of_the_size_of_a_long_document() -> None:
+    """Its words are single letters, of which a text can have the most."""
+    detector, long = small_detector(), "a b c d e f g h " * 125_000
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its words are in no known document
+        detector.detect(["pay my bill"])
+        assert peak_memory_of(lambda: detector.detect([long])) < 36 * len(long)
 
 
 def test_a_file_that_becomes_shorter_while_it_is_read_is_refused(tmp_path: Path) -> None:
@@ -133,9 +260,9 @@ def test_a_gzip_bomb_of_short_lines_is_refused(
     monkeypatch.setattr(readers, "MAX_DOCUMENT_BYTES", 100_000)
     lines = {"bomb.txt.gz": "a b\n", "bomb.csv.gz": "a b\n", "bomb.jsonl.gz": '{"text": "a b"}\n'}
     path = tmp_path / name
-    path.write_bytes(gzip.compress(b"text\n" + lines[name].encode() * 1_000_000))
+    path.write_bytes(gzip.compress(b"text\n" + lines[name].encode() * 150_000))
     if "jsonl" in name:
-        path.write_bytes(gzip.compress(lines[name].encode() * 1_000_000))
+        path.write_bytes(gzip.compress(lines[name].encode() * 150_000))
     refused(path, "for each compressed byte", encoding=encoding)
 
 
@@ -155,7 +282,14 @@ def test_a_wrong_encoding_is_refused_in_a_sentence(tmp_path: Path, encoding: str
     refused(path, "There is no encoding", encoding=encoding)
 
 
-@pytest.mark.parametrize("content", ['text,b\n"a,b\nx', "text,b\n1,2,3\nx,y\n", 'text\n"a"b\nc\n'])
+@pytest.mark.parametrize(
+    "content",
+    [
+        'text,b\n"a,b\nx',
+        pytest.param("text,b\n1,2,3\nx,y\n", marks=pytest.mark.slow),
+        pytest.param('text\n"a"b\nc\n', marks=pytest.mark.slow),
+    ],
+)
 def test_a_malformed_csv_file_with_an_encoding_leaves_no_exception_behind(
     tmp_path: Path, content: str
 ) -> None:
@@ -178,13 +312,19 @@ def test_a_parquet_column_that_cannot_be_read_is_refused_in_a_sentence(tmp_path:
 
 
 def test_a_machine_larger_than_the_memory_is_refused_at_once() -> None:
-    start = time.perf_counter()
+    before = peak_memory()
     with pytest.raises(MemoryError, match=r"needs [\d.]+ GiB"):
         NativeMachine(MachineParameters(2**28, 10, 3.0, False, 0), 2, 2**24, seed=1)
     X = np.eye(3, dtype=bool)
     with pytest.raises((MemoryError, ValueError)):
         TsetlinMachineClassifier(n_clauses=2**30 - 2).fit(np.tile(X, (1, 1000)), [0, 1, 2])
-    assert time.perf_counter() - start < 2
+    assert peak_memory() - before < 200e6
+
+
+def peak_memory() -> int:
+    """Return the most memory that this process has used, in bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak
 
 
 def test_without_threads_a_fit_uses_one() -> None:
@@ -207,7 +347,7 @@ except RuntimeError:
 print((TsetlinMachineClassifier(**settings, n_jobs=4).fit(X, y).states_ == alone).all())
 """
     command = ["sh", "-c", 'ulimit -s 1000000; exec "$@"', "sh", sys.executable, "-c", code]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert ended.stdout.split() == ["none", "True"], ended.stderr[-500:]
 
 
@@ -229,7 +369,7 @@ def test_too_little_memory_is_one_sentence(tmp_path: Path, kilobytes: int) -> No
     limited = ["sh", "-c", f'ulimit -v {kilobytes}; exec "$@"', "sh"]
     command = [*limited, sys.executable, "-m", "newfound", *DESCRIBE, "--save", "model"]
     ended = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert ended.returncode in (0, 1)
     assert len(ended.stderr.splitlines()) == ended.returncode, ended.stderr
@@ -386,6 +526,9 @@ def test_threads_that_begin_one_detector_lose_no_document() -> None:
 # terminals
 
 CONTROLS = "".join(map(chr, [*range(0x20), *range(0x7F, 0xA0)]))
+CONTROLS += (
+    "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # of direction
+)
 
 
 def test_no_control_character_reaches_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
@@ -401,17 +544,75 @@ def test_no_control_character_reaches_a_terminal(capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     "asked",
     [
-        ["describe", "--known", "x\x1b[31m\x9b", "--novel", "x\x1b[31m\x9b"],
-        ["describe", "--known", "a", "--novel", "b", "--top", "\x1b[31m"],
-        ["describe", "--kn\x1b[31m\x9b"],
-        ["monitor", "--every", "\x1b[31m\x9b", "--model", "m", "--incoming", "-", "--state", "s"],
-        ["\x1b[31m\x9b"],
+        ["describe", "--known", "x\x1b[31m\x9b\u202e", "--novel", "x\x1b[31m\x9b\u202e"],
+        ["describe", "--known", "a", "--novel", "b", "--top", "\x1b[31m\u2066"],
+        ["describe", "--kn\x1b[31m\x9b\u202e"],
+        [
+            "monitor",
+            "--every",
+            "\x1b[31m\x9b\u202e",
+            "--model",
+            "m",
+            "--incoming",
+            "-",
+            "--state",
+            "s",
+        ],
+        ["\x1b[31m\x9b\u202e"],
+        ["--\x1b[31m\x9b\u202e"],
     ],
 )
 def test_no_control_character_of_an_argument_reaches_a_terminal(asked: list[str]) -> None:
     told = CliRunner().invoke(app, asked)
     assert told.exit_code
     assert not set(told.output) & set(CONTROLS) - {"\n"}, asked
+
+
+def test_nothing_of_a_table_steers_a_terminal(tmp_path: Path) -> None:
+    """Texts, labels, values, ids, columns, dates and names of files, wherever they are shown."""
+    evil = "\x1b[31m\x9b1m\u202eb\u2066\x07"
+    topics = {f"rugby{evil}": "scrum try pass wing", f"cricket{evil}": "wicket over six bat"}
+    rows = [
+        f'"{topic}","{evil} {one} and {evil} {two} of match {n}","{evil}{n}",2003-0{1 + n % 4}-01'
+        for topic, terms in topics.items()
+        for n in range(10)
+        for one in terms.split()
+        for two in terms.split()
+    ]
+    flights = [f'"","{evil} a flight to {evil} Oslo {n}","{evil}{n}",2003-05-01' for n in range(40)]
+    header, table = f"topic{evil},text,id,day", tmp_path / f"a{evil}.csv"
+    table.write_text("\n".join([header, *rows]), "utf-8")
+    (tmp_path / f"{evil}.csv").write_text("\n".join([header, *flights]), "utf-8")
+    model, state, incoming = tmp_path / f"m{evil}", tmp_path / "state", tmp_path / f"{evil}.csv"
+    stream = tmp_path / f"{evil}.jsonl"
+    stream.write_text("".join(json.dumps({"text": text}) + "\n" for text in (*rows, *flights)))
+    small = ["--n-clauses", "10", "--T", "5", "--epochs", "2", "--machines", "2"]
+    describe = ["describe", "--documents", table, *small, "--by"]
+    new = ["--incoming", incoming]
+    learn = ["detect", "--labels-column", f"topic{evil}", "--alpha", "0.2", "--known", table]
+    good: list[list[Any]] = [
+        [*describe, f"column:topic{evil}"],
+        ["describe", "--known", table, "--novel", incoming, *small],
+        [*learn, *new, "--save", model],
+        ["detect", "--model", model, *new, "--json"],
+        ["detect", "--model", model, *new, "--json-lines"],
+        ["explain", model, f"{evil} the scrum of a{evil} flight", "--quiet"],
+        ["explain", model, f"{evil} the scrum", "--json"],
+        ["monitor", "--model", model, "--incoming", stream, "--state", state, "--once",
+         "--every", "10"],
+        ["monitor", "topics", "--state", state],
+        ["monitor", "alerts", "--state", state],
+    ]  # fmt: skip
+    bad: list[list[Any]] = [
+        [*describe, "month", "--date-column", f"topic{evil}"],
+        [*learn, *new, "--text-column", f"no{evil}"],
+        ["monitor", "--model", model, "--incoming", tmp_path / f"no{evil}", "--state", state],
+        ["serve", "--model", f"x{evil}={model}"],
+    ]
+    for run in (*good, *bad):
+        told = CliRunner().invoke(app, list(map(str, run)))
+        assert not set(told.output) & set(CONTROLS) - {"\n", "\t"}, run
+        assert bool(told.exit_code) == (run in bad), told.output
 
 
 # model files
@@ -483,7 +684,7 @@ def check_forged(
         (folder / "model").write_bytes(assemble(document, arrays, folder))
     except UnicodeEncodeError:
         return  # JSON of half a surrogate pair cannot be written as UTF-8
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         detector = NoveltyDetector.load(folder / "model")
     except ModelFileError as error:
@@ -498,4 +699,4 @@ def check_forged(
             warnings.simplefilter("ignore")
             found = answers(detector)
         assert np.isfinite(found["novelty"]).all(), what
-    assert time.perf_counter() - start < 20, what
+    assert time.process_time() - start < 20, what  # hundredths of a second

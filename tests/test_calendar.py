@@ -9,6 +9,7 @@ import pytest
 
 from newfound.text.calendar import calendar_terms
 from newfound.text.vectorizer import TextVectorizer
+from work import count_calls
 
 
 def kinds(terms: str, language: str = "en", texts: list[str] | None = None) -> set[str]:
@@ -108,10 +109,8 @@ class TestContext:
         texts = ["march " * 50_000, "1 " * 100_000, "- " * 100_000 + "march"]
         start = time.process_time()
         calendar_terms(["march"], texts=texts)
-        assert time.process_time() - start < 5
+        assert time.process_time() - start < 20  # a tenth of a second; else minutes
 
     def test_many_terms_take_little_time(self) -> None:
         terms = [f"{number}x{number}" for number in np.arange(100_000)]
-        start = time.process_time()
-        calendar_terms(terms)
-        assert time.process_time() - start < 3
+        assert count_calls(lambda: calendar_terms(terms)) < 30 * len(terms)

@@ -15,9 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import newfound
+from command_line import call
 from newfound.cli.detected import show_found
 from newfound.detection.calibration import ShareOfNew
 from newfound.output import found_in
+from waiting import PATIENCE
 
 
 @pytest.fixture(scope="module")
@@ -34,21 +36,13 @@ def files(tmp_path_factory):
     return folder, incoming
 
 
-def run(*arguments, folder, stdin=None):
-    return subprocess.run(
-        [sys.executable, "-c", "from newfound.cli import main; main()", *map(str, arguments)],
-        cwd=folder, input=stdin, capture_output=True, text=True,
-        env={**os.environ, "PYTHONIOENCODING": "utf-8"}, check=False,
-    )  # fmt: skip
-
-
 KNOWN = ("--known", "known.csv.gz", "--labels-column", "intent", "--text-column", "text")
 
 
 @pytest.fixture(scope="module")
 def learned(files):
     """Save a detector as m.nf; return what was printed."""
-    done = run(
+    done = call(
         "detect", *KNOWN, "--incoming", "incoming.txt", "--no-description", "-q", "--jobs", 1,
         "--save", "m.nf", "--json", "--fail-on-novel", "82", folder=files[0],
     )  # fmt: skip
@@ -58,7 +52,7 @@ def learned(files):
 
 def test_novel_documents_are_listed_with_reasons_and_written(files):
     folder, incoming = files
-    done = run(
+    done = call(
         "detect", *KNOWN, "--incoming", "incoming.txt", "-o", "rows.csv", "--save", "d.nf",
         "--jobs", 1, folder=folder,
     )  # fmt: skip
@@ -70,7 +64,7 @@ def test_novel_documents_are_listed_with_reasons_and_written(files):
     assert len(rows) == len(incoming)
     assert rows[-1]["text"].startswith("'=1+1")
     assert sum(row["novel"] == "True" for row in rows[20:]) > 40
-    again = run(
+    again = call(
         "detect", "--model", "d.nf", "--incoming", "incoming.txt", "--json", "--jobs", 1,
         "--no-description", "-q", folder=folder,
     )  # fmt: skip
@@ -126,7 +120,7 @@ def test_other_columns_are_written_after_the_verdict(files, tmp_path, suffix, ou
         for i, text in enumerate(texts)
     ]
     (tmp_path / f"in{suffix}").write_bytes(table_of(suffix, rows))
-    done = run(
+    done = call(
         "detect", "--model", files[0] / "m.nf", "--incoming", f"in{suffix}", "--text-column",
         "headline", "-o", f"out{output}", "--no-description", "--jobs", 1,
         *(["--stream"] if stream else []), folder=tmp_path,
@@ -153,7 +147,7 @@ def test_odd_columns_are_written_too(files, tmp_path, output, stream):
     odd = {"text": "pay my bill", "half": "\ud800", "none": {}, "deep": {"a": ["\udfff"]}}
     (tmp_path / "in.jsonl").write_text(json.dumps(odd) + "\n" + json.dumps(odd) + "\n")
     for name in ("in.csv", "in.jsonl"):
-        done = run(
+        done = call(
             "detect", "--model", files[0] / "m.nf", "--incoming", name, "-o", f"{name}{output}",
             "--no-description", "--jobs", 1, *(["--stream"] if stream else []), folder=tmp_path,
         )  # fmt: skip
@@ -172,7 +166,7 @@ def test_lines_of_json_have_the_other_fields_of_their_line(files):
         {"text": "fly to Rome", "why": "?", "to": ["Rome"]},
     ]
     asked = ("detect", "--model", "m.nf", "--incoming", "-", "--json-lines", "--jobs", 1)
-    done = run(*asked, folder=files[0], stdin="\n".join(map(json.dumps, rows)))
+    done = call(*asked, folder=files[0], stdin="\n".join(map(json.dumps, rows)))
     first, second = map(json.loads, done.stdout.splitlines())
     assert first["at"] == 5 and first["half"] == "?" and "to" not in first
     assert second["to"] == ["Rome"] and second["why"] != "?" and "at" not in second
@@ -187,7 +181,7 @@ def test_other_columns_are_left_out_where_texts_are_redacted(files, tmp_path, st
     ]
     (tmp_path / "in.csv").write_bytes(table_of(".csv", rows))
     known = ("--known", files[0] / "known.csv.gz", "--known-column", "text", "--redact")
-    done = run(
+    done = call(
         "detect", *known, "--incoming", "in.csv", "-o", "out.csv", "--no-description", "--jobs", 1,
         "--text-column", "text", *(["--stream"] if stream else []), folder=tmp_path,
     )  # fmt: skip
@@ -199,7 +193,7 @@ def test_without_classes_the_nearest_class_is_not_shown(files):
     folder, _ = files
     asked = ("--no-description", "--jobs", 1, "-q")
     (folder / "plain.txt").write_text("\n".join(newfound.load_sample()[0].texts[::2]))
-    of_one = run(
+    of_one = call(
         "detect", "--known", "plain.txt", "--incoming", "incoming.txt", *asked, folder=folder
     )
     assert of_one.returncode == 0, of_one.stderr
@@ -207,7 +201,7 @@ def test_without_classes_the_nearest_class_is_not_shown(files):
         line for line in of_one.stdout.splitlines() if line.split()[:2] == ["p", "novelty"]
     )
     assert heading.split() == ["p", "novelty", "text", "why"]
-    of_many = run("detect", *KNOWN, "--incoming", "incoming.txt", *asked, folder=folder)
+    of_many = call("detect", *KNOWN, "--incoming", "incoming.txt", *asked, folder=folder)
     assert "nearest" in of_many.stdout
 
 
@@ -237,7 +231,7 @@ def test_where_none_is_estimated_to_be_new_all_may_be_false_alarms(
 
 
 def test_known_documents_alone_give_a_detector(files, learned):
-    done = run("detect", *KNOWN, "--jobs", 1, "--save", "alone.nf", folder=files[0])
+    done = call("detect", *KNOWN, "--jobs", 1, "--save", "alone.nf", folder=files[0])
     assert done.returncode == 0, done.stderr
     assert "alone.nf" in done.stderr and not done.stdout
     found = [newfound.NoveltyDetector.load(files[0] / name) for name in ("alone.nf", "m.nf")]
@@ -249,25 +243,25 @@ def test_alpha_is_heeded_with_a_model(files, learned):
     folder, _ = files
     model = ("detect", "--incoming", "incoming.txt", "--no-description", "-q", "--jobs", 1)
     strict, loose = (
-        json.loads(run(*model, "--model", "m.nf", *alpha, "--json", folder=folder).stdout)
+        json.loads(call(*model, "--model", "m.nf", *alpha, "--json", folder=folder).stdout)
         for alpha in ((), ("--alpha", "0.5"))
     )
     assert (strict["alpha"], loose["alpha"]) == (0.05, 0.5)
     assert learned["novel"] == strict["novel"] < loose["novel"]
-    none = run(*model, "--model", "m.nf", "--alpha", "0.0001", folder=folder)
+    none = call(*model, "--model", "m.nf", "--alpha", "0.0001", folder=folder)
     assert none.returncode == 1 and "alpha=0.0001 needs at least 9,999 held-back" in none.stderr
     least = re.search(r"Use alpha=([\d.]+) or more, or learn from more", none.stderr)
-    done = run(*model, "--model", "m.nf", "--alpha", least[1], folder=folder)
+    done = call(*model, "--model", "m.nf", "--alpha", least[1], folder=folder)
     assert done.returncode == 0, done.stderr  # what is advised works
 
 
 @pytest.mark.usefixtures("learned")
 def test_explain_understands_a_detector(files):
     folder, _ = files
-    shown = run("explain", "m.nf", "book a zyxwvu flight to tokyo", folder=folder)
+    shown = call("explain", "m.nf", "book a zyxwvu flight to tokyo", folder=folder)
     assert shown.returncode == 0, shown.stderr
     assert "would be known without" in shown.stdout and "zyxwvu" in shown.stdout
-    data = run("explain", "m.nf", "-", "--json", folder=folder, stdin="pay my bill\n\nzyxw a b\n")
+    data = call("explain", "m.nf", "-", "--json", folder=folder, stdin="pay my bill\n\nzyxw a b\n")
     verdicts = [json.loads(line) for line in data.stdout.splitlines()]
     assert [v["verdict"] for v in verdicts] == ["known", "novel"]
     total = verdicts[0]["base"] + sum(w["contribution"] for w in verdicts[0]["words"])
@@ -302,7 +296,7 @@ def test_explain_understands_a_detector(files):
     ],
 )
 def test_what_is_asked_wrongly_is_said_in_a_sentence(files, arguments, status, said):
-    done = run("detect", *arguments, folder=files[0])
+    done = call("detect", *arguments, folder=files[0])
     assert done.returncode == status
     assert said in " ".join(done.stderr.replace("│", " ").split())
     assert "Traceback" not in done.stderr
@@ -313,10 +307,10 @@ def test_a_script_can_ask_for_an_exit_status(files, learned):
     n = learned["novel"]
     saved = ("detect", "--model", "m.nf", "--incoming", "incoming.txt", "--no-description", "-q")
     for limit, status in ((n, 3), (n + 1, 0), (1, 3)):
-        done = run(*saved, "--fail-on-novel", limit, "--json", folder=folder)
+        done = call(*saved, "--fail-on-novel", limit, "--json", folder=folder)
         assert done.returncode == status, done.stderr
         assert json.loads(done.stdout)["novel"] == n  # the result is printed all the same
-    lines = run(*saved[:5], "--json-lines", "--fail-on-novel", n, "-q", folder=folder)
+    lines = call(*saved[:5], "--json-lines", "--fail-on-novel", n, "-q", folder=folder)
     assert lines.returncode == 3 and len(lines.stdout.splitlines()) == 81
 
 
@@ -337,7 +331,7 @@ def test_a_stream_is_answered_line_by_line(files, learned):
             for name in ("novel", "p_value", "nearest"):
                 assert answer[name] == pytest.approx(row[name])
         process.stdin.close()
-        assert process.wait(60) == 0
+        assert process.wait(PATIENCE) == 0
 
 
 @pytest.mark.usefixtures("learned")
@@ -346,7 +340,7 @@ def test_a_message_without_text_is_answered_too(files):
     texts = ["pay my bill", "", "  ", None, "?!", "pay\0bill"]
     rows = [{"text": text, "id": n} for n, text in enumerate(texts)]
     asked = ("detect", "--model", "m.nf", "--incoming", "-", "--json-lines", "--jobs", 1)
-    done = run(*asked, folder=files[0], stdin="\n".join([*map(json.dumps, rows), "", ""]))
+    done = call(*asked, folder=files[0], stdin="\n".join([*map(json.dumps, rows), "", ""]))
     assert done.returncode == 0, done.stderr
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert [answer["id"] for answer in answers] == [0, 1, 2, 3, 4, 5]
@@ -354,7 +348,7 @@ def test_a_message_without_text_is_answered_too(files):
         assert answer["why"] == "no words to go by" and answer["p_value"] == 1
         assert answer["nearest"] is None and not answer["novel"]  # no class is named for nothing
     (files[0] / "gaps.csv").write_text("id,text\n1,pay my bill\n\n2,\n", encoding="utf-8")
-    table = run(*asked[:4], "gaps.csv", *asked[5:], folder=files[0])
+    table = call(*asked[:4], "gaps.csv", *asked[5:], folder=files[0])
     assert [json.loads(line)["id"] for line in table.stdout.splitlines()] == ["1", "2"]
 
 
@@ -365,12 +359,12 @@ def test_a_table_on_standard_input_is_not_read_as_lines(files, more):
     table = "id,message\n1,pay my bill\n2,fly to Rome\n"
     named = ("--text-column", "message")
     for stdin, option in ((table, named), (table.replace("message", "text"), ())):
-        refused = run(*asked, *option, folder=files[0], stdin=stdin)
+        refused = call(*asked, *option, folder=files[0], stdin=stdin)
         assert refused.returncode == 1 and not refused.stdout
         assert "looks like a table with a header; name its format" in refused.stderr
-        done = run(*asked, *option, "--format", "csv", folder=files[0], stdin=stdin)
+        done = call(*asked, *option, "--format", "csv", folder=files[0], stdin=stdin)
         assert done.returncode == 0, done.stderr
-    lines = run(*asked, "--format", "txt", folder=files[0], stdin="id,text\npay my bill\n")
+    lines = call(*asked, "--format", "txt", folder=files[0], stdin="id,text\npay my bill\n")
     assert lines.returncode == 0, lines.stderr
 
 
@@ -383,19 +377,19 @@ def test_rows_are_written_as_lines_of_json(files, tmp_path):
         "--no-description", "-q", "--jobs", 1,
     )  # fmt: skip
     for name in ("out.jsonl", "out.json"):
-        done = run(*asked, "-o", name, folder=tmp_path)
+        done = call(*asked, "-o", name, folder=tmp_path)
         assert done.returncode == 0, done.stderr
     lines = (tmp_path / "out.jsonl").read_text("utf-8").splitlines()
     assert list(map(json.loads, lines)) == json.loads((tmp_path / "out.json").read_text("utf-8"))
     assert [json.loads(line)["at"] for line in lines] == ["1", "2"]
-    stream = run(*asked, "-o", "other.jsonl", "--stream", folder=tmp_path)
+    stream = call(*asked, "-o", "other.jsonl", "--stream", folder=tmp_path)
     said = " ".join(stream.stderr.replace("│", " ").split())
     assert stream.returncode == 2 and "a stream is written to .csv or .parquet" in said
 
 
 @pytest.mark.parametrize("option", [("--json",), ("--output", "x.csv"), ("--report", "x.html")])
 def test_a_stream_has_no_report(files, option):
-    done = run(
+    done = call(
         "detect", "--incoming", "-", "--known", "known.csv.gz", "--json-lines", *option,
         folder=files[0],
     )  # fmt: skip
@@ -409,7 +403,7 @@ def test_forms_and_stop_words_are_the_users_choice(files):
         "detect", *KNOWN, "--incoming", "incoming.txt", "--no-description", "-q", "--jobs", 1,
         "--no-lemmatize", "--stop-words", "stop.txt", "--ignore", "car[dt]s?", "--save", "w.nf",
     )  # fmt: skip
-    done = run(*quick, folder=folder)
+    done = call(*quick, folder=folder)
     assert done.returncode == 0, done.stderr
     vectorizer = newfound.NoveltyDetector.load(folder / "w.nf").vectorizer_
     assert "flight" in vectorizer.stop_words_ and "the" in vectorizer.stop_words_

@@ -9,7 +9,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time as clock
 from importlib.resources import files
 from pathlib import Path
 
@@ -21,6 +20,7 @@ import newfound
 from newfound import Monitor, NoveltyDetector
 from newfound.cli import app
 from newfound.monitor.batches import Columns, is_header
+from waiting import PATIENCE, wait_for
 
 MAIN = [sys.executable, "-c", "from newfound.cli import main; main()", "monitor"]
 
@@ -143,7 +143,10 @@ def expected(model: Path, rows: list[dict[str, object]]) -> tuple[int, list[str]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no signals")
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGKILL, -9), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [pytest.param(signal.SIGKILL, -9, marks=pytest.mark.slow), (signal.SIGINT, 130)],
+)
 def test_a_monitor_that_follows_a_file_is_stopped_and_goes_on(
     model: Path, tmp_path: Path, number: int, status: int
 ) -> None:
@@ -162,7 +165,7 @@ def test_a_monitor_that_follows_a_file_is_stopped_and_goes_on(
     assert "Another monitor uses the state" in second
     assert "zeppelin" in run("topics", "--state", state)  # to look is allowed
     process.send_signal(number)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == status and "Traceback" not in errors
     file.write_text(lines(rows))
     run(*given, "--once")
@@ -215,7 +218,7 @@ def test_killed_at_any_moment_no_document_is_lost_or_counted_twice(
     file.write_text(lines(rows))
     done = subprocess.run(
         [sys.executable, "-c", KILLING, model, file, state, str(kills)],
-        capture_output=True, text=True, timeout=300, check=False,
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
         env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -234,7 +237,7 @@ def test_cron_sees_the_windows_and_alerts_of_one_run(
     file, state, replayed = (tmp_path / name for name in ("in.jsonl", "w.db", "r.db"))
     begin = ("--model", model, "--every", every, "--json", "-q")
     printed = ""
-    for n in range(45, 991, 45):
+    for n in range(110, 991, 110):
         file.write_text(lines(rows[:n]))
         printed += run(*begin, "--incoming", file, "--state", state, "--once")
     before = run(*begin, "--replay", file, "--state", replayed)
@@ -352,7 +355,14 @@ def test_a_table_is_refused_before_there_is_a_state(model: Path, tmp_path: Path,
         assert not (tmp_path / "w.db").exists()
 
 
-@pytest.mark.parametrize("header", ["text,time", "id;text", "\ufeffDate\tText\tTopic"])
+@pytest.mark.parametrize(
+    "header",
+    [
+        "\ufeffDate\tText\tTopic",
+        pytest.param("text,time", marks=pytest.mark.slow),
+        pytest.param("id;text", marks=pytest.mark.slow),
+    ],
+)
 def test_a_table_on_standard_input_is_refused(model: Path, tmp_path: Path, header: str) -> None:
     given = ["--incoming", "-", "--model", str(model), "--state", str(tmp_path / "w.db"), "--once"]
     sent = f"{header}\n1,2\n".encode()
@@ -605,7 +615,7 @@ def test_a_log_that_is_rotated_is_followed(model: Path, tmp_path: Path, how: str
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
-        wait_for(state, 100)
+        wait_for_documents(state, 100)
         if how == "renamed":
             with open(file, "a") as old:
                 old.write(lines(rows[100:101]).rstrip("\n"))  # a last line without its end
@@ -613,31 +623,29 @@ def test_a_log_that_is_rotated_is_followed(model: Path, tmp_path: Path, how: str
         else:
             with open(file, "a") as old:
                 old.write(lines(rows[100:101]))
-            wait_for(state, 101)
+            wait_for_documents(state, 101)
             os.truncate(file, 0)
         with open(file, "a") as new:
             new.write(lines(rows[101:150]))
-        wait_for(state, 150)
+        wait_for_documents(state, 150)
     finally:
         process.terminate()
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=PATIENCE)
     assert "was begun anew, and is read from its beginning" in " ".join(errors.split())
 
 
-def wait_for(state: Path, n: int) -> None:
-    """Wait until a state has some documents."""
-    end = clock.monotonic() + 60
-    while clock.monotonic() < end:
-        if state.exists():
-            try:
-                found = sqlite3.connect(state).execute("SELECT count(*) FROM documents").fetchone()
-            except sqlite3.OperationalError:  # its tables are not there yet
-                found = (0,)
-            if found[0] >= n:
-                assert found[0] == n
-                return
-        clock.sleep(0.1)
-    raise AssertionError(f"{n} documents did not come")
+def wait_for_documents(state: Path, n: int) -> None:
+    """Wait until a state has some documents, and no more."""
+
+    def count() -> int:
+        try:
+            found = sqlite3.connect(f"file:{state}?mode=ro", uri=True)
+            return int(found.execute("SELECT count(*) FROM documents").fetchone()[0])
+        except sqlite3.OperationalError:  # it is not there yet, or its tables are not
+            return 0
+
+    wait_for(lambda: count() >= n, f"{n} documents")
+    assert count() == n
 
 
 FULL = """
@@ -651,16 +659,16 @@ main()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no limits of files")
-@pytest.mark.parametrize("begun", [False, True])
+@pytest.mark.parametrize("begun", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_a_state_that_cannot_be_written_is_told_in_a_sentence(
     model: Path, tmp_path: Path, begun: bool
 ) -> None:
-    rows = documents(4000)
+    rows = documents(2500)
     file, state = tmp_path / "in.jsonl", tmp_path / "w.db"
     file.write_text(lines(rows))
     given = ["--incoming", file, "--state", state, "--once", "--model", model]
     given += ["--every", "20", "--false-alarm-every", "20000"]
-    room = 1_000_000 if begun else model.stat().st_size + 5_000
+    room = 600_000 if begun else model.stat().st_size + 5_000
     done = subprocess.run(
         [sys.executable, "-c", FULL, str(room), "monitor", *map(str, given)],
         capture_output=True, text=True, check=False,

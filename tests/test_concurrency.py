@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from newfound import EpochInfo, TsetlinMachineClassifier
+from waiting import PATIENCE
 
 PREPARE = """
 import os, sys, threading, time
@@ -28,12 +29,14 @@ def machine(**changes):
 """
 
 
-def attack(code: str, seconds: float = 60) -> str:
+def attack(code: str) -> str:
     """Run code in a process of its own; return what it prints. It may neither hang nor crash."""
     ended = subprocess.run(
-        [sys.executable, "-c", PREPARE + code], capture_output=True, text=True, timeout=seconds
+        [sys.executable, "-c", PREPARE + code], capture_output=True, text=True, timeout=PATIENCE
     )
-    assert ended.returncode == 0, f"exit {ended.returncode}: {ended.stderr[-2000:]}"
+    assert ended.returncode == 0, (
+        f"exit {ended.returncode} after {ended.stdout[-500:]}: {ended.stderr[-2000:]}"
+    )
     return ended.stdout.strip()
 
 
@@ -48,14 +51,19 @@ def documents(n: int = 200, n_classes: int = 2) -> tuple[NDArray[np.bool_], NDAr
 # in the callback
 
 
-@pytest.mark.parametrize(
-    "read",
-    ["m.predict(X)", "m.score(X, y)", "m.states_", "m.clauses_", "m.rules()", "m.trained_state()",
-     "m.matching_clauses(X)", "__import__('pickle').dumps(m)", "__import__('copy').deepcopy(m)"],
-)  # fmt: skip
-def test_a_callback_may_read_its_machine(read: str) -> None:
-    code = f"m = machine()\nm.fit(X, y, callback=lambda info: {read} is None)\nprint(m.n_epochs_)"
-    assert attack(code) == "4"
+READ = [
+    "m.predict(X)", "m.score(X, y)", "m.states_", "m.clauses_", "m.rules()", "m.trained_state()",
+    "m.matching_clauses(X)", "__import__('pickle').dumps(m)", "__import__('copy').deepcopy(m)",
+]  # fmt: skip
+
+
+def test_a_callback_may_read_its_machine() -> None:
+    code = "".join(
+        f"m = machine()\nm.fit(X, y, callback=lambda info: {read} is None)\n"
+        f"print({read!r}, m.n_epochs_, flush=True)\n"
+        for read in READ
+    )
+    assert attack(code).splitlines() == [f"{read} 4" for read in READ]
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])
@@ -96,9 +104,9 @@ def test_a_callback_reads_the_machine_of_a_fit_of_so_many_epochs(
     np.testing.assert_array_equal(machine.states_, unwatched.states_)
 
 
-@pytest.mark.parametrize("train", ["m.partial_fit(X, y)", "m.fit(X, y)"])
-def test_a_callback_may_not_train_its_machine(train: str) -> None:
-    code = f"""
+def test_a_callback_may_not_train_its_machine() -> None:
+    code = "".join(
+        f"""
 m = machine()
 try:
     m.fit(X, y, callback=lambda info: {train} is None)
@@ -106,10 +114,14 @@ except RuntimeError as error:
     print(error)
 m.predict(X)
 m.partial_fit(X, y)
-print(m.n_epochs_)
+print(m.n_epochs_, flush=True)
 """
-    message, epochs = attack(code).splitlines()
-    assert "being trained" in message and epochs == "2"
+        for train in ("m.partial_fit(X, y)", "m.fit(X, y)")
+    )
+    said = attack(code).splitlines()
+    assert len(said) == 4
+    for message, epochs in zip(said[::2], said[1::2], strict=True):
+        assert "being trained" in message and epochs == "2"
 
 
 def test_a_callback_may_let_another_thread_read() -> None:
@@ -134,12 +146,14 @@ import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
 m = machine(n_clauses=400, epochs=100_000, T=5000).partial_fit(X, y)
 stop = threading.Event()
+before = time.process_time()
 with m.cancellable(stop.is_set):
     thread = threading.Thread(target=lambda: m.partial_fit(X, y, epochs=100_000))
     thread.start()
-    time.sleep(0.5)
-    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    while time.process_time() < before + 0.5:  # until the other thread has worked
+        time.sleep(0.01)
     try:
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
         m.predict(X)
     except KeyboardInterrupt:
         print("interrupted")
@@ -155,10 +169,12 @@ def test_a_child_forked_during_a_fit_does_not_hang() -> None:
 m = machine(n_clauses=400, epochs=100_000, T=5000).partial_fit(X, y)
 other = machine().fit(X, y)
 stop = threading.Event()
+before = time.process_time()
 with m.cancellable(stop.is_set):
     thread = threading.Thread(target=lambda: m.partial_fit(X, y, epochs=100_000))
     thread.start()
-    time.sleep(0.5)
+    while time.process_time() < before + 0.5:  # until the other thread has worked
+        time.sleep(0.01)
     for _ in range(5):
         child = os.fork()
         if child == 0:
@@ -176,12 +192,14 @@ print(len(m.predict(X)))
     assert attack(code).split() == ["7"] * 5 + ["300"]
 
 
-@pytest.mark.parametrize(
-    "use", ["m.fit(Z, y)", "m.partial_fit(Z, y)", "m.class_sums(Z)", "m.support(Z, y)",
-            "m.class_sums_csr(indptr, Z.indices)",
-            "m._machine.fit((indptr, Z.indices), codes, 1)"]
-)  # fmt: skip
-def test_another_thread_may_change_the_documents_at_any_time(use: str) -> None:
+USES = [
+    "m.fit(Z, y)", "m.partial_fit(Z, y)", "m.class_sums(Z)", "m.support(Z, y)",
+    "m.class_sums_csr(indptr, Z.indices)", "m._machine.fit((indptr, Z.indices), codes, 1)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("seconds", [0.4, pytest.param(3, marks=pytest.mark.slow)])
+def test_another_thread_may_change_the_documents_at_any_time(seconds: float) -> None:
     # A use may fail with a sentence; it may not read outside of its arrays.
     code = f"""
 m = machine(n_clauses=20, epochs=1).fit(X, y)
@@ -202,19 +220,16 @@ def change():
         time.sleep(0.0002)
 thread = threading.Thread(target=change)
 thread.start()
-ends = time.time() + 3
-done = 0
-while time.time() < ends:
-    try:
-        {use}
-        done += 1
-    except ValueError as error:
-        assert len(str(error)) < 300, error
-stop.set()
-thread.join()
-print("alive")
+def use_for_a_while(use):
+    ends = time.time() + {seconds}
+    while time.time() < ends:
+        try:
+            use()
+        except ValueError as error:
+            assert len(str(error)) < 300, error
 """
-    assert attack(code) == "alive"
+    code += "".join(f"use_for_a_while(lambda: {use})\nprint({use!r}, flush=True)\n" for use in USES)
+    assert attack(code + "stop.set()\nthread.join()").splitlines() == USES
 
 
 def test_threads_in_partial_fit_of_one_machine_take_turns() -> None:

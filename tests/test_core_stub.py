@@ -19,19 +19,29 @@ from newfound import _core
 CLASSES = ("Machine", "Conjunctions", "Rules", "TextScorer")
 
 
+def stub() -> list[ast.stmt]:
+    """Return what the stub declares."""
+    return ast.parse((Path(newfound.__file__).parent / "_core.pyi").read_text()).body
+
+
+def functions_in(body: list[ast.stmt]) -> dict[str, list[tuple[str, Any]]]:
+    """Return the parameters of each function of the stub, with defaults or `...`."""
+    found = {}
+    for node in body:
+        if isinstance(node, ast.FunctionDef):
+            names = [argument.arg for argument in node.args.args]
+            defaults = [ast.literal_eval(value) for value in node.args.defaults]
+            filled = [...] * (len(names) - len(defaults)) + defaults
+            found[node.name] = list(zip(names, filled, strict=True))
+    return found
+
+
 def stub_methods(name: str) -> dict[str, list[tuple[str, Any]]]:
-    """Return the parameters of each method of a class in the stub, with defaults or `...`."""
-    tree = ast.parse((Path(newfound.__file__).parent / "_core.pyi").read_text())
-    found = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    """Return the parameters of each method of a class in the stub."""
+    found = {node.name: node.body for node in stub() if isinstance(node, ast.ClassDef)}
     assert found.keys() == set(CLASSES)
-    methods = {}
-    for node in found[name].body:
-        assert isinstance(node, ast.FunctionDef)
-        names = [argument.arg for argument in node.args.args]
-        defaults = [ast.literal_eval(value) for value in node.args.defaults]
-        filled = [...] * (len(names) - len(defaults)) + defaults
-        methods[node.name] = list(zip(names, filled, strict=True))
-    return methods
+    assert all(isinstance(node, ast.FunctionDef) for node in found[name])
+    return functions_in(found[name])
 
 
 def binary_method(function: Any) -> list[tuple[str, Any]]:
@@ -56,6 +66,11 @@ def test_every_method_has_the_parameters_of_the_stub(name: str) -> None:
         assert binary_method(getattr(bound, method)) == parameters, method
 
 
+def test_every_function_has_the_parameters_of_the_stub() -> None:
+    for name, parameters in functions_in(stub()).items():
+        assert binary_method(getattr(_core, name)) == parameters, name
+
+
 def test_the_shipped_module_has_no_switches() -> None:
     public = {name for name in vars(_core) if not name.startswith("_")}
-    assert public == {"HISTORY_COLUMNS", "INSTRUCTION_SET", *CLASSES}
+    assert public == {"HISTORY_COLUMNS", "INSTRUCTION_SET", *CLASSES, *functions_in(stub())}

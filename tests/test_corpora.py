@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 
-from newfound.lab.datasets import (
+from lab.datasets import (
     DatasetError,
     LabelledDocuments,
     corpora,
@@ -31,9 +31,9 @@ from newfound.lab.datasets import (
     load_bbcsport,
     load_clinc150,
 )
-from newfound.lab.datasets.corpora import strip_post
-from newfound.lab.datasets.corpus import Post, content_hash
-from newfound.lab.datasets.download import Source, cache_folder, fetch
+from lab.datasets.corpora import strip_post
+from lab.datasets.corpus import Post, content_hash
+from lab.datasets.download import Source, cache_folder, fetch
 
 DATA = os.environ.get("NEWFOUND_DATA")
 needs_data = pytest.mark.skipif(
@@ -142,13 +142,14 @@ class TestLayouts:
             load_bbcsport()
         with pytest.raises(DatasetError, match=r"There is no 20 Newsgroups at .*; .*qwone") as e:
             load_20newsgroups(tmp_path)
-        assert "(newfound reproduce 20newsgroups --download, in Python newfound.load_20" in str(e)
+        hint = "(python -m lab reproduce 20newsgroups --download, in Python lab.load_20"
+        assert hint in str(e)
         with pytest.raises(DatasetError, match=r"at .*nowhere, which does not exist; name a copy"):
             load_20newsgroups(tmp_path / "nowhere")
         monkeypatch.setenv("NEWFOUND_DATA", str(tmp_path))
         with pytest.raises(DatasetError, match="CLINC150 is not in NEWFOUND_DATA") as e:
             load_clinc150()
-        assert "(in Python newfound.load_clinc150(download=True))" in str(e)  # no command does so
+        assert "(in Python lab.load_clinc150(download=True))" in str(e)  # no command does so
 
     def test_missing_documents_and_other_texts_are_refused_unless_asked(
         self, made_up: None, tmp_path: Path

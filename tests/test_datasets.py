@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from newfound.lab.datasets import load_sample
+from lab.datasets import load_sample
 from newfound.text.documents import Documents
 
 

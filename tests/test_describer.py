@@ -322,7 +322,7 @@ class TestBadInput:
             ({"min_df": 0}, "min_df=0"),
             ({"ngram_range": (1, 3)}, r"ngram_range=\(1, 3\)"),
             ({"language": "xx"}, "language='xx'"),
-            ({"shared_low": 5.0}, "low=5.0, high=4.0: expected 0 <= low < high"),
+            ({"shared_low": 5.0}, "shared_low=5.0, shared_high=4.0: expected 0 <= low < high"),
         ],
     )
     def test_parameters_out_of_range(self, parameters: dict[str, Any], message: str) -> None:
@@ -816,6 +816,7 @@ def bbc() -> Iterator[tuple[list[str], list[str]]]:
 
 
 class TestBBCSport:
+    @pytest.mark.slow
     def test_the_default_is_fast_and_finds_rugby(self, bbc: tuple[list[str], list[str]]) -> None:
         start = time.process_time()
         describer = describe(*bbc, random_state=0, n_jobs=2)

@@ -31,7 +31,7 @@ def test_most_new_documents_are_found_and_few_known_ones_are(detector, sample):
     assert set(predicted) <= {*labels, "novel"}
 
 
-@pytest.mark.parametrize("alpha", [0.05, 0.1, 0.3])
+@pytest.mark.parametrize("alpha", [0.05, pytest.param(0.1, marks=pytest.mark.slow), 0.3])
 def test_false_alarms_come_at_the_rate_asked_for_even_in_small_samples(sample, alpha):
     texts, labels, _ = sample
     alarms, total = 0, 0

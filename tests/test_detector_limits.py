@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import newfound
+from lab.evaluation.deletion import needs_at_most_as_many
 from newfound import NoveltyDetector
 from newfound.detection import class_rules
 from newfound.detection.calibration import Calibration, share_of_new
 from newfound.detection.scoring import Scorer
-from newfound.lab.evaluation.deletion import needs_at_most_as_many
 
 
 @pytest.fixture(scope="module")
@@ -177,6 +177,7 @@ def test_a_text_that_nobody_makes_known_is_no_win():
     assert won.tolist() == [True, False, False, False]
 
 
+@pytest.mark.slow
 def test_documents_that_come_one_at_a_time_are_held_back_as_those_that_come_at_once(
     detector, sample
 ):

@@ -118,6 +118,7 @@ def test_the_system_says_how_much_memory_is_free(monkeypatch, tmp_path):
     assert available_memory() != 2_000_000
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="the peak is read on Linux")
 def test_the_estimate_is_not_exceeded():
     """Learn 600 classes in a process of its own, and compare its peak with the estimate."""

@@ -99,8 +99,6 @@ def test_altered_arrays_are_refused(state, name, change):
         ("vectorizer.forms", []),
         ("vectorizer.vocabulary", ["a", "a"]),
         ("words_tell_classes", 1),
-        ("score_version", 0),
-        ("score_version", 4),
         ("documents.density", np.full(3, 0.5)),
         ("rules", 1),
         ("rules", "none"),
@@ -124,34 +122,11 @@ def test_a_file_says_who_names_the_class(state):
 def test_a_file_says_whether_words_count_by_what_they_tell_of_classes(state):
     detector, kept, novel = state
     assert kept["words_tell_classes"] is False  # the messages are short
-    older = {name: value for name, value in kept.items() if name != "words_tell_classes"}
-    assert np.array_equal(NoveltyDetector.from_state(older).novelty(novel), detector.novelty(novel))
     told = NoveltyDetector.from_state({**kept, "words_tell_classes": True})
     assert told.to_state()["words_tell_classes"] is True
     assert not np.array_equal(told.novelty(novel), detector.novelty(novel))
     told.partial_fit(["what is the exchange rate"] * 3, ["exchange_rate"] * 3)
     assert told.scorer_.statistics.informed
-
-
-def test_a_file_of_an_older_version_scores_as_it_did_and_goes_on_to(state):
-    detector, kept, novel = state
-    assert kept["score_version"] == 3
-    detector = NoveltyDetector.from_state({**kept, "score_version": 2})
-    assert detector.to_state()["score_version"] == 2
-    assert "density" not in detector.to_state()["documents"]
-    assert not np.array_equal(
-        detector.novelty(novel), NoveltyDetector.from_state(kept).novelty(novel)
-    )
-    without = {name: value for name, value in kept.items() if name != "score_version"}
-    older = NoveltyDetector.from_state(without)
-    assert older.to_state()["score_version"] == 1
-    scores, found = detector.scorer_.score_texts(novel), older.scorer_.score_texts(novel)
-    same = scores.nearest == detector.scorer_.naming(by_rules=False).score_texts(novel).nearest
-    assert np.array_equal(found.novelty[same], scores.novelty[same])
-    # The margin of the nearest class is at most that of the class that the classifier names.
-    assert not same.all() and (found.novelty[~same] > scores.novelty[~same]).all()
-    older.partial_fit(["what is the exchange rate"] * 3, ["exchange_rate"] * 3)
-    assert older.scorer_.statistics.version == 1
 
 
 def test_threads_are_not_for_a_file_to_say(state):

@@ -35,6 +35,8 @@ ELSEWHERE |= {("howto/spark", "python"), ("howto/spark", "sh"), ("howto/proxy", 
 NOT_CODE = {"text", "ini", "nginx", "{toctree}", "{eval-rst}"}
 BLOCKS = re.compile(r"^```([\w{}-]*)[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 SPARK = "from newfound.scale import spark"
+# The sample has a few documents without words, and it says so.
+WITHOUT_WORDS = pytest.mark.filterwarnings("ignore:.* no words left after cleaning")
 
 
 run_docs = load_tool("run_docs")
@@ -45,9 +47,7 @@ def blocks(name: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("name", SHOWN)
-@pytest.mark.filterwarnings(
-    "default"
-)  # the sample has a few documents without words, and it says so
+@WITHOUT_WORDS
 def test_the_page_shows_what_its_blocks_print(name: str) -> None:
     path = DOCS / f"{name}.md"
     if name == "tutorial" and int(metadata.version("numpy").partition(".")[0]) < 2:
@@ -181,7 +181,7 @@ def execute(name: str, names: dict[str, Any], *, without: str = "nothing", **cha
         exec(compile(code, f"{name}.md", "exec", dont_inherit=True), names)
 
 
-@pytest.mark.filterwarnings("default")
+@WITHOUT_WORDS
 def test_the_page_on_descriptions_runs(here: Path, names: dict[str, Any]) -> None:
     for command in commands("describe"):
         assert run(command)
@@ -191,7 +191,7 @@ def test_the_page_on_descriptions_runs(here: Path, names: dict[str, Any]) -> Non
     assert names["described"].curve("sars").peak is not None
 
 
-@pytest.mark.filterwarnings("default")
+@WITHOUT_WORDS
 def test_the_page_on_detection_runs(here: Path, names: dict[str, Any]) -> None:
     (here / "d.nf").unlink()
     for command in commands("detect"):
@@ -216,7 +216,7 @@ def write_topics(path: Path) -> None:
                 print(json.dumps({"text": text, "time": time}), file=file)
 
 
-@pytest.mark.filterwarnings("default")
+@WITHOUT_WORDS
 def test_the_page_on_the_monitor_runs(here: Path, names: dict[str, Any]) -> None:
     (here / "d.nf").unlink()
     write_topics(here / "stream.jsonl")
@@ -236,7 +236,7 @@ def test_the_page_on_the_monitor_runs(here: Path, names: dict[str, Any]) -> None
     execute("monitor", names)
 
 
-@pytest.mark.filterwarnings("default")
+@WITHOUT_WORDS
 def test_the_page_on_reports_runs(here: Path, names: dict[str, Any]) -> None:
     for command in commands("report"):
         if not command.startswith("newfound demo"):  # tests/test_cli.py runs it
@@ -260,7 +260,7 @@ def test_the_page_on_rules_runs(names: dict[str, Any], capsys: pytest.CaptureFix
     assert "flight: +" in capsys.readouterr().out
 
 
-@pytest.mark.filterwarnings("default")
+@WITHOUT_WORDS
 def test_the_page_on_scikit_learn_runs(
     here: Path, names: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -276,7 +276,7 @@ def test_the_page_on_scikit_learn_runs(
     assert "sun AND NOT wind → picnic" in capsys.readouterr().out
 
 
-@pytest.mark.filterwarnings("default")
+@WITHOUT_WORDS
 def test_the_page_on_scale_runs(here: Path, names: dict[str, Any]) -> None:
     frames = {
         "data": names["documents"].texts,

@@ -474,13 +474,13 @@ class TestMalformed:
         refused(r"pip install 'newfound\[parquet\]'", write("a.parquet", "x"))
 
     @pytest.mark.parametrize("name", ["a.txt", "a.csv", "a.jsonl", "a.txt.gz"])
-    def test_a_line_of_50_megabytes(self, write: Write, name: str) -> None:
-        long = "rugby " * (50_000_000 // 6)
+    def test_a_line_of_10_megabytes(self, write: Write, name: str) -> None:
+        long = "rugby " * (10_000_000 // 6)
         line = json.dumps({"text": long}) if "jsonl" in name else long
         path = write(name, ("text\n" if "csv" in name else "") + line + "\n")
         start = time.process_time()
         assert read_documents(path).texts == (long,)
-        assert time.process_time() - start < 10
+        assert time.process_time() - start < 20  # a fifth of a second; else hours
 
     def test_a_longer_line_than_allowed(
         self, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from newfound.lab.reproduce.published import CASE_STUDY, EXPERIMENTS
+from lab.reproduce.published import CASE_STUDY, EXPERIMENTS
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "errata.md"
 M = 20_000
@@ -132,7 +132,7 @@ def test_the_figures_of_rugby_and_of_the_vocabulary_contradict_each_other(page: 
 
 
 def test_the_newsgroups_are_not_of_equal_size(page: str) -> None:
-    from newfound.lab.datasets.corpora import NEWSGROUPS
+    from lab.datasets.corpora import NEWSGROUPS
 
     sizes = [sum(numbers) for numbers in NEWSGROUPS.values()]
     assert f"{min(sizes)} to {max(sizes)} documents" in page

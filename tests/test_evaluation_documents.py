@@ -12,15 +12,15 @@ from sklearn.metrics import roc_auc_score as auroc
 from typer.testing import CliRunner
 
 import newfound
+from lab.__main__ import app
+from lab.datasets import LabelledDocuments
+from lab.evaluate import DOCUMENT_SUITES, WORD_SUITES
+from lab.evaluation import documents, words
+from lab.evaluation.deletion import deletion
+from lab.evaluation.document_baselines import DOCUMENT_BASELINES, DocumentBaselines
+from lab.evaluation.documents import SUITES, Setting, false_alarms
+from lab.evaluation.suites import run_suites
 from newfound import NoveltyDetector
-from newfound.cli import app
-from newfound.cli.evaluate import DOCUMENT_SUITES, WORD_SUITES
-from newfound.lab.datasets import LabelledDocuments
-from newfound.lab.evaluation import documents, words
-from newfound.lab.evaluation.deletion import deletion
-from newfound.lab.evaluation.document_baselines import DOCUMENT_BASELINES, DocumentBaselines
-from newfound.lab.evaluation.documents import SUITES, Setting, false_alarms
-from newfound.lab.evaluation.suites import run_suites
 
 MARKS = {"20newsgroups-each": "quality", "groups": "quality", "bbcsport": "slow"}
 
@@ -165,7 +165,7 @@ def test_false_alarms_are_counted_on_fresh_documents():
 
 
 def test_a_suite_that_is_not_there_is_refused():
-    code = "from newfound.cli import main; main()"
+    code = "from lab.__main__ import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", code, "evaluate", "documents", "nothing"],
         capture_output=True, text=True, check=False,

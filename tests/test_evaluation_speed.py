@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from typer.testing import CliRunner
 
-from newfound.cli import app
-from newfound.lab.evaluation.speed import STEPS, describe_in_a_process
+from lab.__main__ import app
+from lab.evaluation.speed import STEPS, describe_in_a_process
 from newfound.timing import recorded, step
 
 

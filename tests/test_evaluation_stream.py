@@ -8,10 +8,10 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-import newfound.lab.evaluation.stream as stream
-from newfound.cli.evaluate import STREAM_SUITES
+import lab.evaluation.stream as stream
+from lab.evaluate import STREAM_SUITES
+from lab.evaluation.stream_baselines import BASELINES, OF_RIVER
 from newfound.detection.detector import NoveltyDetector
-from newfound.lab.evaluation.stream_baselines import BASELINES, OF_RIVER
 from newfound.text.sample import load_sample
 
 

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from typer.testing import CliRunner
 
-from newfound.baselines import document_frequency_z
-from newfound.cli import app
-from newfound.lab.evaluation import words as suites
-from newfound.lab.evaluation.faithfulness import faithfulness
-from newfound.lab.evaluation.planting import pair_columns, plant_pairs, random_halves
-from newfound.lab.evaluation.suites import run_suites
-from newfound.lab.evaluation.word_corpora import (
+from lab.__main__ import app
+from lab.evaluation import words as suites
+from lab.evaluation.faithfulness import faithfulness
+from lab.evaluation.planting import pair_columns, plant_pairs, random_halves
+from lab.evaluation.suites import run_suites
+from lab.evaluation.word_corpora import (
     LEMMAS,
     Corpus,
     Headlines,
@@ -26,7 +25,8 @@ from newfound.lab.evaluation.word_corpora import (
     Setting,
     learned_rules,
 )
-from newfound.lab.evaluation.words import SUITES
+from lab.evaluation.words import SUITES
+from newfound.baselines import document_frequency_z
 
 SMALL = {"n_machines": 2, "n_clauses": 20, "T": 10, "epochs": 3}
 

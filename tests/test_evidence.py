@@ -179,7 +179,7 @@ class TestAgreement:
 
 
 class TestQ:
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(data=st.data())
     def test_it_is_fisher_and_benjamini_and_hochberg(self, data: st.DataObject) -> None:
         n_known, n_novel = data.draw(st.integers(1, 40)), data.draw(st.integers(1, 40))

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from newfound.storage.files import check_writable, replacing
+from waiting import PATIENCE
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
@@ -98,19 +99,21 @@ def test_an_interrupt_while_writing_leaves_nothing(tmp_path: Path) -> None:
         "with replacing(sys.argv[1]) as temporary:\n"
         "    temporary.write_text('half')\n"
         "    print('now', flush=True)\n"
-        "    time.sleep(30)\n"
+        "    time.sleep(1e6)\n"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", script, str(tmp_path / "model")],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
+        # In the background, a shell ignores Control-C for its commands.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # type: ignore[arg-type,return-value]
     )
     assert process.stdout is not None
     with process, process.stdout:
         process.stdout.readline()
         assert len(os.listdir(tmp_path)) == 1
         process.send_signal(signal.SIGINT)
-        process.wait(10)
+        process.wait(PATIENCE)
     assert os.listdir(tmp_path) == []
 
 

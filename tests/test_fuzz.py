@@ -17,19 +17,19 @@ def test_inputs_that_fuzzing_has_kept(target: str) -> None:
         TARGETS[target](content)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.text())
 def test_any_text(text: str) -> None:
     TARGETS["text"](text.encode("utf-8", "replace"))
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.binary(max_size=60))
 def test_any_rows_of_the_core(data: bytes) -> None:
     TARGETS["csr"](data)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.integers(0, 255), st.integers(0, 255), st.text(max_size=200))
 def test_any_file(format: int, encoding: int, text: str) -> None:
     TARGETS["readers"](bytes([format, encoding]) + text.encode("utf-8", "replace"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import os
 import sys
-import threading
 import time as clock
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,9 +12,11 @@ from typing import Any
 
 import pytest
 
+from newfound.monitor import growing
 from newfound.monitor.batches import Batch, Columns
 from newfound.monitor.sources import open_source
 from newfound.text.records import DocumentError
+from waiting import PATIENCE
 
 RENAMED = pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be renamed")
 
@@ -97,14 +98,22 @@ def test_a_bad_first_line_after_a_rotation_does_not_end_the_monitor(log: Path) -
     assert again.rest() == [] and not again.notes
 
 
-def test_a_line_that_is_being_written_is_not_cut_in_two(log: Path) -> None:
+def test_a_line_that_is_being_written_is_not_cut_in_two(
+    log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with open(log, "a") as file:
         file.write("line 10 of")
-    later = threading.Thread(target=lambda: (clock.sleep(0.4), end_the_line(log)))
-    later.start()
+    waited: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waited.append(seconds)
+        end_the_line(log)
+
+    monkeypatch.setattr(growing.clock, "sleep", wait)
+    monkeypatch.setattr(growing, "SETTLED", PATIENCE)  # the file has changed only now
     once = Followed(log, once=True)
     assert once.rest() == list(range(11))
-    later.join()
+    assert waited == [PATIENCE]
     assert once.position["offset"] == log.stat().st_size
 
 

@@ -14,12 +14,17 @@ from newfound.cli import interrupts
 from newfound.cli.console import outcome
 from newfound.storage import files
 from newfound.storage.files import remove_unfinished, replacing
+from waiting import PATIENCE, wait_for_work
 
 SENTENCE = "newfound: interrupted; no file was left half-written.\n"
 
 
+def heed_control_c() -> None:
+    """Undo what a shell does to background processes: it starts them with Control-C ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def start(arguments: list[str]) -> "subprocess.Popen[str]":
-    # A shell starts background processes with Control-C ignored; the child must not inherit that.
     return subprocess.Popen(
         [sys.executable, "-m", "newfound", *arguments],
         stdin=subprocess.DEVNULL,
@@ -27,7 +32,7 @@ def start(arguments: list[str]) -> "subprocess.Popen[str]":
         stderr=subprocess.PIPE,
         text=True,
         restore_signals=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # type: ignore[arg-type,return-value]
+        preexec_fn=heed_control_c,
     )
 
 
@@ -39,7 +44,7 @@ def arguments(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
         texts = (" ".join(f"w{draw.randrange(5000)}" for _ in range(60)) for _ in range(1500))
         (folder / f"{name}.txt").write_text("\n".join(texts))
     given = ["describe", "--known", str(folder / "known.txt"), "--novel", str(folder / "novel.txt")]
-    given += ["--machines", "20", "--jobs", "3", "--n-clauses", "2000"]
+    given += ["--machines", "20", "--jobs", "3", "--n-clauses", "2000", "--epochs", "100000"]
     return [*given, "--save", str(folder / "model")]
 
 
@@ -51,39 +56,69 @@ def interrupt(process: "subprocess.Popen[str]", times: int, seconds: float) -> t
             process.send_signal(signal.SIGINT)
             time.sleep(seconds)
         try:
-            _, errors = process.communicate(timeout=60)
+            _, errors = process.communicate(timeout=PATIENCE)
         finally:
             process.kill()
     return process.returncode, errors
 
 
-@pytest.mark.parametrize(("times", "apart"), [(1, 0.0), (2, 0.0), (2, 0.05), (9, 0.02), (8, 0.5)])
+@pytest.mark.parametrize(
+    ("times", "apart"),
+    [
+        (9, 0.02),
+        *(
+            pytest.param(*given, marks=pytest.mark.slow)
+            for given in ((1, 0.0), (2, 0.0), (2, 0.05), (8, 0.5))
+        ),
+    ],
+)
 def test_any_number_during_training(arguments: list[str], times: int, apart: float) -> None:
     process = start(arguments)
     assert process.stderr is not None
     talk = [process.stderr.readline() for _ in range(2)]
     assert "novel: 1,500 documents" in talk[1]
-    time.sleep(random.Random(times).uniform(0.5, 2.5))
+    wait_for_work(process.pid, random.Random(times).uniform(0.5, 1.5))
     status, errors = interrupt(process, times, apart)
     assert status == 130 and errors in (SENTENCE, ""), errors
     assert sorted(os.listdir(Path(arguments[2]).parent)) == ["known.txt", "novel.txt"]
 
 
-@pytest.mark.parametrize("after", [0.25, 0.35, 0.45, 0.6, 0.8, 1.1, 1.5])
+START = """
+import signal
+import newfound.__main__ as command
+
+def begin(*given, install=signal.signal):
+    signal.signal = install
+    install(*given)
+    print("begun", flush=True)
+
+signal.signal = begin
+command.main()
+"""
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        0.0,
+        0.2,
+        0.7,
+        *(pytest.param(after, marks=pytest.mark.slow) for after in (0.1, 0.4, 1.1, 1.5)),
+    ],
+)
 def test_any_number_during_the_start(arguments: list[str], after: float) -> None:
-    """From when the package is imported; Python's own start has its own messages."""
-    begun = "import newfound.__main__ as m, sys; print('begun', flush=True); m.main()"
+    """From when the command has begun; Python's own start has its own messages."""
     process = subprocess.Popen(
-        [sys.executable, "-c", begun, *arguments],
+        [sys.executable, "-c", START, *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # type: ignore[arg-type,return-value]
+        preexec_fn=heed_control_c,
     )
     assert process.stdout is not None
     assert process.stdout.readline() == "begun\n"
-    time.sleep(0.02 + (after - 0.25) * 2)
+    wait_for_work(process.pid, after)
     status, errors = interrupt(process, 3, 0.01)
     assert status == 130
     said = [line for line in errors.splitlines(True) if "documents" not in line]
@@ -94,7 +129,7 @@ LOST = """
 import os, signal, sys, time
 from newfound.cli import interrupts
 
-interrupts._PATIENCE, interrupts._LONGEST = 0.2, float(sys.argv[1])
+interrupts._PATIENCE, interrupts._LONGEST = 0.2, 1e6
 interrupts.watch()
 try:
     os.kill(os.getpid(), signal.SIGINT)
@@ -105,16 +140,20 @@ try:
         time.sleep(0.01)
 except KeyboardInterrupt:
     print("again", flush=True)
+    interrupts._LONGEST = float(sys.argv[1])
     time.sleep(float(sys.argv[2]))  # the end takes its time
     interrupts.leave()
 """
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer")
-@pytest.mark.parametrize(("longest", "takes"), [(30.0, 1.0), (0.7, 60.0)])
+@pytest.mark.parametrize(("longest", "takes"), [(1e6, 1.0), (0.7, 1e6)])
 def test_one_that_a_library_drops_is_raised_again(longest: float, takes: float) -> None:
     arguments = [sys.executable, "-c", LOST, str(longest), str(takes)]
-    done = subprocess.run(arguments, capture_output=True, text=True, timeout=50, check=False)
+    done = subprocess.run(
+        arguments, capture_output=True, text=True, timeout=PATIENCE, check=False,
+        preexec_fn=heed_control_c,
+    )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (130, "again\n", "")
 
 
@@ -142,14 +181,22 @@ def test_files_of_killed_writers_are_removed_when_nobody_has_written_for_an_hour
     assert sorted(path.name for path in tmp_path.iterdir()) == [new.name, other.name, "words.csv"]
 
 
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(
+    "closed",
+    [
+        ">&-",
+        *(pytest.param(one, marks=pytest.mark.slow) for one in ("<&-", "2>&-", "<&- >&- 2>&-")),
+    ],
+)
 def test_closed_standard_streams_are_no_reason_for_a_traceback(closed: str, tmp_path: Path) -> None:
     for name, word in (("known", "try"), ("novel", "scrum")):
         (tmp_path / f"{name}.txt").write_text(f"{word} a game\n" * 20)
     errors = tmp_path / "errors" if "2>" not in closed else None
     command = f"{sys.executable} -m newfound describe --known known.txt --novel novel.txt "
-    command += f"--output words.csv {closed} " + (f"2>{errors}" if errors else "")
-    ended = subprocess.run(["sh", "-c", command], cwd=tmp_path, check=False, timeout=120)
+    command += f"--machines 1 --n-clauses 20 --output words.csv {closed} " + (
+        f"2>{errors}" if errors else ""
+    )
+    ended = subprocess.run(["sh", "-c", command], cwd=tmp_path, check=False, timeout=PATIENCE)
     assert (tmp_path / "words.csv").read_text().startswith("word")
     assert ended.returncode == (1 if ">&-" in closed.replace("2>&-", "") else 0)
     if errors:
@@ -190,6 +237,6 @@ def test_a_slow_end_after_control_c_is_not_cut_off() -> None:
     ended = subprocess.run(
         [sys.executable, "-c", code],
         check=False,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # type: ignore[arg-type,return-value]
+        preexec_fn=heed_control_c,
     )
     assert ended.returncode == 0

@@ -14,6 +14,7 @@ import newfound
 from newfound import Monitor, NoveltyDetector
 from newfound.monitor.batches import Columns
 from newfound.monitor.sources import open_source
+from waiting import PATIENCE, wait_for
 
 kafka = pytest.importorskip("confluent_kafka")
 
@@ -29,17 +30,17 @@ def cluster() -> Iterator[tuple[str, Any]]:
     producer = kafka.Producer(
         {"test.mock.num.brokers": 1, "bootstrap.servers": "unused", "log_level": 0}
     )
-    brokers = producer.list_topics(timeout=10).brokers.values()
+    brokers = producer.list_topics(timeout=PATIENCE).brokers.values()
     servers = ",".join(f"{broker.host}:{broker.port}" for broker in brokers)
     yield f"kafka://{servers}/tickets?session.timeout.ms=6000", producer
-    producer.flush(10)
+    producer.flush(PATIENCE)
 
 
 def send(producer: Any, first: int, last: int) -> None:
     for i in range(first, last):
         value = json.dumps({"id": f"m{i}", "text": f"please pay my bill number {i}"})
         producer.produce("tickets", value, partition=i % 3)
-    assert producer.flush(10) == 0
+    assert producer.flush(PATIENCE) == 0
 
 
 class Watcher:
@@ -63,7 +64,7 @@ class Watcher:
 
     def until(self, n: int, *others: Watcher) -> None:
         """Go on, together with others, until all of them have seen so many documents."""
-        end = time.monotonic() + 40
+        end = time.monotonic() + PATIENCE
         every = (self, *others)
         while sum(watcher.size() for watcher in every) < n and time.monotonic() < end:
             for watcher in every:
@@ -96,16 +97,30 @@ def test_a_restart_goes_on_at_the_offsets_of_the_state(
 
 @pytest.mark.slow
 def test_partitions_go_from_one_monitor_to_another_and_back(
-    cluster: tuple[str, Any], detector: NoveltyDetector, tmp_path: Path
+    cluster: tuple[str, Any],
+    detector: NoveltyDetector,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    consumers: list[Any] = []
+
+    class Consumer(kafka.Consumer):  # type: ignore[misc]
+        def __init__(self, settings: Any) -> None:
+            super().__init__(settings)
+            consumers.append(self)
+
+    monkeypatch.setattr(kafka, "Consumer", Consumer)
     address, producer = cluster
     send(producer, 0, 60)
     one = Watcher(address, detector, tmp_path / "one.db")
     one.until(60)
     other = Watcher(address, detector, tmp_path / "other.db")
-    end = time.monotonic() + 12
-    while time.monotonic() < end:  # until the group has a new member
+
+    def both_have_some() -> bool:
         one.step(), other.step()
+        return len(consumers) == 2 and all(consumer.assignment() for consumer in consumers)
+
+    wait_for(both_have_some)
     send(producer, 60, 160)
     one.until(160, other)
     assert other.size() > 0, "the second monitor got no partition"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 from simplemma.strategies.dictionaries.dictionary_factory import SUPPORTED_LANGUAGES
 
 from newfound import NoveltyDescriber, NoveltyDetector, TextVectorizer
@@ -42,7 +44,17 @@ EXPECTED = {
 }
 
 
-@pytest.mark.parametrize("language", sorted(EXPECTED))
+# Reading the dictionaries of these takes longer than that of all others together.
+LARGE = {"fi", "hu", "pl", "pt", "ru", "sv", "tr", "uk"}
+
+
+def languages(chosen: Iterable[str]) -> list[ParameterSet]:
+    return [
+        pytest.param(one, marks=pytest.mark.slow if one in LARGE else ()) for one in sorted(chosen)
+    ]
+
+
+@pytest.mark.parametrize("language", languages(EXPECTED))
 def test_words_are_those_that_a_reader_expects(language: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -52,7 +64,7 @@ def test_words_are_those_that_a_reader_expects(language: str) -> None:
     assert not set(left_out.split()) & set(found)
 
 
-@pytest.mark.parametrize("language", sorted(SENTENCES))
+@pytest.mark.parametrize("language", languages(SENTENCES))
 def test_every_word_points_into_the_text(language: str) -> None:
     vectorizer = TextVectorizer(language=language, ngram_range=(1, 2)).fit(SENTENCES[language])
     for text in SENTENCES[language]:
@@ -64,7 +76,7 @@ def test_every_word_points_into_the_text(language: str) -> None:
         assert letters == "".join(c for i, c in enumerate(text) if c.isalnum() and i in covered)
 
 
-@pytest.mark.parametrize("language", sorted(set(SENTENCES) - {"en"}))
+@pytest.mark.parametrize("language", languages(set(SENTENCES) - {"en"}))
 @pytest.mark.parametrize("stop", ["default", None])
 def test_another_language_is_noticed_and_said(language: str, stop: str | None) -> None:
     message = rf"pass language='{language}' \(--language {language}\)"

@@ -20,7 +20,9 @@ from law import (
 DECREMENTS = [1, 2, 5, 40, 64, 65, 200, 256, 300, 350, 400, 512, 1000]
 
 
-@pytest.mark.parametrize("s", [1.0, 1.1, 1.2, 1.5, 3.9, 25.0, 100.0])
+@pytest.mark.parametrize(
+    "s", [1.0, 1.2, 3.9, 25.0, *(pytest.param(s, marks=pytest.mark.slow) for s in (1.1, 1.5, 100))]
+)
 @pytest.mark.parametrize("kind", ["line", "row", "foreseen"])
 @every_instruction_set
 def test_deferred_decrements_are_clamped_binomials(

@@ -87,10 +87,20 @@ def certain(twin: ReferenceMachine, x: Bools) -> bool:
 
 
 @every_instruction_set
-@pytest.mark.parametrize("look_at_each_step", [True, False])
 @pytest.mark.parametrize("max_literals", [0, 2])
 @pytest.mark.parametrize("boost", [True, False])
-@pytest.mark.parametrize("options", [{}, {"weighted": True}, {"negations": False}], ids=str)
+@pytest.mark.parametrize(
+    ("options", "look_at_each_step"),
+    [
+        ({}, True),
+        ({}, False),
+        ({"weighted": True}, False),
+        ({"negations": False}, False),
+        pytest.param({"weighted": True}, True, marks=pytest.mark.slow),
+        pytest.param({"negations": False}, True, marks=pytest.mark.slow),
+    ],
+    ids=str,
+)
 def test_core_and_twin_agree_exactly_where_nothing_is_left_to_chance(
     options: dict[str, bool],
     boost: bool,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,9 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import newfound
+from newfound.cli.console import print_json
 from newfound.description.explanation import Explanation
 from newfound.detection.verdict import Verdict
-from newfound.marks import INK, Mark, MarkedText, cut_up, to_terminal, visible
+from newfound.marks import INK, STEERING, Mark, MarkedText, cut_up, escaped, to_terminal, visible
+from newfound.report.page import data_of, embedded_json
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,7 @@ class Shown(MarkedText):
 class TestVisible:
     def test_every_control_character_is_replaced_by_one_symbol(self) -> None:
         controls = [chr(code) for code in (*range(0x20), *range(0x7F, 0xA0))]
+        controls += "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
         shown = visible("".join(controls))
         assert len(shown) == len(controls)
         assert set(shown) & set(controls) == {"\t", "\n"}
@@ -46,7 +50,11 @@ class TestVisible:
         shown = visible(text)
         assert len(shown) == len(text)
         changed = [a for a, b in zip(text, shown, strict=True) if a != b]
-        assert all(re.match(r"[\x00-\x1f\x7f-\x9f]", character) for character in changed)
+        assert all(map(STEERING.match, changed))
+        assert not STEERING.search(shown)
+
+    def test_a_line_that_ends_as_on_windows_has_no_symbol(self) -> None:
+        assert visible("a\r\nb\rc") == "a \nb␍c"
 
     def test_there_is_one_of_it(self) -> None:
         sources = Path(newfound.__file__).parent.rglob("*.py")
@@ -104,6 +112,8 @@ class TestMarkedText:
         assert "<img>" not in page
         assert "<b>novel: &lt;b&gt;" in page
         assert "<li>because &amp;" in page
+        assert not STEERING.search(page)
+        assert not STEERING.search(Mark(0, 1, 1.0, "\u202e").to_html("\u2066"))
 
     def test_description_and_detection_share_it(self) -> None:
         for kind in (Explanation, Verdict):
@@ -142,3 +152,35 @@ def test_a_mark_without_strength_is_only_underlined(
     html = Mark(0, 1, strength, "why", underlined).to_html("a")
     assert html.startswith(f"<{tag} ") and html.endswith(f">a</{tag}>")
     assert ("background" in html) == (tag == "mark") and ("dotted" in html) == underlined
+
+
+HOSTILE = "a\x1b[2J\x9b1m\u202eb\u2066\x07 \\u001b \\\\r\\n \r\n\rend"
+
+
+def test_the_data_of_a_page_steer_nothing() -> None:
+    page = embedded_json({HOSTILE: [HOSTILE, 1.5, None, {"a": HOSTILE}]})
+    assert not STEERING.search(page)
+    found = json.loads(page)
+    assert found == {visible(HOSTILE): [visible(HOSTILE), 1.5, None, {"a": visible(HOSTILE)}]}
+    assert "\\u001b \\\\r\\n" in found[visible(HOSTILE)][0]  # backslashes of the text itself
+
+
+def test_json_in_a_terminal_steers_nothing_and_is_the_same(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_json({"a": HOSTILE})
+    printed = capsys.readouterr().out
+    assert not STEERING.search(printed) and json.loads(printed) == {"a": HOSTILE}
+
+
+def test_reports_steer_nothing(tmp_path: Path) -> None:
+    known = [f"{HOSTILE} six wickets in the match {n}" for n in range(9)]
+    novel = [f"{HOSTILE} a rugby scrum in the match {n}" for n in range(9)]
+    described = newfound.describe(
+        known, novel, n_machines=2, n_clauses=20, T=5, epochs=3, random_state=1
+    )
+    described.report(tmp_path / "report.html", title=HOSTILE)
+    page = (tmp_path / "report.html").read_bytes().decode()
+    assert "<title>" + escaped(HOSTILE).split("\n")[0] in page
+    assert not STEERING.search(page)
+    assert not STEERING.search(json.dumps(data_of(page), ensure_ascii=False))

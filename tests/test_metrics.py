@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from newfound.lab.evaluation.holdout import folds, held_out_words, near_duplicates
+from lab.evaluation.holdout import folds, held_out_words, near_duplicates
 from newfound.metrics import document_scores, ranking_curves
 
 

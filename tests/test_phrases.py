@@ -157,6 +157,7 @@ class TestTable:
             share = np.mean(kept) if kept else None
             assert row["held_out_precision"] == (share if share is None else pytest.approx(share))
 
+    @pytest.mark.slow
     def test_where_nothing_is_new_the_best_phrases_have_the_base_rate(self) -> None:
         """Split one pile at random: on documents that were held out they are right by chance."""
         known, _ = load_sample()

@@ -5,12 +5,11 @@ from __future__ import annotations
 import csv
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from command_line import call
 from newfound import load_sample
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -54,9 +53,8 @@ def test_the_readme_has_commands_and_python():
 def test_the_commands_run_in_their_order(folder):
     for command in commands():
         words = shlex.split(command)
-        done = subprocess.run(
-            [sys.executable, "-m", *words], cwd=folder, capture_output=True, text=True, timeout=300
-        )
+        assert words.pop(0) == "newfound"
+        done = call(*words, folder=folder)
         assert done.returncode == 0, f"{command}\n{done.stderr}"
         assert done.stdout or "--quiet" in words, command
 

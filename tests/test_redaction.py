@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -63,7 +63,6 @@ def test_what_is_replaced(text: str, redacted: str) -> None:
 PIECES = ["a", "com", "1", "٣", "年", *".@/:-+%'[]#(), w", "www.", "://", "[#]", "[@]", "[//]"]
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
 def test_nothing_is_left_to_replace(text: str) -> None:
     redacted = redact(text)
@@ -83,7 +82,7 @@ def test_time_is_proportional_to_the_length(part: str) -> None:
     text = "http://" + part * (200_000 // len(part)) + "x"
     start = time.process_time()
     redact(text)
-    assert time.process_time() - start < 2
+    assert time.process_time() - start < 20  # a hundredth of a second; else minutes
 
 
 def hidden(kept: object) -> bool:

@@ -34,6 +34,7 @@ from newfound.report import (
 from newfound.table import guard_formula
 from newfound.text.documents import as_documents
 from report_pages import read, text_of
+from waiting import PATIENCE
 
 BROWSER = os.environ.get("NEWFOUND_BROWSER") or next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -146,7 +147,7 @@ def open_page(browser: Any, watched: Watched) -> Iterator[Open]:
             reduced_motion="reduce",
             **options,
         )
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(1000 * PATIENCE)
         watched.contexts.append(context)
         page: Page = context.new_page()
         watched.watch(page)
@@ -844,6 +845,9 @@ class TestHostile:
         page.wait_for_selector("html[data-ready]")
         page.evaluate(
             """() => {
+                window.refused = [];
+                document.addEventListener("securitypolicyviolation", (violation) =>
+                    window.refused.push(violation.effectiveDirective));
                 const script = document.createElement("script");
                 script.textContent = "window.hacked = 11";
                 document.body.append(script);
@@ -853,7 +857,8 @@ class TestHostile:
                 document.body.append(image);
             }"""
         )
-        page.wait_for_timeout(200)
+        while page.evaluate("window.refused.length") < 3:  # the script, the handler, the image
+            page.wait_for_timeout(20)
         assert page.evaluate("window.hacked") is None
         context.close()
 

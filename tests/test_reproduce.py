@@ -11,8 +11,6 @@ import re
 import signal
 import subprocess
 import sys
-import sysconfig
-import time
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -23,21 +21,21 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from newfound.cli import app
+from lab.__main__ import app
+from lab.datasets import LabelledDocuments, load_sample
+from lab.evaluation.holdout import near_duplicates
+from lab.reproduce import case_study, measure, reproduce, run
+from lab.reproduce.claims import CLAIMS, judge
+from lab.reproduce.cost import Cost
+from lab.reproduce.figures import draw
+from lab.reproduce.measure import OURS, measure_corpus, measure_held_out, measure_seed
+from lab.reproduce.outcome import Outcome, spread, tables
+from lab.reproduce.page import Figure, Heading, Rows, Text, to_html
+from lab.reproduce.published import CASE_STUDY, EXPERIMENTS
+from lab.reproduce.run import package_hash, run_seeds
 from newfound.description.describer import NoveltyDescriber
-from newfound.lab.datasets import LabelledDocuments, load_sample
-from newfound.lab.evaluation.holdout import near_duplicates
-from newfound.lab.reproduce import case_study, measure, reproduce, run
-from newfound.lab.reproduce.claims import CLAIMS, judge
-from newfound.lab.reproduce.cost import Cost
-from newfound.lab.reproduce.figures import draw
-from newfound.lab.reproduce.measure import OURS, measure_corpus, measure_held_out, measure_seed
-from newfound.lab.reproduce.outcome import Outcome, spread, tables
-from newfound.lab.reproduce.page import Figure, Heading, Rows, Text, to_html
-from newfound.lab.reproduce.published import CASE_STUDY, EXPERIMENTS
-from newfound.lab.reproduce.run import package_hash, run_seeds
+from waiting import PATIENCE, wait_for
 
-COMMAND = str(Path(sysconfig.get_path("scripts"), "newfound"))
 SMALL = {"n_clauses": 40, "epochs": 4, "n_jobs": 1}
 BBC = EXPERIMENTS["bbcsport"]
 
@@ -539,6 +537,7 @@ def test_cost_is_the_peak_inside_of_the_block() -> None:
 
 
 class TestCommand:
+    @pytest.mark.slow
     def test_it_writes_tables_figures_and_a_page(self, data: Path, tmp_path: Path) -> None:
         output = tmp_path / "results"
         result = call(*arguments(data, output))
@@ -615,19 +614,19 @@ class TestCommand:
         output = tmp_path / "r"
         given = arguments(data, output, "--seeds", 1000)
         process = subprocess.Popen(
-            [COMMAND, *given],
+            [sys.executable, "-m", "lab", *given],
+            cwd=Path(__file__).parents[1],
             stderr=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             encoding="utf-8",
             # In the background, a shell ignores Control-C for its commands.
             preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
         )
-        deadline = time.monotonic() + 240
-        while not (output / "bbcsport" / "seeds" / "1.json.gz").exists():
-            assert process.poll() is None and time.monotonic() < deadline
-            time.sleep(0.05)
+        done = output / "bbcsport" / "seeds" / "1.json.gz"
+        wait_for(lambda: done.exists() or process.poll() is not None, done)
+        assert process.poll() is None
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=PATIENCE)
         assert process.returncode == 130
         assert "continue with --resume" in said and "Traceback" not in said
         assert {path.name for path in output.iterdir()} == {"bbcsport"}
@@ -646,7 +645,7 @@ def test_wrong_arguments_in_python(tmp_path: Path) -> None:
 
 def test_help_imports_neither_matplotlib_nor_scikit_learn() -> None:
     code = (
-        "import sys, newfound.cli; "
+        "import sys, lab.__main__; "
         "sys.exit(any(name in sys.modules for name in ('matplotlib', 'sklearn', 'pooch')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

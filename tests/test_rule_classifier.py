@@ -14,8 +14,8 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
+from lab.evaluation.rules import MAX_WORDS, Setting, Task, compare
 from newfound import RuleClassifier, WeightedRule
-from newfound.lab.evaluation.rules import MAX_WORDS, Setting, Task, compare
 from newfound.rules import classifier
 
 N_WORDS = 40

@@ -141,6 +141,7 @@ class TestSelection:
         found = readable_rules(table(lucky, good), 5)
         assert [row.rule.plain for row in found] == [("b",)]
 
+    @pytest.mark.slow
     def test_where_nothing_is_new_the_listed_rules_have_the_base_rate(self) -> None:
         """Split one pile at random: the listed rules are right by chance, 50 %."""
         known, _ = load_sample()
@@ -158,10 +159,22 @@ class TestSelection:
 
 
 class TestOneOrder:
-    def test_json_and_page_list_the_same_rules_in_the_same_order(self, tmp_path: Path) -> None:
+    @pytest.fixture
+    def sample(self, tmp_path: Path) -> list[str]:
+        """Return a quick command that describes the sample."""
+        arguments = ["describe", "--quiet", "--machines", "3", "--n-clauses", "200"]
+        for side, documents in zip(("known", "novel"), load_sample(), strict=True):
+            path = tmp_path / f"{side}.txt"
+            path.write_text("\n".join(documents.texts), "utf-8")
+            arguments += [f"--{side}", str(path)]
+        return arguments
+
+    def test_json_and_page_list_the_same_rules_in_the_same_order(
+        self, tmp_path: Path, sample: list[str]
+    ) -> None:
         path = tmp_path / "page.html"
-        options = ["--json", "--top", "20", "--quiet", "--report", str(path)]
-        rules = json.loads(CliRunner().invoke(app, ["demo", *options]).stdout)["rules"]
+        options = ["--json", "--top", "20", "--report", str(path)]
+        rules = json.loads(CliRunner().invoke(app, [*sample, *options]).stdout)["rules"]
         assert {"base_rate", "variants", "held_out_precision"} <= rules[0].keys()
         assert [rule["side"] for rule in rules] == ["novel"] * 10 + ["known"] * 10
         assert all(rule["plain"] for rule in rules)
@@ -171,8 +184,8 @@ class TestOneOrder:
             assert shown[:10] == [rule["plain"] for rule in rules if rule["side"] == side]
             assert len(shown) == len({tuple(words) for words in shown})
 
-    def test_the_terminal_shows_the_base_rate_and_cuts_long_rules(self) -> None:
-        printed = CliRunner().invoke(app, ["demo", "--quiet", "--top", "6"]).stdout
+    def test_the_terminal_shows_the_base_rate_and_cuts_long_rules(self, sample: list[str]) -> None:
+        printed = CliRunner().invoke(app, [*sample, "--top", "6"]).stdout
         assert "base rate" in " ".join(printed.split())
         rules = printed.split("Rules that separate the two best")[1]
         assert rules.count("→") == 6

@@ -281,6 +281,7 @@ def test_a_file_that_vanishes_is_told(tmp_path):
     assert str(told_so.value) == f"There is no file {tmp_path / 'b.parquet'}."
 
 
+@pytest.mark.slow
 def test_a_killed_process_is_told():
     with pytest.raises(ChildProcessError, match="was killed, probably because memory ran out"):
         list(map_batches(os._exit, [9, 9, 9], 2))

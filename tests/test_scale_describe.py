@@ -414,6 +414,7 @@ def test_stop_words_that_count_come_after_all_words():
     assert found.contributions([0, 4]).tolist() == given.contributions([0, 2]).tolist()
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_with_the_same_bits(table, sampled, tmp_path):
     pq.write_table(table, tmp_path / "all.parquet")
     script = f"""
@@ -578,6 +579,7 @@ def test_curves_do_not_depend_on_the_cut(dated, sampled_dated):
     assert curves_of(found) == curves_of(sampled_dated)
 
 
+@pytest.mark.slow
 def test_several_processes_give_the_same_and_end_in_silence(dated, sampled_dated, capfd):
     batches = dated.to_batches(max_chunksize=300)
     found = describe(batches, date="day", sample=120, **{**QUICK, "n_jobs": 2})

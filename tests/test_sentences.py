@@ -54,7 +54,7 @@ class TestSplitter:
     def test_odd_text_takes_linear_time(self, text: str) -> None:
         start = time.process_time()
         sentence_ends(text)
-        assert time.process_time() - start < 5
+        assert time.process_time() - start < 20  # a hundredth of a second; else minutes
 
 
 class TestFinder:
@@ -113,7 +113,7 @@ class TestSentenceAround:
         begin, end = sentence_around(text, 2500)
         assert 0 < end - begin <= 480
 
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=300)
     @given(
         text=TEXTS,
         share=st.floats(0, 1),

@@ -14,6 +14,7 @@ import httpx
 import pytest
 
 from serve_client import KNOWN, NOVEL, TOKEN, make_models, site
+from waiting import PATIENCE
 
 BROWSER = os.environ.get("NEWFOUND_BROWSER") or next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -37,7 +38,6 @@ HOSTILE = (
     "<script>window.hacked=1</script><img src=x onerror=window.hacked=2> "
     "\"'><svg onload=window.hacked=3> {{ 7*7 }} \u202e book a flight"
 )
-PATIENCE = 240_000  # milliseconds for a description; other tests run beside it
 SMALL = {"n_machines": 2, "n_clauses": 20, "T": 5, "epochs": 2}
 
 
@@ -52,7 +52,7 @@ class Site:
         self.contexts: list[Any] = []
         headers = {"Authorization": f"Bearer {TOKEN}"}
         self.program = httpx.Client(
-            base_url=self.address, headers=headers, trust_env=False, timeout=60
+            base_url=self.address, headers=headers, trust_env=False, timeout=PATIENCE
         )
         self.page = self.open(first=f"{self.address}/sign-in?code=the-code")
 
@@ -60,7 +60,7 @@ class Site:
         context = self.browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
         )
-        context.set_default_timeout(30_000)
+        context.set_default_timeout(1000 * PATIENCE)
         if first is None:
             context.add_cookies(self.page.context.cookies())
         self.contexts.append(context)
@@ -126,9 +126,9 @@ def violations(page: Page) -> list[str]:
     return [f"{one['id']}: {node['html'][:200]}" for one in found for node in one["nodes"]]
 
 
-def until(page: Page, expression: str, seconds: float = 60) -> None:
+def until(page: Page, expression: str) -> None:
     """Wait until an expression is true; the content policy forbids the page to evaluate it."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE
     while not page.evaluate(expression):
         assert time.monotonic() < end, expression
         page.wait_for_timeout(50)
@@ -144,7 +144,7 @@ def test_the_sample_is_one_click_away(served: Site) -> None:
     page.click("text=Describe the sample")
     page.wait_for_url("**/runs/*")
     assert page.locator("progress").count() or page.locator("#themes").count()
-    page.wait_for_selector("html[data-ready]", timeout=PATIENCE)
+    page.wait_for_selector("html[data-ready]")
     assert "travel" in page.inner_text("#new").lower() or page.locator(".theme h3").count() >= 3
     assert page.locator(".theme h3").first.inner_text()
     page.fill("#q", "passport")
@@ -182,7 +182,7 @@ def test_two_piles_are_uploaded_and_described(served: Site, tmp_path: Path) -> N
     page.click("text=Options")
     page.fill("#run-name", f"My run {HOSTILE[:60]}")
     page.click("button:text-is('Go')")
-    page.wait_for_selector("html[data-ready]", timeout=PATIENCE)
+    page.wait_for_selector("html[data-ready]")
     assert "travel" in page.inner_text("main")
     page.fill("#q", "hacked")
     until(page, "document.querySelectorAll('#found li').length == 2")
@@ -201,7 +201,7 @@ def test_one_file_with_dates_and_known_documents_with_classes(served: Site, tmp_
     slot.locator(".checked", has_text="From 2024-01-05 to 2024-02-05").wait_for()
     page.fill("#dates-from", "2024-02-01")
     page.click("button:text-is('Go')")
-    page.wait_for_selector("html[data-ready]", timeout=PATIENCE)
+    page.wait_for_selector("html[data-ready]")
     assert page.locator("#time").is_visible()
     served.go("/")
     page.check("input[value=dates]")
@@ -209,7 +209,7 @@ def test_one_file_with_dates_and_known_documents_with_classes(served: Site, tmp_
     slot.locator(".checked", has_text="From 2024-01-05 to 2024-02-05").wait_for()
     page.select_option("#by", "month")
     page.click("button:text-is('Go')")
-    page.wait_for_selector("html[data-ready]", timeout=PATIENCE)
+    page.wait_for_selector("html[data-ready]")
     assert "2024-02" in page.inner_text("main") and page.locator("#found li").first.is_visible()
     served.go("/")
     page.check("input[value=detect]")
@@ -218,7 +218,7 @@ def test_one_file_with_dates_and_known_documents_with_classes(served: Site, tmp_
     page.set_input_files("#incoming-file", tmp_path / "in.txt")
     page.locator("[data-slot=incoming] .checked", has_text="40 documents").wait_for()
     page.click("button:text-is('Go')")
-    page.wait_for_selector("html[data-ready]", timeout=PATIENCE)
+    page.wait_for_selector("html[data-ready]")
     assert "incoming" in page.inner_text("main")
 
 
@@ -236,7 +236,7 @@ def test_a_problem_of_the_form_is_gone_when_something_is_changed(
     page.select_option("#use-model", "detector")
     page.fill("#alpha", "0.1")
     page.click("button:text-is('Go')")
-    page.wait_for_selector("html[data-ready]", timeout=PATIENCE)
+    page.wait_for_selector("html[data-ready]")
     run = page.url.rpartition("/")[2]
     day = re.compile(r"in\.txt .*\d{4}-\d\d-\d\d \d\d:\d\d")  # models of one name differ in it
     served.go("/")
@@ -348,7 +348,7 @@ def test_hostile_texts_stay_texts_on_every_page(served: Site, hostile: str) -> N
              f"/explain?model={HOSTILE}&text={HOSTILE}", f"/compare?run={id}&run={id}")  # fmt: skip
     for path in paths:
         page = served.go(path)
-        page.wait_for_timeout(300)
+        page.wait_for_load_state("networkidle")
         assert page.evaluate("window.hacked") is None, path
         assert page.locator("main :is(img, iframe, script)").count() == 0, path
         assert "49" not in page.title()
@@ -376,7 +376,7 @@ def test_every_page_is_for_everyone(served: Site, hostile: str, width: int, sche
         paths = {name: paths[name] for name in ("start", "explain-page", "history", "run", "watch")}
     for name, path in paths.items():
         served.go(path, page)
-        page.wait_for_timeout(300)
+        page.wait_for_load_state("networkidle")
         shot(page, f"{name}-{scheme}")
         assert violations(page) == [], path
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
+from functools import partial
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import pytest
 
 from newfound.serve.settings import Settings
 from serve_client import KNOWN, NOVEL, TOKEN, make_models, site
+from waiting import PATIENCE
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "serve.md"
 pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="only in the repository")
@@ -41,6 +43,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
 def address(service: Settings, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("TOKEN", TOKEN)
     monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.setattr(httpx, "Client", partial(httpx.Client, timeout=PATIENCE))
     return service.address.rstrip("/")
 
 
@@ -58,7 +61,7 @@ def test_curl_with_files(address: str, tmp_path: Path) -> None:
     (tmp_path / "tickets.csv").write_text("\n".join(["id,text,topic", *labelled]), "utf-8")
     (tmp_path / "queue.csv").write_text("\n".join(["id,text", *queue]), "utf-8")
     command = example("sh", "send()", address)
-    subprocess.run(["sh", "-ec", command], check=True, cwd=tmp_path, timeout=300)
+    subprocess.run(["sh", "-ec", command], check=True, cwd=tmp_path, timeout=PATIENCE)
     assert "event: finished" in (tmp_path / "events.txt").read_text("utf-8")
     rows = list(csv.DictReader((tmp_path / "rows.csv").read_text("utf-8").splitlines()))
     assert [row["id"] for row in rows] == [f"T-{n}" for n in range(40)]
@@ -66,6 +69,7 @@ def test_curl_with_files(address: str, tmp_path: Path) -> None:
     assert {row["nearest"] for row in rows} <= {text.split()[-1] for text in KNOWN}
 
 
+@pytest.mark.slow
 def test_httpx(address: str, capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, Any] = {"known_texts": KNOWN[::3], "novel_texts": NOVEL}
     exec(example("python", "import os\nimport time", address), names)
@@ -83,7 +87,7 @@ def test_webhook(address: str) -> None:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:
-            with httpx.Client(trust_env=False) as bot:
+            with httpx.Client(trust_env=False, timeout=PATIENCE) as bot:
                 to = f"http://127.0.0.1:{server.server_port}"
                 known = bot.post(to, json={"message": "pay my old bill"}).json()
                 new = bot.post(to, json={"message": "book a flight to Lima"}).json()

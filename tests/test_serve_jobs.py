@@ -12,11 +12,10 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import jsonschema
@@ -24,12 +23,14 @@ import psutil
 import pytest
 
 import newfound
+from newfound.marks import STEERING
 from newfound.serve.jobs import Jobs
 from newfound.serve.openapi import output_schema
 from newfound.serve.search import search_documents, write_documents
 from newfound.serve.settings import Limits
 from newfound.serve.workspace import Run, Upload, Workspace, WorkspaceError, now
 from serve_client import JSON, KNOWN, NOVEL, client, make_models
+from waiting import PATIENCE, wait_for
 
 SMALL = {"n_machines": 2, "n_clauses": 20, "T": 5, "epochs": 2, "random_state": 1}
 LONG = {"n_machines": 500, "n_clauses": 2000, "epochs": 5000}
@@ -42,25 +43,15 @@ def validate(data: object, definition: str) -> None:
     jsonschema.Draft202012Validator(schema).validate(data)
 
 
-def ended(service: httpx.Client, id: str, seconds: float = 90) -> dict[str, Any]:
+def ended(service: httpx.Client, id: str) -> dict[str, Any]:
     """Wait until a job has ended; return it."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        job: dict[str, Any] = service.get(f"/v1/jobs/{id}").json()
-        validate(job, "job")
-        if job["state"] not in ("queued", "running"):
-            return job
-        time.sleep(0.05)
-    raise AssertionError(f"still {job}")
 
+    def job() -> dict[str, Any] | None:
+        found: dict[str, Any] = service.get(f"/v1/jobs/{id}").json()
+        validate(found, "job")
+        return None if found["state"] in ("queued", "running") else found
 
-def wait_for(done: Callable[[], Any], seconds: float = 60) -> Any:
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if found := done():
-            return found
-        time.sleep(0.05)
-    raise AssertionError("it did not happen")
+    return cast(dict[str, Any], wait_for(job, f"the end of job {id}"))
 
 
 def wait_for_state(service: httpx.Client, id: str, state: str) -> None:
@@ -79,7 +70,7 @@ def worker(id: str) -> list[psutil.Process]:
 
 
 def wait_for_end(id: str) -> None:
-    wait_for(lambda: not worker(id), 15)
+    wait_for(lambda: not worker(id))
 
 
 @pytest.fixture(scope="module")
@@ -170,6 +161,7 @@ def test_a_detection_with_known_documents_and_with_a_model(service: httpx.Client
     assert models[second["id"]]["kind"] == "detector" and models[second["id"]]["name"] == "again"
 
 
+@pytest.mark.slow
 def test_the_documents_of_a_detection_keep_their_other_columns(service: httpx.Client) -> None:
     rows = [f"T-{n},{text},mail" for n, text in enumerate([*KNOWN[:20], *NOVEL[:5]])]
     content = "\n".join(["ticket,message,group", *rows]).encode()
@@ -186,6 +178,7 @@ def test_the_documents_of_a_detection_keep_their_other_columns(service: httpx.Cl
         assert ("ticket" in table[0]) == kept
 
 
+@pytest.mark.slow
 def test_a_redacted_job_keeps_no_number_or_address(tmp_path: Path) -> None:
     secret = b"pay 471147 to ann@example.org now"
     known = [f"{text} {secret.decode()}" for text in KNOWN]
@@ -350,9 +343,7 @@ def test_progress_events_cancel_queue_and_restart(tmp_path: Path) -> None:
         assert 0 < job["progress"]["done"] < job["progress"]["total"] == 500 * 5000
         cancelled = service.post(f"/v1/jobs/{second['id']}/cancel", json={}).json()
         assert cancelled["state"] == "cancelled"
-        began = time.monotonic()
         assert service.post(f"/v1/jobs/{first}/cancel", json={}).json()["state"] == "cancelled"
-        assert time.monotonic() - began < 10
         assert service.post(f"/v1/jobs/{first}/cancel", json={}).status_code == 409
         restarted = service.post(f"/v1/jobs/{first}/restart", json={})
         assert restarted.status_code == 202
@@ -363,6 +354,7 @@ def test_progress_events_cancel_queue_and_restart(tmp_path: Path) -> None:
         assert service.get(f"/v1/jobs/{first}").json()["state"] == "interrupted"
 
 
+@pytest.mark.slow
 def test_periods_are_those_of_the_library(service: httpx.Client) -> None:
     texts, quick = [*KNOWN[::3], *NOVEL], {**SMALL, "n_machines": 1}
     days = ["2024-04-01"] * len(KNOWN[::3]) + ["2024-05-01"] * 27 + ["2024-06-01"] * 27
@@ -407,14 +399,23 @@ def test_periods_that_are_asked_wrongly(service: httpx.Client, body: dict[str, A
     assert service.post("/v1/describe", json=body).status_code == 422
 
 
-def test_documents_are_called_by_the_name_of_their_file(service: httpx.Client) -> None:
+@pytest.mark.slow
+def test_documents_are_called_by_the_name_of_their_file_and_lost_files_are_told(
+    tmp_path: Path,
+) -> None:
     """Not by that of the copy that a job has."""
     lines = "\n".join(["text", *KNOWN[:40]]).encode()
-    upload = service.post("/v1/uploads?name=my%20news.csv", content=lines, headers=OCTETS).json()
-    body = {**DESCRIBE, "known": {"upload": upload["id"]}}
-    job = ended(service, service.post("/v1/describe", json=body).json()["id"])
-    found = service.get(f"/v1/jobs/{job['id']}/documents?side=known&n=1").json()["documents"]
-    assert [one["document"] for one in found] == ["my news.csv:2"]
+    with client(tmp_path, jobs=1) as service:
+        upload = service.post("/v1/uploads?name=my%20news.csv", content=lines, headers=OCTETS)
+        body = {**DESCRIBE, "known": {"upload": upload.json()["id"]}}
+        id = ended(service, service.post("/v1/describe", json=body).json()["id"])["id"]
+        found = service.get(f"/v1/jobs/{id}/documents?side=known&n=1").json()["documents"]
+        assert [one["document"] for one in found] == ["my news.csv:2"]
+        for name in ("report.html", "model.newfound", "result.json"):
+            (tmp_path / "runs" / id / name).unlink()
+        for path in ("report", "model", "result"):
+            answer = service.get(f"/v1/jobs/{id}/{path}")
+            assert answer.status_code == 404 and "workspace" in answer.json()["detail"], path
 
 
 @pytest.mark.parametrize(
@@ -441,67 +442,42 @@ def test_documents_of_earlier_versions_are_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="priorities are others there")
-def test_jobs_yield_to_answers(tmp_path: Path) -> None:
+def test_jobs_yield_to_answers_and_do_not_get_the_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NEWFOUND_TOKEN", "a-secret-of-the-service")
     with client(tmp_path, jobs=1) as service:
         id = service.post("/v1/describe", json={"sample": True, "parameters": LONG}).json()["id"]
         wait_for(lambda: service.get(f"/v1/jobs/{id}").json()["progress"])
         (process,) = worker(id)
+        assert "a-secret-of-the-service" not in process.environ().values()
         assert process.nice() >= 10
         group = Path(f"/proc/{process.pid}/autogroup")
         if group.exists():
             assert group.read_text().split()[-2:] == ["nice", "10"]
 
 
-def test_files_that_are_gone_are_told(tmp_path: Path) -> None:
-    with client(tmp_path, jobs=1) as service:
-        id = service.post("/v1/describe", json=DESCRIBE).json()["id"]
-        assert ended(service, id)["state"] == "finished"
-        for name in ("report.html", "model.newfound", "result.json"):
-            (tmp_path / "runs" / id / name).unlink()
-        for path in ("report", "model", "result"):
-            answer = service.get(f"/v1/jobs/{id}/{path}")
-            assert answer.status_code == 404 and "workspace" in answer.json()["detail"], path
-
-
-def test_jobs_do_not_get_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NEWFOUND_TOKEN", "a-secret-of-the-service")
-    with client(tmp_path, jobs=1) as service:
-        id = service.post("/v1/describe", json={"sample": True, "parameters": LONG}).json()["id"]
-        (process,) = wait_for(lambda: worker(id))
-        assert "a-secret-of-the-service" not in process.environ().values()
-
-
-def test_few_files_are_looked_at_at_once(tmp_path: Path) -> None:
+def test_few_files_are_looked_at_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each look is a process that may use much memory."""
-    most, done = 0, threading.Event()
+    begin = asyncio.create_subprocess_exec
+    begun: list[asyncio.subprocess.Process] = []
+    most = 0
 
-    def watch() -> None:
+    async def counted(*given: Any, **options: Any) -> asyncio.subprocess.Process:
         nonlocal most
-        while not done.is_set():
-            looking = [
-                process for process in psutil.Process().children(recursive=True)
-                if "newfound.serve.preview" in _command(process)
-            ]  # fmt: skip
-            most = max(most, len(looking))
-            time.sleep(0.02)
+        begun.append(await begin(*given, **options))
+        most = max(most, sum(process.returncode is None for process in begun))
+        return begun[-1]
 
-    with client(tmp_path, jobs=1) as service, ThreadPoolExecutor(7) as pool:
-        watching = pool.submit(watch)
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", counted)
+    with client(tmp_path, jobs=1) as service, ThreadPoolExecutor(5) as pool:
         asked = [
             pool.submit(service.post, f"/v1/uploads?name={n}.txt", content=b"one", headers=OCTETS)
-            for n in range(6)
+            for n in range(5)
         ]
-        assert [answer.result().status_code for answer in asked] == [201] * 6
-        done.set()
-        watching.result()
+        assert [answer.result().status_code for answer in asked] == [201] * 5
+    assert len(begun) == 5
     assert 1 <= most <= 2
-
-
-def _command(process: psutil.Process) -> list[str]:
-    try:
-        return process.cmdline()
-    except psutil.Error:
-        return []
 
 
 def test_events_end_when_the_service_is_stopped(tmp_path: Path) -> None:
@@ -511,7 +487,7 @@ def test_events_end_when_the_service_is_stopped(tmp_path: Path) -> None:
     def follow(service: httpx.Client, id: str) -> None:
         headers = {**service.headers, "Accept": "text/event-stream"}
         with (
-            httpx.Client(base_url=service.base_url, headers=headers, timeout=60) as other,
+            httpx.Client(base_url=service.base_url, headers=headers, timeout=PATIENCE) as other,
             other.stream("GET", f"/v1/jobs/{id}/events") as events,
         ):
             seen.extend(line for line in events.iter_lines() if line.startswith("event"))
@@ -548,8 +524,17 @@ def test_the_end_of_a_run_is_noted_when_there_is_room_again(
         index = workspace._db
         pages = index.execute("PRAGMA page_count").fetchone()[0]
         index.execute(f"PRAGMA max_page_count = {pages}")  # as on a full disk
+        note, tried = workspace.end, 0
+
+        def end(*given: Any) -> None:
+            nonlocal tried
+            tried += 1
+            note(*given)
+
+        monkeypatch.setattr(workspace, "end", end)
         noting = asyncio.create_task(jobs._end(run, "failed", "x" * 100_000))
-        await asyncio.sleep(0.1)
+        while tried < 3:
+            await asyncio.sleep(0.001)
         assert not noting.done()
         index.execute(f"PRAGMA max_page_count = {pages + 100}")
         await noting
@@ -561,6 +546,7 @@ def test_the_end_of_a_run_is_noted_when_there_is_room_again(
     assert found is not None and found.state == "failed"
 
 
+@pytest.mark.slow
 def test_a_job_that_takes_too_long_is_ended(tmp_path: Path) -> None:
     with client(tmp_path, jobs=1, limits=Limits(job_seconds=2)) as service:
         body = {"sample": True, "parameters": LONG}
@@ -679,7 +665,7 @@ def test_kill_at_any_point(tmp_path: Path) -> None:
             said = json.loads(process.stdout.readline())
             headers = {"Authorization": f"Bearer {said['token']}"}
             with httpx.Client(
-                base_url=said["address"], headers=headers, trust_env=False, timeout=60
+                base_url=said["address"], headers=headers, trust_env=False, timeout=PATIENCE
             ) as service:
                 done = service.post("/v1/describe", json=DESCRIBE).json()["id"]
                 assert ended(service, done)["state"] == "finished"
@@ -722,3 +708,16 @@ def test_what_a_killed_service_leaves(tmp_path: Path, state: str, complete: bool
     assert left.summary == ("Found." if complete else None)
     assert not half_made.exists()
     workspace.close()
+
+
+def test_names_and_texts_steer_nothing_on_pages(service: httpx.Client) -> None:
+    hostile = "a\x1b[2J\x9b1m \u202eb\u2066\x07"
+    piles = {"known": {"texts": [f"{hostile} {text}" for text in KNOWN[::2]]},
+             "novel": {"texts": [f"{hostile} {text}" for text in NOVEL]}}  # fmt: skip
+    job = service.post("/v1/describe", json={**piles, "parameters": SMALL, "name": hostile}).json()
+    assert ended(service, job["id"])["state"] == "finished"
+    assert service.get(f"/v1/jobs/{job['id']}").json()["name"] == hostile  # JSON is for programs
+    for path in ("/", "/history", f"/runs/{job['id']}", f"/v1/jobs/{job['id']}/report"):
+        page = service.get(path, headers={"Accept": "text/html"})
+        assert page.status_code == 200 and not STEERING.search(page.text), path
+    assert "a␛[2J" in service.get("/history", headers={"Accept": "text/html"}).text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from newfound.serve.problems import Problem
 from newfound.serve.requests import MonitorRequest
 from newfound.serve.workspace import Workspace
 from serve_client import JSON, KNOWN, client, make_models, validate
+from waiting import PATIENCE, wait_for
 
 NEW = [f"the printer {what}" for what in ("jams", "smokes", "beeps", "is broken", "died")]
 STREAM = [*KNOWN[::7][:20], *NEW, *KNOWN[3::7][:15]]
@@ -152,6 +154,24 @@ def test_a_damaged_state_does_not_hide_the_others(tmp_path: Path, models: dict[s
         assert [one["id"] for one in service.get("/v1/monitors").json()["monitors"]] == [second]
 
 
+class InOrder:
+    """A lock that is given in the order in which it was asked for."""
+
+    def __init__(self) -> None:
+        self.changed = threading.Condition()
+        self.asked = self.left = 0
+
+    def __enter__(self) -> None:
+        with self.changed:
+            place, self.asked = self.asked, self.asked + 1
+            self.changed.wait_for(lambda: self.left == place)
+
+    def __exit__(self, *_: object) -> None:
+        with self.changed:
+            self.left += 1
+            self.changed.notify_all()
+
+
 def test_a_monitor_that_is_deleted_meanwhile_is_not_there(
     tmp_path: Path, models: dict[str, Path]
 ) -> None:
@@ -160,11 +180,15 @@ def test_a_monitor_that_is_deleted_meanwhile_is_not_there(
         monitors = Monitors(workspace)
         given = MonitorRequest(name="Inbox", model="detector")
         id = (await monitors.make(given, newfound.load(models["detector"])))["id"]
-        slow = asyncio.create_task(monitors.use(id, lambda one: time.sleep(0.5)))
-        await asyncio.sleep(0.1)
+        lock = monitors._locks[id] = InOrder()  # type: ignore[assignment]
+        over = threading.Event()
+        slow = asyncio.create_task(monitors.use(id, lambda one: over.wait(PATIENCE)))
+        await asyncio.to_thread(wait_for, lambda: lock.asked == 1)
         gone = asyncio.create_task(monitors.delete(id))
-        await asyncio.sleep(0.1)
+        await asyncio.to_thread(wait_for, lambda: lock.asked == 2)
         late = asyncio.create_task(monitors.use(id, Monitor.summary))
+        await asyncio.to_thread(wait_for, lambda: lock.asked == 3)
+        over.set()
         await asyncio.gather(slow, gone)
         (found,) = await asyncio.gather(late, return_exceptions=True)
         workspace.close()

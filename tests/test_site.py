@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(not (DOCS / "conf.py").exists(), reason="only in
 def test_the_page_of_the_command_line_is_made_from_the_commands() -> None:
     made = load_tool("cli_docs").page()
     assert (DOCS / "cli.md").read_text("utf-8") == made, "run python tools/cli_docs.py"
-    for command in ("describe", "detect", "monitor promote", "evaluate words"):
+    for command in ("describe", "detect", "monitor promote", "explain"):
         assert f"# newfound {command}\n" in made
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.base import clone  # type: ignore[import-untyped,unused-ignore]
 from sklearn.exceptions import (  # type: ignore[import-untyped,unused-ignore]
@@ -331,7 +331,6 @@ class TestMatrix:
         assert same(ours.fit_transform(texts), theirs.fit_transform(texts))
         assert ours.vocabulary_ == theirs.vocabulary_
 
-    @settings(deadline=None)  # the first call loads a dictionary
     @given(st.lists(TEXTS, min_size=1, max_size=8), st.sampled_from([(1, 1), (1, 2), (2, 2)]))
     def test_fit_transform_and_tokens_agree(self, texts: list[str], n: tuple[int, int]) -> None:
         vectorizer = TextVectorizer(ngram_range=n)

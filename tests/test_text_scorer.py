@@ -22,7 +22,12 @@ ODD = ["", "?!", "zyxw", "pay. pay, my\n\nbill - zyxw vuts", "l'été naïve 6-4
 
 @pytest.fixture(
     scope="module",
-    params=["labels", "no labels", "rare classes", "words tell classes", "older version"],
+    params=[
+        "labels",
+        "no labels",
+        "rare classes",
+        "words tell classes",
+    ],
 )
 def scorer(request: pytest.FixtureRequest) -> Scorer:
     known, _ = newfound.load_sample()
@@ -35,9 +40,6 @@ def scorer(request: pytest.FixtureRequest) -> Scorer:
     detector.fit(known.texts[::8], labels)
     if request.param == "words tell classes":
         state = {**detector.to_state(), "words_tell_classes": True}
-        return newfound.NoveltyDetector.from_state(state).scorer_
-    if request.param == "older version":
-        state = {**detector.to_state(), "words_tell_classes": True, "score_version": 1}
         return newfound.NoveltyDetector.from_state(state).scorer_
     return detector.scorer_
 
@@ -70,7 +72,7 @@ def reference(scorer: Scorer, text: str, nearest: int) -> list[float]:
     counts, size = known.counts[nearest].astype(float), int(known.class_sizes[nearest])
 
     values = decisions(scorer, columns, unseen)
-    margin = values.max() if known.version > 1 else values[nearest]
+    margin = values.max()
     surprises = [
         (
             known.evidence[j],
@@ -83,14 +85,12 @@ def reference(scorer: Scorer, text: str, nearest: int) -> list[float]:
 
     likeness = known.likeness[columns]
     norm = math.sqrt((likeness**2).sum() + len(unseen) * known.unseen_likeness**2 or 1.0)
-    of_all = known.informed and known.version > 1
-    compared = known.matrix if of_all else known.matrix[known.codes == nearest]
+    compared = known.matrix if known.informed else known.matrix[known.codes == nearest]
     own = compared.toarray() * known.likeness
     lengths = np.sqrt((own**2).sum(axis=1))
     similar = own[:, columns] @ likeness / np.where(lengths > 0, lengths, 1.0) / norm
-    if known.density is not None:
-        density = known.density if of_all else known.density[known.codes == nearest]
-        similar = similar / np.sqrt(density + 0.1)
+    density = known.density if known.informed else known.density[known.codes == nearest]
+    similar = similar / np.sqrt(density + 0.1)
     near = np.sort(similar)[::-1][:NEAREST]
 
     new = int(bag.unseen_pairs[0]) + ELSEWHERE * sum(counts[j] == 0 for j in pairs)
@@ -156,9 +156,7 @@ def test_shares_of_terms_add_up_to_the_parts(scorer: Scorer, texts: list[str]) -
         total = found.by_term.sum() + found.by_unseen_word.sum()
         total += found.unseen_pair * int(bag.unseen_pairs[0])
         expected = sum(reference(scorer, text, nearest)[:4])
-        linear = nearest
-        if scorer.statistics.version > 1:
-            linear = int(decisions(scorer, bag.indices.tolist(), unseen).argmax())
+        linear = int(decisions(scorer, bag.indices.tolist(), unseen).argmax())
         intercept = float(scorer.statistics.weights[linear, -1])
         assert total - intercept == pytest.approx(expected, abs=1e-5)
 
@@ -181,7 +179,6 @@ def arrays(**changed: Any) -> dict[str, Any]:
         "unseen_likeness": 2.0,
         "prior": 0.5,
         "elsewhere": 0.5,
-        "own_margin": True,
         "near_sizes": np.ones(2, np.int64),
         "class_begin": np.array([0, 1, 2]),
         "classes": np.array([0, 1], np.int32),

@@ -8,15 +8,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from lab.evaluation.themes import Piles, Topics, agreement, piles_of
+from lab.evaluation.topic_models import MODELS, Clustering, grown_clusters
 from newfound import describe, load_sample
 from newfound.description.theme_choice import _similar_rules, choose_themes
 from newfound.description.theme_model import DocumentSpace
 from newfound.description.theme_names import in_reading_order, theme_name
 from newfound.description.theme_state import themes_from_state, themes_state
 from newfound.description.themes import Theme, find_themes, unexplained_share
-from newfound.lab.evaluation.themes import Piles, Topics, agreement, piles_of
-from newfound.lab.evaluation.topic_models import MODELS, Clustering, grown_clusters
-from newfound.rules import Rule
 from newfound.storage.errors import Refusal
 from newfound.storage.fields import Fields
 from newfound.text.vectorizer import TextVectorizer
@@ -160,17 +159,6 @@ def test_piles_may_be_unbalanced(size: int) -> None:
     assert np.isin(np.flatnonzero(novel & (labels == "flight")), found).mean() > 0.6
 
 
-def test_rules_of_a_machine_may_be_candidates() -> None:
-    matrix, novel, terms, _ = made(SHIFTED)
-    rules = [
-        Rule("novel", 1, ("flight", "plane")),
-        Rule("novel", 1, ("flight",), ("bank",)),
-        Rule("known", 1, ("rain", "storm")),
-        Rule("novel", 1, ("flight", "nowhere")),
-    ]
-    assert len(find_themes(matrix, novel, terms, rules=rules)) == 2
-
-
 def test_copies_are_documents_of_a_theme_but_no_evidence() -> None:
     banking, travel = load_sample()
     known = list(banking.texts[:300])
@@ -267,7 +255,7 @@ def test_topics_may_be_learned_from_a_sample_of_the_documents() -> None:
         {topic: (9 * a, 9 * b) for topic, (a, b) in SHIFTED.items()}
     )
     drafts = choose_themes(
-        matrix.astype(np.float32).tocsr(), novel, np.full(len(terms), 3.0), [], 12, most=600
+        matrix.astype(np.float32).tocsr(), novel, np.full(len(terms), 3.0), 12, most=600
     )
     piles = Piles(matrix, novel, labels, ("flight", "food"), terms, [])
     groups = [draft.rows[novel[draft.rows]] for draft in drafts]

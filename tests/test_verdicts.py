@@ -12,11 +12,11 @@ import pytest
 from scipy import sparse
 from typer.testing import CliRunner
 
+from lab.__main__ import app
+from lab.evaluate import VERDICT_SUITES
+from lab.evaluation import verdicts
 from newfound import NoveltyDescriber, describe, load, load_sample
-from newfound.cli import app
-from newfound.cli.evaluate import VERDICT_SUITES
 from newfound.description.calibration import VerdictCalibration
-from newfound.lab.evaluation import verdicts
 from newfound.table import Table
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*no words left after cleaning")
@@ -81,6 +81,7 @@ def test_the_explanation_adds_up_in_words_and_in_json() -> None:
     assert f"rules {parts['rules']:+.2f}" in explanation.summary()
 
 
+@pytest.mark.slow
 def test_the_command_knows_the_suites(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tuple(verdicts.SUITES) == VERDICT_SUITES
     monkeypatch.setattr(verdicts, "SUITES", {"bbcsport": sample_suite})

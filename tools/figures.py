@@ -21,33 +21,33 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = "benchmarks/results"
-# The name of a kept page, and what makes it; `newfound evaluate` also gets --output and --force.
+# The name of a kept page, and what makes it; the lab's `evaluate` also gets --output and --force.
 COMMANDS = {
     "peers": "python benchmarks/peers.py --corpora bbcsport clinc150 abcnews"
     " --clauses 200 2000 10000 --threads 1 2",
     "fits": "python benchmarks/fits.py",
-    "words": "newfound evaluate words --seeds 3 --jobs 1",
-    "themes": "newfound evaluate themes shift stability no-novelty",
-    "topic_models": "newfound evaluate themes topic-models",
-    "verdicts": "newfound evaluate verdicts --seeds 5 --seed 60",
-    "documents": "newfound evaluate documents clinc150 clinc150-unlabelled 20newsgroups bbcsport"
-    " false-alarms deletion speed",
-    "documents_each": "newfound evaluate documents 20newsgroups-each --no-baselines",
-    "detection_speed": "newfound evaluate documents speed",
-    "groups": "newfound evaluate documents groups",
-    "unseen_intents": "newfound evaluate documents unseen-intents",
-    "rules": "newfound evaluate rules clinc150 bbcsport 20newsgroups",
-    "rule_votes": "newfound evaluate rules votes",
-    "stream-false-alarms": "newfound evaluate stream false-alarms --streams 300",
-    "stream-new-class": "newfound evaluate stream new-class",
-    "stream-abcnews": "newfound evaluate stream abcnews",
-    "stream-speed": "newfound evaluate stream speed --documents 2000000",
-    "speed": "newfound evaluate speed --runs 2",
+    "words": "python -m lab evaluate words --seeds 3 --jobs 1",
+    "themes": "python -m lab evaluate themes shift stability no-novelty",
+    "topic_models": "python -m lab evaluate themes topic-models",
+    "verdicts": "python -m lab evaluate verdicts --seeds 5 --seed 60",
+    "documents": "python -m lab evaluate documents clinc150 clinc150-unlabelled 20newsgroups"
+    " bbcsport false-alarms deletion speed",
+    "documents_each": "python -m lab evaluate documents 20newsgroups-each --no-baselines",
+    "detection_speed": "python -m lab evaluate documents speed",
+    "groups": "python -m lab evaluate documents groups",
+    "unseen_intents": "python -m lab evaluate documents unseen-intents",
+    "rules": "python -m lab evaluate rules clinc150 bbcsport 20newsgroups",
+    "rule_votes": "python -m lab evaluate rules votes",
+    "stream-false-alarms": "python -m lab evaluate stream false-alarms --streams 300",
+    "stream-new-class": "python -m lab evaluate stream new-class",
+    "stream-abcnews": "python -m lab evaluate stream abcnews",
+    "stream-speed": "python -m lab evaluate stream speed --documents 2000000",
+    "speed": "python -m lab evaluate speed --runs 2",
     "scale": "python benchmarks/scale.py",
     "serve": "python benchmarks/serve.py --seconds 12 --requests 40000",
     "describe_defaults": "python benchmarks/describe_defaults.py",
     "novelty_constants": "python benchmarks/novelty_constants.py",
-    "reproduce": "newfound reproduce all --seeds 5 --preset paper"
+    "reproduce": "python -m lab reproduce all --seeds 5 --preset paper"
     " --output experiments/results --resume",
 }
 # Kept, but not made again: a run of an older detector.
@@ -61,7 +61,7 @@ MADE = re.compile(r"\n+Made at commit [0-9a-f]{12}.*\n*$")
 def command_of(name: str) -> str:
     """Return the command that makes a kept result."""
     command = COMMANDS[name]
-    if command.startswith("newfound evaluate "):
+    if command.startswith("python -m lab evaluate "):
         command += f" --output {RESULTS}/{name} --force"
     return command
 

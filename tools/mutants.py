@@ -333,7 +333,10 @@ NAMED: list[tuple[str, str, str, str, list[str]]] = [
         "_check_existing(path, force=force)  # someone else may have created it meanwhile", "pass",
         ["tests/test_files.py"],
     ),
-    ("by hand", "marks.py", "**dict.fromkeys(range(0x80, 0xA0), 0xFFFD),", "", [TERMINAL]),
+    (
+        "by hand", "marks.py",
+        "**dict.fromkeys((*range(0x80, 0xA0), *_DIRECTIONS), 0xFFFD),", "", [TERMINAL],
+    ),
     (
         "core", "trainer.cpp", "} else if (at_target && n_classes() == 2) {",
         "} else if (at_target) {", CORE,

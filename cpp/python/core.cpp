@@ -1,4 +1,5 @@
 // The extension module newfound._core.
+#include "arithmetic.hpp"
 #include "kernels.hpp"
 #include "machine.hpp"
 #include "text_scorer.hpp"
@@ -7,6 +8,7 @@ using namespace newfound;
 using newfound::python::PyMachine;
 
 NB_MODULE(_core, m) {
+  nb::set_leak_warnings(false);  // what lives until the interpreter ends is no leak
   m.attr("HISTORY_COLUMNS") = newfound::python::history_columns();
   m.attr("INSTRUCTION_SET") = available_kernels()[0]->name;
   nb::class_<PyMachine> machine(m, "Machine");
@@ -24,4 +26,5 @@ NB_MODULE(_core, m) {
       nb::arg("focus") = 0, nb::arg("weighted") = false, nb::arg("negations") = true);
   newfound::python::bind_methods(machine);
   newfound::python::bind_text_scorer(m);
+  newfound::python::bind_arithmetic(m);
 }

@@ -140,7 +140,6 @@ struct PyClasses {
   double unseen_rarity, unseen_surprise;
   Array1<double> evidence, likeness;
   double unseen_evidence, unseen_likeness, prior, elsewhere;
-  bool own_margin;
   Array1<std::int64_t> near_sizes, class_begin;
   Array1<std::int32_t> classes;
   Array1<std::int64_t> document_begin;
@@ -166,7 +165,6 @@ struct PyClasses {
             unseen_likeness,
             prior,
             elsewhere,
-            own_margin,
             near_sizes.data(),
             static_cast<std::uint32_t>(near_sizes.shape(0)),
             class_begin.data(),
@@ -394,28 +392,27 @@ inline void bind_text_scorer(nb::module_& m) {
              Array2<float> counts, Array2<float> weights, Array1<float> intercepts,
              Array1<std::int64_t> sizes, double unseen_rarity, double unseen_surprise,
              Array1<double> evidence, Array1<double> likeness, double unseen_evidence,
-             double unseen_likeness, double prior, double elsewhere, bool own_margin,
+             double unseen_likeness, double prior, double elsewhere,
              Array1<std::int64_t> near_sizes, Array1<std::int64_t> class_begin,
              Array1<std::int32_t> classes, Array1<std::int64_t> document_begin,
              Array1<std::int32_t> places, Array1<float> values, std::uint32_t n_nearest,
              const PyRules* rules, std::optional<Array1<double>> alone) {
             new (self) PyTextScorer(
-                PyClasses{rarity,          is_pair,     rate,      counts,
-                          weights,         intercepts,  sizes,     unseen_rarity,
-                          unseen_surprise, evidence,    likeness,  unseen_evidence,
-                          unseen_likeness, prior,       elsewhere, own_margin,
-                          near_sizes,      class_begin, classes,   document_begin,
-                          places,          values,      n_nearest},
+                PyClasses{rarity,          is_pair,    rate,           counts,
+                          weights,         intercepts, sizes,          unseen_rarity,
+                          unseen_surprise, evidence,   likeness,       unseen_evidence,
+                          unseen_likeness, prior,      elsewhere,      near_sizes,
+                          class_begin,     classes,    document_begin, places,
+                          values,          n_nearest},
                 rules ? std::optional<PyRules>(*rules) : std::nullopt, std::move(alone));
           },
           nb::arg("rarity"), nb::arg("is_pair"), nb::arg("rate"), nb::arg("counts"),
           nb::arg("weights"), nb::arg("intercepts"), nb::arg("sizes"), nb::arg("unseen_rarity"),
           nb::arg("unseen_surprise"), nb::arg("evidence"), nb::arg("likeness"),
           nb::arg("unseen_evidence"), nb::arg("unseen_likeness"), nb::arg("prior"),
-          nb::arg("elsewhere"), nb::arg("own_margin"), nb::arg("near_sizes"),
-          nb::arg("class_begin"), nb::arg("classes"), nb::arg("document_begin"), nb::arg("places"),
-          nb::arg("values"), nb::arg("n_nearest"), nb::arg("rules").none() = nb::none(),
-          nb::arg("alone").none() = nb::none())
+          nb::arg("elsewhere"), nb::arg("near_sizes"), nb::arg("class_begin"), nb::arg("classes"),
+          nb::arg("document_begin"), nb::arg("places"), nb::arg("values"), nb::arg("n_nearest"),
+          nb::arg("rules").none() = nb::none(), nb::arg("alone").none() = nb::none())
       .def("parts", &PyTextScorer::parts, nb::arg("indptr"), nb::arg("terms"),
            nb::arg("unseen_indptr"), nb::arg("unseen"), nb::arg("unseen_pairs"), nb::arg("n_pairs"),
            nb::arg("weights").none(), nb::arg("squares").none(), nb::arg("by_rules"))

@@ -65,9 +65,7 @@ struct Known {
   std::vector<float> unseen = numbers<float>(kUnseen * kClasses, -1, 1);
   std::vector<double> unseen_squares = numbers<double>(kUnseen, 0, 1);
 
-  bool own_margin;
-
-  explicit Known(bool by_class) : own_margin(!by_class) {
+  explicit Known(bool by_class) {
     near_sizes = by_class ? sizes : std::vector<std::int64_t>{18};
     for (double& one : rate) one += 0.01;
     for (std::uint32_t i = kWords; i < kTerms; ++i) is_pair[i] = true;
@@ -113,7 +111,6 @@ struct Known {
             2.0,
             0.5,
             0.5,
-            own_margin,
             near_sizes.data(),
             static_cast<std::uint32_t>(near_sizes.size()),
             class_begin.data(),
@@ -183,14 +180,13 @@ void check_scores(const Known& known, const TextScorer& scorer, bool by_rules) {
     require(found.parts == again.parts && found.nearest == again.nearest, "the same score");
     require(found.nearest >= 0 && found.nearest < 4 && (by_rules || !found.by_rules), "a class");
     const TextScore linear = scorer.score(text.view(), unseen, false, fresh);
-    require(!known.own_margin || linear.parts[0] == found.parts[0], "the same margin");
-    const std::int32_t named = known.own_margin ? linear.nearest : found.nearest;
+    require(linear.parts[0] == found.parts[0], "the same margin");
     const TermShares shares = scorer.shares(text.view(), unseen, found.nearest, used);
     for (std::size_t part : {0U, 1U, 2U}) {
       double total = 0.0;
       for (std::size_t i = 0; i < text.terms.size(); ++i) total += shares.by_term[4 * i + part];
       for (std::size_t i = 0; i < text.unseen.size(); ++i) total += shares.by_unseen[4 * i + part];
-      if (part == 0) total -= known.intercepts[static_cast<std::size_t>(named)];
+      if (part == 0) total -= known.intercepts[static_cast<std::size_t>(linear.nearest)];
       require(std::abs(total - found.parts[part]) < 1e-5, "shares that add up");
     }
   }

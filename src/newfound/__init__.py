@@ -20,13 +20,6 @@ if TYPE_CHECKING:
     from newfound.detection.detection import Detection
     from newfound.detection.detector import NoveltyDetector
     from newfound.detection.verdict import Verdict
-    from newfound.lab.datasets import (
-        LabelledDocuments,
-        load_20newsgroups,
-        load_abcnews,
-        load_bbcsport,
-        load_clinc150,
-    )
     from newfound.machine.classifier import TsetlinMachineClassifier
     from newfound.machine.clauses import Clauses, EpochInfo
     from newfound.models import ModelFileError, load, save
@@ -66,7 +59,6 @@ _HOMES = {
     "Documents": "text.documents",
     "EpochInfo": "machine.clauses",
     "Explanation": "description.explanation",
-    "LabelledDocuments": "lab.datasets",
     "ModelFileError": "storage.errors",
     "Monitor": "monitor.monitor",
     "NoveltyDescriber": "description.describer",
@@ -87,10 +79,6 @@ _HOMES = {
     "describe_periods": "description.periods",
     "describe_values": "description.values",
     "load": "models",
-    "load_20newsgroups": "lab.datasets",
-    "load_abcnews": "lab.datasets",
-    "load_bbcsport": "lab.datasets",
-    "load_clinc150": "lab.datasets",
     "load_sample": "text.sample",
     "plot_context": "report.plots",
     "plot_curves": "report.plots",
@@ -114,7 +102,6 @@ __all__ = [
     "Documents",
     "EpochInfo",
     "Explanation",
-    "LabelledDocuments",
     "ModelFileError",
     "Monitor",
     "NoveltyDescriber",
@@ -136,10 +123,6 @@ __all__ = [
     "describe_periods",
     "describe_values",
     "load",
-    "load_20newsgroups",
-    "load_abcnews",
-    "load_bbcsport",
-    "load_clinc150",
     "load_sample",
     "plot_context",
     "plot_curves",

@@ -97,7 +97,6 @@ class TextScorer:
         unseen_likeness: float,
         prior: float,
         elsewhere: float,
-        own_margin: bool,
         near_sizes: NDArray[np.int64],
         class_begin: NDArray[np.int64],
         classes: NDArray[np.int32],
@@ -149,3 +148,68 @@ class TextScorer:
         most: int,
         candidates: int,
     ) -> list[int] | None: ...
+
+def exp(x: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def expm1(x: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def log(x: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def log1p(x: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def logistic(x: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def log_logistic(x: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def log_gamma(x: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def normal_quantile(x: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def xlogy(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]: ...
+def binomial_tail(
+    k: NDArray[np.float64], n: NDArray[np.float64], p: NDArray[np.float64]
+) -> NDArray[np.float64]: ...
+def hypergeometric_tail(
+    k: NDArray[np.float64],
+    total: NDArray[np.float64],
+    good: NDArray[np.float64],
+    n: NDArray[np.float64],
+) -> NDArray[np.float64]: ...
+def beta_binomial_tail(k: float, n: float, a: float, b: float) -> float: ...
+def dot(a: NDArray[np.float64], b: NDArray[np.float64]) -> float: ...
+def sparse_product(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    values: NDArray[np.float64],
+    dense: NDArray[np.float64],
+) -> NDArray[np.float64]: ...
+def principal_axes(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    values: NDArray[np.float64],
+    n_columns: int,
+    n: int,
+    n_iterations: int,
+    seed: int,
+) -> NDArray[np.float64]: ...
+def k_means(
+    points: NDArray[np.float64], n_clusters: int, n_starts: int, n_iterations: int, seed: int
+) -> NDArray[np.int32]: ...
+def logistic_regression(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    values: NDArray[np.float64],
+    n_columns: int,
+    classes: NDArray[np.int32],
+    n_classes: int,
+    row_weights: NDArray[np.float64],
+    C: float,
+    intercept: bool,
+    tolerance: float,
+    n_iterations: int,
+) -> NDArray[np.float64]: ...
+def support_vectors(
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    values: NDArray[np.float64],
+    n_columns: int,
+    classes: NDArray[np.int32],
+    n_classes: int,
+    C: float,
+    intercept: bool,
+    tolerance: float,
+    n_iterations: int,
+    seed: int,
+) -> NDArray[np.float64]: ...

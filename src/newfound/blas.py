@@ -1,4 +1,4 @@
-"""One thread for linear algebra."""
+"""One thread for linear algebra: for baselines, whose libraries use BLAS."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import io
+import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,11 +21,13 @@ if TYPE_CHECKING:
 __all__ = [
     "BACKGROUND",
     "INK",
+    "STEERING",
     "STYLES",
     "Mark",
     "MarkedText",
     "counted",
     "cut_up",
+    "escaped",
     "to_terminal",
     "visible",
 ]
@@ -36,26 +39,41 @@ INK = {"novel": "#a63c0a", "known": "#1b5a9c", "neither": "#5b5d66", "shared": "
 
 _STRONG = 0.5  # from this strength on, a mark is bold in a terminal
 _OPAQUE = 0.65  # the opacity of a mark of full strength in HTML
-# Control characters, except tab and newline, and the symbol that is shown instead. C1 controls,
-# which some terminals obey, have no symbols of their own.
+# Characters that steer a terminal or the order of what is read, and the symbol that is shown
+# instead: control characters except tab and newline, and marks, embeddings, overrides and isolates
+# of direction. C1 controls, which some terminals obey, and directions have no symbols of their own.
+_DIRECTIONS = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _SYMBOLS = {
     **{code: 0x2400 + code for code in range(0x20) if code not in (0x09, 0x0A)},
     0x7F: 0x2421,
-    **dict.fromkeys(range(0x80, 0xA0), 0xFFFD),
+    **dict.fromkeys((*range(0x80, 0xA0), *_DIRECTIONS), 0xFFFD),
 }
+STEERING = re.compile(f"[{''.join(map(chr, _SYMBOLS))}]")
 
 
 def visible(text: str) -> str:
-    r"""Replace each control character by a visible symbol, so that it cannot steer a terminal.
+    r"""Replace each character that steers a terminal, or turns the direction, by a visible symbol.
 
-    Tabs and newlines are kept; the length of the text stays the same.
+    Tabs and newlines are kept, a carriage return before a newline is a space; the length of the
+    text stays the same.
 
     Examples
     --------
-    >>> visible("\x1b[31mred\x9b0m\x7f")
-    '␛[31mred�0m␡'
+    >>> visible("\x1b[31mred\x9b0m\x7f"), visible("gpj.\u202eexe"), visible("a\r\nb")
+    ('␛[31mred�0m␡', 'gpj.�exe', 'a \nb')
     """
-    return text.translate(_SYMBOLS)
+    return text.replace("\r\n", " \n").translate(_SYMBOLS)
+
+
+def escaped(text: str) -> str:
+    r"""Return a text as HTML shows it, `visible`.
+
+    Examples
+    --------
+    >>> escaped("<b>\x1b")
+    '&lt;b&gt;␛'
+    """
+    return html.escape(visible(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +120,7 @@ class Mark:
 
     def to_html(self, text: str) -> str:
         """Return the HTML of the marked part of a text."""
-        shown, title = html.escape(text), html.escape(self.title)
+        shown, title = escaped(text), escaped(self.title)
         line = "border-bottom:1px dotted" if self.underlined else ""
         if not self.strength and line:
             return f'<span style="{line}" title="{title}">{shown}</span>'
@@ -218,15 +236,15 @@ class MarkedText:
 
     def _repr_html_(self) -> str:
         marked = "".join(
-            html.escape(part) if mark is None else mark.to_html(part)
+            escaped(part) if mark is None else mark.to_html(part)
             for part, mark in self.marked_parts()
         )
-        lines = "".join(f"<li>{html.escape(line)}</li>" for line in self.lines())
-        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes())
+        lines = "".join(f"<li>{escaped(line)}</li>" for line in self.lines())
+        notes = "".join(f"<p>{escaped(note)}</p>" for note in self.notes())
         return (
             '<div class="newfound-explanation">'
             f'<p style="white-space:pre-wrap">{marked}</p>'
-            f"<p><b>{html.escape(self.summary())}</b></p>"
+            f"<p><b>{escaped(self.summary())}</b></p>"
             + (f"<ul>{lines}</ul>" if lines else "")
             + notes
             + "</div>"

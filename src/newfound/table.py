@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import datetime
-import html
 import importlib
 import io
 import json
@@ -18,7 +17,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.marks import visible
+from newfound.checks import check_count
+from newfound.marks import escaped, visible
 from newfound.storage.files import replacing
 
 __all__ = ["AsTable", "Table", "as_text", "csv_row", "guard_formula", "jsonable"]
@@ -139,8 +139,8 @@ class Table:
 
     def _repr_html_(self) -> str:
         """Return the first rows as an HTML table, for a notebook."""
-        lines = ["".join(f"<th>{_escaped(name)}</th>" for name in self.columns)]
-        lines += ["".join(f"<td>{_escaped(cell)}</td>" for cell in row) for row in self._head(200)]
+        lines = ["".join(f"<th>{escaped(name)}</th>" for name in self.columns)]
+        lines += ["".join(f"<td>{escaped(cell)}</td>" for cell in row) for row in self._head(200)]
         body = "".join(f"<tr>{line}</tr>" for line in lines)
         more = "".join(f"<p>{line}</p>" for line in self._more())
         return f'<div class="newfound-table"><table>{body}</table>{more}</div>'
@@ -174,8 +174,7 @@ class Table:
         -------
         Table
         """
-        if n < 0:
-            raise ValueError(f"n={n!r}: expected a number of rows from 0.")
+        check_count("n", n, "rows", 0)
         values = self[by]
         rows = np.arange(len(values))
         if values.dtype.kind == "f":
@@ -372,10 +371,6 @@ def _short(value: Any, width: int) -> str:
         value = ", ".join(map(str, value))
     text = "" if value is None else str(value)
     return text if len(text) <= width else text[: width - 1] + "…"
-
-
-def _escaped(text: str) -> str:
-    return html.escape(visible(text))
 
 
 def _column(values: list[Any]) -> NDArray[Any]:

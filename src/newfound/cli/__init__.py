@@ -8,29 +8,45 @@ Everything heavy is imported when a command runs, so that ``newfound --help`` an
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from newfound.cli import describe, detect, evaluate, explain, interrupts, monitor, reproduce, serve
+from newfound.cli import describe, detect, explain, interrupts, monitor, serve
 from newfound.cli.console import open_standard_streams, outcome
 from newfound.cli.repeated import OneInputCommand
 from newfound.marks import visible
 
-__all__ = ["app", "main"]
+__all__ = ["app", "main", "run_app", "unwrap"]
+
+
+# The module that it is in depends on the version of typer.
+_UsageError: Any = typer.BadParameter.__bases__[0]
 
 
 class _Commands(TyperGroup):
     """The commands; what is wrong in their options is said without control characters."""
 
+    def make_context(self, *args: Any, **options: Any) -> Any:
+        with _visible_errors():
+            return super().make_context(*args, **options)
+
     def invoke(self, ctx: Any) -> Any:
-        try:
+        with _visible_errors():
             return super().invoke(ctx)
-        except typer.BadParameter as error:
-            error.message = visible(error.message)
-            raise
+
+
+@contextmanager
+def _visible_errors() -> Iterator[None]:
+    try:
+        yield
+    except _UsageError as error:
+        error.message = visible(error.message)
+        raise
 
 
 app = typer.Typer(
@@ -45,7 +61,12 @@ app = typer.Typer(
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line of newfound."""
+    run_app(app)
+
+
+def run_app(app: typer.Typer) -> None:
+    """Run a command line: it ends with a status, whatever goes wrong."""
     open_standard_streams()
     # For what goes wrong outside of a command: reading the arguments, printing the help. Inside of
     # one typer would be the first to see Ctrl-C and a closed pipe, and has its own ways to end.
@@ -84,20 +105,18 @@ app.command(cls=OneInputCommand)(describe.describe)
 app.command()(describe.demo)
 app.command(cls=OneInputCommand)(detect.detect)
 app.command()(explain.explain)
-app.command()(reproduce.reproduce)
 app.command()(serve.serve)
 app.add_typer(monitor.app, name="monitor")
-app.add_typer(evaluate.app, name="evaluate")
 
 
-def _unwrap(commands: typer.Typer) -> None:
+def unwrap(commands: typer.Typer) -> None:
     """Make each paragraph of a help text one line, which the terminal wraps at its own width."""
     for command in commands.registered_commands:
         text = command.help or inspect.getdoc(command.callback) or ""
         command.help = "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
     for group in commands.registered_groups:
         if group.typer_instance is not None:
-            _unwrap(group.typer_instance)
+            unwrap(group.typer_instance)
 
 
-_unwrap(app)
+unwrap(app)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 import sys
 import textwrap
 import warnings
@@ -30,7 +29,7 @@ from rich.text import Text
 
 from newfound.cli import interrupts
 from newfound.cli.interrupts import INTERRUPTED
-from newfound.marks import STYLES, visible
+from newfound.marks import STEERING, STYLES, visible
 from newfound.sides import Names
 
 if TYPE_CHECKING:
@@ -65,7 +64,6 @@ _RULES_SHOWN = 4
 _CURVE_WIDTH = 16
 _NAME_LENGTH = 12  # of a side, in the heading of a column
 _MANY = 10_000  # documents, from which on their rate is shown
-_CONTROLS = re.compile(r"[\x7f-\x9f]")
 
 
 def say(message: object) -> None:
@@ -111,6 +109,8 @@ def outcome() -> Iterator[None]:
         _fail(
             str(error) or "not enough memory; use fewer documents or clauses, or a higher --min-df."
         )
+    except SystemError:  # what Python itself raises here and there when an allocation fails
+        _fail("Python failed, most probably for lack of memory; use fewer documents or clauses.")
     except OSError as error:
         _fail(_sentence(error))
     except (ImportError, ValueError) as error:
@@ -180,8 +180,8 @@ def print_json(data: object, *, indent: int | None = 2) -> None:
     ascii = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
     with _standard_output():
         text = json.dumps(data, ensure_ascii=ascii, allow_nan=False, indent=indent, default=as_text)
-        # JSON allows these control characters as they are, and terminals obey some of them.
-        print(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+        # JSON allows some of these characters as they are, and terminals obey some of them.
+        print(STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def print_line(text: str) -> None:
@@ -480,5 +480,5 @@ def number(value: float) -> str:
     if not math.isfinite(value):
         return str(value)
     least = 2 if abs(value) >= 0.1 else 1
-    digits = max(0, least - math.floor(math.log10(abs(value)))) if value else 0
+    digits = max(0, least - int(f"{abs(value):e}".partition("e")[2])) if value else 0
     return f"{value:,.{min(digits, 6)}f}"

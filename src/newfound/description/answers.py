@@ -12,6 +12,7 @@ from sklearn.utils.validation import (  # type: ignore[import-untyped,unused-ign
     check_is_fitted,
 )
 
+from newfound.checks import check_count
 from newfound.description.calibration import VerdictCalibration
 from newfound.description.context import Context, ContextIndex, ContextMatrix
 from newfound.description.counted_timeline import CountedTimeline
@@ -128,8 +129,7 @@ class AnswersMixin:
         check_is_fitted(self, "clauses_")
         if self.corpus_ is None:
             raise ValueError(_NO_DOCUMENTS)
-        if n < 1:
-            raise ValueError(f"n={n!r}: expected a number of words from 1.")
+        check_count("n", n, "words", 1)
         term = self._term(word)
         column = self.all_clauses_.column(term)
         context = self._context.partners(term, n=len(self.words_))

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.checks import check_count
 from newfound.description.scores import (
     ContextCounts,
     ContextScores,
@@ -137,8 +138,7 @@ class ContextIndex:
         -------
         Context
         """
-        if n < 1:
-            raise ValueError(f"n={n!r}: expected a number of words from 1.")
+        check_count("n", n, "words", 1)
         i = self.table.column(word)
         chosen = None if other is None else np.array([self.table.column(other)])
         counts = self._counts(np.array([i]), chosen)

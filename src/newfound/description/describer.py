@@ -14,18 +14,15 @@ from sklearn.utils.validation import (  # type: ignore[import-untyped,unused-ign
     check_is_fitted,
 )
 
-from newfound.blas import one_blas_thread
 from newfound.description.answers import AnswersMixin
 from newfound.description.estimator import SideClassifierMixin
 from newfound.description.learning import Training, findings, without_calendar, word_table
-from newfound.description.presets import VECTORIZER, resolve
-from newfound.description.scores import shared_role
+from newfound.description.presets import VECTORIZER, check_parameters, resolve
 from newfound.description.state import DescriberParts, describer_from_state, describer_state
 from newfound.description.timeline import Timeline, timeline_of
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import EpochInfo
-from newfound.machine.committee import Train, check_machines, new_machines, rule_min_df, train
-from newfound.machine.validation import check_whole_number
+from newfound.machine.committee import Train, new_machines, rule_min_df, train
 from newfound.rules import ClauseTable
 from newfound.sides import SIDES
 from newfound.storage.fields import Fields
@@ -380,11 +377,7 @@ class NoveltyDescriber(AnswersMixin, SideClassifierMixin, BaseEstimator):  # typ
         parameters = resolve(self.preset, self.get_params(deep=False))
         if parameters["max_literals"] == 0:
             parameters["max_literals"] = None
-        check_whole_number("rule_min_df", parameters["rule_min_df"], 0)
-        check_whole_number("max_documents", parameters["max_documents"], 0)
-        shared_role([], parameters["shared_low"], parameters["shared_high"])
-        check_machines(parameters)
-        TextVectorizer(**{name: parameters[name] for name in VECTORIZER}).check_parameters()
+        check_parameters({**self.get_params(deep=False), **parameters})
         return parameters
 
     def _find(
@@ -395,8 +388,7 @@ class NoveltyDescriber(AnswersMixin, SideClassifierMixin, BaseEstimator):  # typ
     ) -> None:
         """Set the attributes from trained machines and their documents."""
         fold = bool(self.parameters_["fold_copies"])
-        with one_blas_thread():
-            found = findings(machines, rows, training, self.vectorizer_, fold=fold)
+        found = findings(machines, rows, training, self.vectorizer_, fold=fold)
         self.machines_, self.n_machines_ = tuple(machines), len(machines)
         self.classes_, self.corpus_ = np.array(SIDES), found.corpus
         self.n_documents_ = dict(zip(SIDES, found.clauses.n_documents, strict=True))

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from newfound.arithmetic import log
 from newfound.description.calibration import VerdictCalibration
 from newfound.description.words import WordTable
 from newfound.marks import Mark, MarkedText, counted
@@ -22,7 +23,7 @@ from newfound.text.vectorizer import TextVectorizer
 __all__ = ["Explanation", "Mention", "explain"]
 
 # The logarithms of the scores from which a word has a colour, and the full colour.
-_FAINT, _FULL = math.log(2), math.log(16)
+_FAINT, _FULL = log(2.0), log(16.0)
 _FULL_ODDS = 0.25  # the least log-odds of the strongest word of a text that have the full colour
 _RULES_SHOWN, _RULE_LENGTH, _WORDS_SHOWN = 5, 150, 8
 
@@ -46,7 +47,7 @@ class Mention:
     @property
     def leaning(self) -> float:
         """The logarithm of the score: above 0 novel, below 0 known; 0 without evidence."""
-        return math.log(self.score) if self.score > 0 else 0.0
+        return log(self.score) if self.score > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,7 @@ class Explanation(MarkedText):
             return f"{self._named}: {votes}"
         if self.verdict == "undecided":
             return f"undecided: held-out documents of the two sides cannot be told apart; {votes}"
-        words = sum(self.contributions.values())
+        words = math.fsum(self.contributions.values())
         parts = (
             f"words {words:+.2f}, rules {self.rules_evidence:+.2f}, baseline {self.baseline:+.2f}"
         )

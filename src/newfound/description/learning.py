@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.blas import one_blas_thread
 from newfound.description.calibration import VerdictCalibration
 from newfound.description.lengths import document_weights
 from newfound.description.novelty import Evidence, word_evidence
@@ -293,10 +292,9 @@ def themes_of(
     """
     matrix = corpus.matrix if copies is None else copies.first
     novel, terms, certain = corpus.novel, list(vectorizer.vocabulary_), evidence.novelty
-    with one_blas_thread():
-        themes = find_themes(matrix, novel, terms, evidence=certain, texts=corpus.texts)
-        left = unexplained_share(themes, matrix, novel, certain)
-        if copies is not None:
-            themes = with_copies(themes, corpus.matrix, novel, terms)
-        themes = named_as_read(themes, corpus.texts, vectorizer.tokens)
-        return Themes(tuple(themes), left)
+    themes = find_themes(matrix, novel, terms, evidence=certain, texts=corpus.texts)
+    left = unexplained_share(themes, matrix, novel, certain)
+    if copies is not None:
+        themes = with_copies(themes, corpus.matrix, novel, terms)
+    themes = named_as_read(themes, corpus.texts, vectorizer.tokens)
+    return Themes(tuple(themes), left)

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from newfound.arithmetic import exp, log
+
 __all__ = ["DocumentWeights", "by_length", "document_weights", "expected_shares"]
 
 
@@ -74,10 +76,10 @@ def expected_shares(
     documents = np.bincount(part, of_both, len(edges))
     of_novel = np.bincount(part, of_new, len(edges))
     means = np.bincount(part, of_both * values, len(edges)) / np.maximum(documents, 1)
-    rates = np.geomspace(1e-9, 1e3, 400) / max(float(means.max()), 1.0)
-    having = 1 - np.exp(-np.outer(rates, means))
-    total = having @ documents
-    shares: NDArray[np.float64] = np.interp(frequencies, total, having @ of_novel / total)
+    rates = exp(np.linspace(log(1e-9), log(1e3), 400)) / max(float(means.max()), 1.0)
+    having = 1 - exp(-np.outer(rates, means))
+    total, new = ((having * each).sum(axis=1) for each in (documents, of_novel))
+    shares: NDArray[np.float64] = np.interp(frequencies, total, new / total)
     return shares
 
 

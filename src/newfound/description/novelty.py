@@ -28,8 +28,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse, special, stats  # type: ignore[import-untyped,unused-ignore]
+from scipy import sparse, stats  # type: ignore[import-untyped,unused-ignore]
 
+from newfound.arithmetic import binomial_tail, hypergeometric_tail, normal_quantile, xlogy
 from newfound.description.lengths import (
     DocumentWeights,
     by_length,
@@ -336,9 +337,9 @@ def _p_values(
     there, having = np.asarray(novel), np.asarray(novel) + np.asarray(known)
     # Many words have the same counts, and the exact test is slow.
     pairs, word = np.unique(np.stack((there, having)), axis=1, return_inverse=True)
-    p = stats.hypergeom.sf(pairs[0] - 1, n_known + n_novel, pairs[1], n_novel)[word.ravel()]
+    p = hypergeometric_tail(pairs[0], n_known + n_novel, pairs[1], n_novel)[word.ravel()]
     if expected is not None:
-        p = np.maximum(p, stats.binom.sf(there - 1, having, np.asarray(expected)))
+        p = np.maximum(p, binomial_tail(there, having, np.asarray(expected)))
     found: NDArray[np.float64] = np.where(having > 0, np.clip(p, 0.0, 1.0), 1.0)
     return found
 
@@ -363,9 +364,9 @@ def signed_deviance_root(own: Any, size: Any, expected: Any, dispersion: Any = 1
     >>> round(float(signed_deviance_root(30.0, 40.0, 20.0)), 2)
     3.23
     """
-    deviance = special.xlogy(own, own / expected)
+    deviance = xlogy(own, own / expected)
     rest = np.maximum(size - own, 0), np.maximum(size - expected, 1e-12)
-    deviance = deviance + special.xlogy(rest[0], rest[0] / rest[1])
+    deviance = deviance + xlogy(rest[0], rest[0] / rest[1])
     root = np.sqrt(2 * np.maximum(deviance, 0) / dispersion)
     return np.sign(own - expected) * root
 
@@ -407,7 +408,7 @@ def _near_tests(
     Where one side has longer documents, weights alone would make words seem novel or known that
     have the same share of both sides, or the share that lengths let expect.
     """
-    most = np.maximum(special.ndtri(1 - np.where(found > 0, up, down)), 0.0) + _BEYOND_TESTS
+    most = np.maximum(normal_quantile(1 - np.where(found > 0, up, down)), 0.0) + _BEYOND_TESTS
     return np.clip(found, -most, most)
 
 

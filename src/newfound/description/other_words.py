@@ -6,13 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse, special  # type: ignore[import-untyped,unused-ignore]
 
+from newfound.arithmetic import logistic, logit
 from newfound.description.lengths import DocumentWeights
+from newfound.linear import Tfidf, logistic_regression, product
 
 __all__ = ["OtherWords"]
 
-_REGULARISATION = 3.0  # scikit-learn's C
+_REGULARISATION = 3.0  # C of `logistic_regression`
 _MOST_LEARNED = 20_000  # documents that the regression learns from
 
 
@@ -21,50 +22,39 @@ class OtherWords(NamedTuple):
 
     Attributes
     ----------
-    transformer : TfidfTransformer
-        Fitted.
+    tfidf : Tfidf
+        The weights of the words.
     strength : (n_words,) ndarray of float64
         The coefficients of the regression.
     offset : float
         The intercept with which as many documents are expected to be novel as there are.
     """
 
-    transformer: Any
+    tfidf: Tfidf
     strength: NDArray[np.float64]
     offset: float
 
     @classmethod
     def learn(cls, bags: Any, weights: DocumentWeights) -> OtherWords:
         """Learn from documents; of many, from a sample of a fixed size."""
-        from sklearn.feature_extraction.text import (  # type: ignore[import-untyped,unused-ignore]
-            TfidfTransformer,
-        )
-        from sklearn.linear_model import (  # type: ignore[import-untyped,unused-ignore]
-            LogisticRegression,
-        )
-
-        transformer = TfidfTransformer().fit(bags)
-        scaled = sparse.csr_array(transformer.transform(bags))
-        learned = _some_documents(weights.novel)
-        judge = LogisticRegression(C=_REGULARISATION, tol=1e-4, max_iter=1000)
-        judge.fit(scaled[learned], weights.novel[learned])
-        found = cls(transformer, judge.coef_[0], 0.0)
+        tfidf = Tfidf.of(bags)
+        scaled, learned = tfidf(bags), _some_documents(weights.novel)
+        judge = logistic_regression(scaled[learned], weights.novel[learned], C=_REGULARISATION)
+        found = cls(tfidf, judge.coefficients[0], 0.0)
         rows = np.repeat(np.arange(bags.shape[0]), np.diff(bags.indptr))
         weight, novel = weights.weight[rows], weights.novel[rows].astype(np.float64)
         others = found._without_own(scaled, rows)
         return found._replace(offset=_calibrated(others, weight, novel, weights.base))
 
     def _without_own(self, scaled: Any, rows: NDArray[np.intp]) -> NDArray[np.float64]:
-        others: NDArray[np.float64] = (scaled @ self.strength)[rows] - scaled.data * self.strength[
-            scaled.indices
-        ]
+        own = scaled.data * self.strength[scaled.indices]
+        others: NDArray[np.float64] = product(scaled, self.strength)[rows] - own
         return others
 
     def expected(self, bags: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the probability that a document is novel, without each of its words, and with all.
 
-        Probabilities are rounded, so that last digits, which differ between processors, do not
-        matter.
+        Probabilities have four digits, so that they can be added up as whole numbers, in any order.
 
         Parameters
         ----------
@@ -78,10 +68,10 @@ class OtherWords(NamedTuple):
         with_all : (n_documents,) ndarray of float64
             The probability by all words of each document.
         """
-        scaled = sparse.csr_array(self.transformer.transform(bags))
+        scaled = self.tfidf(bags)
         rows = np.repeat(np.arange(bags.shape[0]), np.diff(bags.indptr))
-        without = np.round(special.expit(self._without_own(scaled, rows) + self.offset), 4)
-        return without, np.round(special.expit(scaled @ self.strength + self.offset), 4)
+        without = np.round(logistic(self._without_own(scaled, rows) + self.offset), 4)
+        return without, np.round(logistic(product(scaled, self.strength) + self.offset), 4)
 
 
 def _some_documents(novel: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -102,9 +92,9 @@ def _calibrated(
     base: float,
 ) -> float:
     """Return the intercept with which as many documents are expected to be novel as there are."""
-    offset = float(special.logit(base))
+    offset = logit(base)
     for _ in range(30):
-        expected = special.expit(others + offset)
+        expected = logistic(others + offset)
         slope = float((weight * expected * (1 - expected)).sum())
         step = float((weight * (novel - expected)).sum()) / max(slope, 1e-12)
         offset += float(np.clip(step, -5, 5))

@@ -6,9 +6,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from newfound.description.scores import SHARED_HIGH, SHARED_LOW
+from newfound.checks import check_switch, check_verbose, check_whole_number
+from newfound.description.scores import SHARED_HIGH, SHARED_LOW, check_cut_offs
+from newfound.machine.committee import check_machines
+from newfound.text.vectorizer import TextVectorizer
 
-__all__ = ["PRESETS", "VECTORIZER", "resolve"]
+__all__ = ["PRESETS", "VECTORIZER", "check_parameters", "resolve"]
 
 # The parameters that a describer passes on to its vectorizer.
 VECTORIZER = (
@@ -76,8 +79,26 @@ def resolve(preset: str | None, given: Mapping[str, Any]) -> dict[str, Any]:
     (20, 25.0)
     """
     name = "default" if preset is None else preset
-    if name not in PRESETS:
+    if not isinstance(name, str) or name not in PRESETS:
         raise ValueError(f"preset={name!r}: expected one of {', '.join(PRESETS)}.")
     return {
         key: value if given.get(key) is None else given[key] for key, value in PRESETS[name].items()
     }
+
+
+def check_parameters(parameters: Mapping[str, Any]) -> None:
+    """Raise a ValueError that names the first parameter with an impossible value.
+
+    Parameters
+    ----------
+    parameters : mapping
+        What `resolve` returns, and other parameters of a describer.
+    """
+    for name in ("rule_min_df", "max_documents"):
+        check_whole_number(name, parameters[name], 0)
+    for name in ("calendar", "fold_copies", "redact"):
+        check_switch(name, parameters.get(name, False))
+    check_verbose(parameters.get("verbose", 0))
+    check_cut_offs(parameters["shared_low"], parameters["shared_high"], of="shared_")
+    check_machines(parameters)
+    TextVectorizer(**{name: parameters[name] for name in VECTORIZER}).check_parameters()

@@ -7,10 +7,13 @@ are natural ones.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from numbers import Real
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from newfound.arithmetic import log
 
 __all__ = [
     "SHARED_HIGH",
@@ -107,11 +110,18 @@ def word_scores(F_K: ArrayLike, F_N: ArrayLike) -> WordScores:
     score = np.where(ranked, (above * total_known) / (below * total_novel), np.nan)
     return WordScores(
         score=score,
-        log_score=np.log(score),
+        log_score=log(score),
         p_K=np.where(ranked, below / total_known, 0.0),
         p_N=np.where(ranked, above / total_novel, 0.0),
         ranked=ranked,
     )
+
+
+def check_cut_offs(low: object, high: object, *, of: str = "") -> None:
+    """Raise a ValueError unless they are numbers from 0, the first one below the second."""
+    real = all(isinstance(one, Real) and not isinstance(one, bool) for one in (low, high))
+    if not real or not 0 <= cast("float", low) < cast("float", high):
+        raise ValueError(f"{of}low={low!r}, {of}high={high!r}: expected 0 <= low < high.")
 
 
 def shared_role(
@@ -137,8 +147,7 @@ def shared_role(
     >>> shared_role([0.1, 1.0, 9.0, float("nan")]).tolist()
     ['known', 'common', 'novel', 'common']
     """
-    if not 0 <= low < high:
-        raise ValueError(f"low={low!r}, high={high!r}: expected 0 <= low < high.")
+    check_cut_offs(low, high)
     scores = np.asarray(score, np.float64)
     return np.select([scores <= low, scores >= high], ["known", "novel"], "common")
 
@@ -275,10 +284,10 @@ def context_scores(
     together = np.asarray(F_ij, np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         lift = np.asarray(np.where(alone > 0, M * together / alone, np.nan))
-        pmi = np.asarray(np.log(lift))
+        pmi = np.asarray(log(lift))
         size = np.nan if bag_size is None else float(bag_size)
         share = together / (M if m is None else m)
-        equation = np.asarray(np.where(alone > 0, share * size**2 / alone, np.nan))
+        equation = np.asarray(np.where(alone > 0, share * size * size / alone, np.nan))
     return ContextScores(lift=lift, pmi=pmi, equation=equation)
 
 

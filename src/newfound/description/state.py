@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.checks import check_whole_number
 from newfound.description.calibration import VerdictCalibration
 from newfound.description.counted_timeline import CountedTimeline
 from newfound.description.novelty import Evidence
-from newfound.description.presets import VECTORIZER, resolve
-from newfound.description.scores import shared_role
+from newfound.description.presets import VECTORIZER, check_parameters, resolve
 from newfound.description.theme_state import themes_from_state, themes_state
 from newfound.description.themes import Themes
 from newfound.description.timeline import Timeline
@@ -27,7 +27,6 @@ from newfound.machine.state import (
     machine_from_state,
     machine_state,
 )
-from newfound.machine.validation import check_whole_number
 from newfound.rules import ClauseTable
 from newfound.sides import PLAIN_NAMES, SIDES, Names
 from newfound.storage.fields import MAX_DOCUMENTS, Fields
@@ -196,7 +195,7 @@ def _calibration(fields: Fields, n_words: int) -> VerdictCalibration | None:
     if "calibration" not in fields:
         return None
     own = fields.fields("calibration")
-    stop_words = own.texts("stop_words") if "stop_words" in own else ()
+    stop_words = own.texts("stop_words")
     own.require(len(set(stop_words)) == len(stop_words), "stop_words", "different words")
     shape = (n_words + len(stop_words),)
     weights, idf = own.floats("weights", shape), own.floats("idf", shape)
@@ -212,19 +211,18 @@ def _set_aside(fields: Fields) -> dict[str, str]:
 
 
 def _chosen(fields: Fields, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    # A preset counts only for a parameter that the version that saved the model did not have.
     presets = resolve(parameters.get("preset"), parameters)
-    chosen = {**presets, **parameters_from_state(fields, presets)}
+    chosen = parameters_from_state(fields, presets)
+    for name in presets:
+        fields.value(name)
     for name in ("boost_true_positive", "lemmatize", "calendar", "fold_copies"):
-        if name in fields:
-            fields.boolean(name)
+        fields.boolean(name)
     for name in ("shared_low", "shared_high"):
-        if name in fields:
-            fields.number(name, least=0)
-    shared_role([], chosen["shared_low"], chosen["shared_high"])
+        fields.number(name, least=0)
+    for given in (presets, chosen):  # the first are used when more is learned
+        more = {} if given["max_literals"] else {"max_literals": None}
+        check_parameters({**parameters, **given, **more})
     check_whole_number("rule_min_df", chosen["rule_min_df"], 1)
-    check_whole_number("max_documents", chosen["max_documents"], 0)
-    check_whole_number("n_machines", chosen["n_machines"], 1)
     return chosen
 
 

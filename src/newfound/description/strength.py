@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special  # type: ignore[import-untyped,unused-ignore]
+
+from newfound.arithmetic import exp, log, log_logistic
 
 __all__ = ["Strength", "frequency_ratios"]
 
@@ -80,10 +81,10 @@ def frequency_ratios(
     )
     widen = np.zeros(pairs.shape[1])
     widen[place.ravel()] = scale
-    offset = np.log(max(sizes[1], 1) / max(sizes[0], 1)) + _GRID
-    likelihood = np.outer(pairs[1] * widen, special.log_expit(offset))
-    likelihood += np.outer(pairs[0] * widen, special.log_expit(-offset))
-    likelihood = np.exp(likelihood - likelihood.max(axis=1, keepdims=True))
+    offset = log(max(sizes[1], 1) / max(sizes[0], 1)) + _GRID
+    likelihood = np.outer(pairs[1] * widen, log_logistic(offset))
+    likelihood += np.outer(pairs[0] * widen, log_logistic(-offset))
+    likelihood = exp(likelihood - likelihood.max(axis=1, keepdims=True))
     posterior = likelihood * _prior(likelihood, how_often)
     posterior /= posterior.sum(axis=1, keepdims=True)
     below = np.cumsum(posterior, axis=1)
@@ -91,9 +92,9 @@ def frequency_ratios(
     less = below[:, len(_GRID) // 2] - half
     tail = (1 - CONFIDENCE) / 2
     found = Strength(
-        times=np.exp(posterior @ _GRID),
-        low=np.exp(_quantile(posterior, below, tail)),
-        high=np.exp(_quantile(posterior, below, 1 - tail)),
+        times=exp((posterior * _GRID).sum(axis=1)),
+        low=exp(_quantile(posterior, below, tail)),
+        high=exp(_quantile(posterior, below, 1 - tail)),
         less=less,
         more=1 - less,
     )
@@ -102,16 +103,16 @@ def frequency_ratios(
 
 def _prior(likelihood: NDArray[np.float64], how_often: NDArray[np.intp]) -> NDArray[np.float64]:
     """Fit the weights of the normal laws to all words; return the prior on the grid."""
-    laws = np.exp(-0.5 * (_GRID / _WIDTHS[:, None]) ** 2)
+    laws = exp(-0.5 * (_GRID / _WIDTHS[:, None]) ** 2)
     laws /= laws.sum(axis=1, keepdims=True)
-    evidence = likelihood @ laws.T
+    evidence = np.stack([(likelihood * law).sum(axis=1) for law in laws], axis=1)
     weights = np.full(len(_WIDTHS), 1 / len(_WIDTHS))
     for _ in range(_ITERATIONS):
         shares = evidence * weights
         shares /= shares.sum(axis=1, keepdims=True)
-        weights = how_often @ shares
+        weights = (how_often[:, None] * shares).sum(axis=0)
         weights /= weights.sum()
-    prior: NDArray[np.float64] = weights @ laws
+    prior: NDArray[np.float64] = (weights[:, None] * laws).sum(axis=0)
     return prior
 
 

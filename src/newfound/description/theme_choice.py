@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.arithmetic import dot, log, norm
 from newfound.description.lengths import document_weights
 from newfound.description.novelty import evidence_of_sets
 from newfound.description.theme_model import (
@@ -29,7 +31,6 @@ RULE_SEARCH = 0.7  # the same for each further rule
 STRONG = 3.0  # evidence of a word that is a theme of its own
 MIN_FRESH = 0.6  # share of a theme's novel documents that no earlier theme has
 MIN_GROWTH = 1.5  # how many times as frequent a theme is on the novel side, at least
-COHESION = 0.5  # power of the similarity of documents beside the evidence
 MIN_SIMILARITY = 0.45  # cosine, of the documents of the rules of one theme without their words
 MIN_SHARE = 0.0025  # of the novel documents, for a theme
 MIN_OVERLAP = 0.25  # Jaccard, of a theme and its counterpart from half of the documents
@@ -73,7 +74,6 @@ def choose_themes(
     matrix: Matrix,
     novel: Bools,
     evidence: NDArray[np.float64],
-    given: list[Rule],
     n_themes: int,
     most: int = MAX_LEARNED,
 ) -> list[Draft]:
@@ -87,8 +87,6 @@ def choose_themes(
         Which documents are novel.
     evidence : ndarray of float64
         The evidence of each word.
-    given : list of tuple of int
-        Further ANDs of columns that rules may be chosen from.
     n_themes : int
         The largest number of themes.
     most : int, default=9,000
@@ -105,7 +103,7 @@ def choose_themes(
             continue
         wanted = np.zeros(len(novel), dtype=bool)
         wanted[group.rows] = True
-        rules = choose_rules(columns, wanted, novel, group.words, given)
+        rules = choose_rules(columns, wanted, novel, group.words)
         for part in _similar_rules(rules, columns, space):
             rows = found_rows(columns, part)
             key = tuple(sorted(part))
@@ -123,7 +121,6 @@ def held_out_figures(
     drafts: list[Draft],
     matrix: Matrix,
     novel: Bools,
-    given: list[Rule],
     random_state: int,
 ) -> HeldOut:
     """Search each half of the documents by the rules that the other half gives."""
@@ -136,7 +133,7 @@ def held_out_figures(
         learned, rest = np.flatnonzero(parts != part), parts == part
         narrow, side = matrix[learned], novel[learned]
         scores = evidence_of_sets(narrow, document_weights(narrow, side))
-        others = choose_themes(narrow, side, scores, given, 2 * len(drafts), MAX_LEARNED // N_PARTS)
+        others = choose_themes(narrow, side, scores, 2 * len(drafts), MAX_LEARNED // N_PARTS)
         for rule in {rule for other in others for rule in other.rules}:
             counts = _sides(matching_rows(columns, rule), rest, novel)
             rules[rule] = rules.get(rule, np.zeros(2, dtype=np.intp)) + counts
@@ -175,7 +172,7 @@ def theme_evidence(novel: float, total: float, share: float, n_rules: int = 1) -
     """
     root = float(deviance_root(novel, total, share, PSEUDO_DOCUMENTS))
     by_chance = SEARCH + RULE_SEARCH * (n_rules - 1)
-    return float(np.sign(root) * np.sqrt(max(root**2 - by_chance, 0.0)))
+    return float(np.sign(root) * np.sqrt(max(root * root - by_chance, 0.0)))
 
 
 def _growth(rows: Rows, novel: Bools) -> float:
@@ -205,12 +202,12 @@ def _similar_rules(
 
 
 def _cosine(one: NDArray[Any], other: NDArray[Any]) -> float:
-    return float(one @ other / max(np.linalg.norm(one) * np.linalg.norm(other), 1e-12))
+    return dot(one, other) / max(norm(one) * norm(other), 1e-12)
 
 
 def _length(space: DocumentSpace | None, rows: Rows) -> float:
     """Return how similar documents are, from 0 to 1."""
-    return 1.0 if space is None else float(np.linalg.norm(space.mean(rows)))
+    return 1.0 if space is None else norm(space.mean(rows))
 
 
 def _best_first(
@@ -237,7 +234,7 @@ def _best_first(
             for rows, draft in zip(fresh, drafts, strict=True)
         ]
         keys = [
-            gain * cohesive**COHESION if gain >= MIN_EVIDENCE else 0.0
+            gain * math.sqrt(cohesive) if gain >= MIN_EVIDENCE else 0.0
             for gain, cohesive in zip(gains, cohesion, strict=True)
         ]
         best = int(np.argmax(keys))
@@ -261,7 +258,7 @@ def _single_words(
     left = np.ones(len(novel), dtype=bool)
     for draft in have:
         left[draft.rows] = False
-    by_chance = 2 * np.log(max(matrix.shape[1], 2))
+    by_chance = 2 * log(max(matrix.shape[1], 2))
     found: list[Draft] = []
     strong = np.flatnonzero(evidence >= STRONG)
     for word in strong[np.argsort(-evidence[strong], kind="stable")]:
@@ -271,7 +268,7 @@ def _single_words(
         if count < few or count < MIN_FRESH * novel[rows].sum():
             continue
         root = deviance_root(float(count), len(fresh), float(novel.mean()), PSEUDO_DOCUMENTS)
-        if root**2 - by_chance < STRONG**2 or root < 0:
+        if root * root - by_chance < STRONG * STRONG or root < 0:
             continue
         words, weights = _company(matrix, rows, int(word))
         found.append(

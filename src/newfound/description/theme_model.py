@@ -15,7 +15,6 @@ beside the sparse matrix, memory is needed for a few numbers for each document.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +25,9 @@ from scipy import sparse
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
+from newfound.arithmetic import exp, log
 from newfound.description.novelty import signed_deviance_root
+from newfound.linear import Tfidf, k_means, principal_axes, product, unit_rows
 
 __all__ = [
     "MAX_LEARNED",
@@ -47,13 +48,14 @@ N_TOPICS = (60, 120)
 N_BACKGROUND = 40  # topics beside those of novel words
 DOCUMENTS_A_TOPIC = 30  # at least, on average
 DIMENSIONS = 100
-DIGITS = 4  # of coordinates: further ones differ between processors
 SIGNIFICANT = 2.0  # standard deviations, of a word with a rate of its own
 TELLING = 2.5  # the same, of a word of a group
 PSEUDO_SHARE = 0.05  # words added to a topic, for each word of the vocabulary
 PSEUDO_WORDS = 10.0
 PSEUDO_DOCUMENTS = 30.0
+NO_LENGTH = 1e-6  # of a reduced vector that is but rounding
 NEGLIGIBLE = 0.02  # probability of a topic that is set to 0
+LEAST_SCORE = -20.0  # below that of the best topic: too little to change the probability of others
 MIN_DOCUMENTS = 5
 N_ITERATIONS = 8
 BLOCK = 8192
@@ -134,7 +136,7 @@ def telling_words(matrix: Matrix, rates: Floats, rows: Integers) -> tuple[Intege
     words = np.flatnonzero((counts > expected) & (strength >= min(TELLING, least)))
     words = words[(counts[words] >= 2) | (strength[words] <= TELLING)]
     base = rates[words]
-    ratios = np.log((counts[words] + PSEUDO_WORDS * base) / (total + PSEUDO_WORDS) / base)
+    ratios = log((counts[words] + PSEUDO_WORDS * base) / (total + PSEUDO_WORDS) / base)
     weights = ratios * np.sqrt(counts[words])
     order = np.argsort(-weights, kind="stable")
     return words[order], weights[order]
@@ -154,35 +156,26 @@ class DocumentSpace:
     """
 
     def __init__(self, matrix: Matrix, learned: Integers, columns: Integers) -> None:
-        from sklearn.decomposition import TruncatedSVD  # type: ignore[import-untyped,unused-ignore]
-        from sklearn.feature_extraction.text import (  # type: ignore[import-untyped,unused-ignore]
-            TfidfTransformer,
-        )
-
         self.matrix = matrix
         self._place = {int(column): place for place, column in enumerate(columns)}
-        self._scale = TfidfTransformer().fit(matrix)
+        self._scale = Tfidf.of(matrix)
         n = min(DIMENSIONS, len(learned) - 1, matrix.shape[1] - 1)
-        self._reduce = TruncatedSVD(n, n_iter=3, random_state=0) if n > 1 else None
-        if self._reduce is not None:
-            self._reduce.fit(self.tfidf(learned))
+        self._axes = principal_axes(self.tfidf(learned), n, n_iterations=3) if n > 1 else None
         # Rules of a theme find the same documents again and again.
         self._made = np.zeros(matrix.shape[0], dtype=bool)
         self._vectors = np.zeros((matrix.shape[0], n if n > 1 else 0), dtype=np.float32)
 
     def tfidf(self, rows: Integers) -> Matrix:
         """Return the TF-IDF vectors of some documents."""
-        return sparse.csr_matrix(self._scale.transform(self.matrix[rows]))
+        return self._scale(self.matrix[rows])
 
     def vectors(self, rows: Integers) -> Vectors:
         """Return the reduced vectors of some documents, of length 1 or 0."""
-        if self._reduce is None:
+        if self._axes is None:
             return np.ones((len(rows), 1), dtype=np.float32)
         new = rows[~self._made[rows]]
         if len(new):
-            found = self._reduce.transform(self.tfidf(new))
-            found /= np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-6)
-            self._vectors[new] = np.round(found, DIGITS)
+            self._vectors[new] = unit_rows(product(self.tfidf(new), self._axes), NO_LENGTH)
             self._made[new] = True
         return self._vectors[rows]
 
@@ -207,14 +200,12 @@ class DocumentSpace:
             The number of documents, at most about, that the mean is of.
         """
         some = rows[:: max(1, len(rows) // most)]
-        if self._reduce is None:
+        if self._axes is None:
             return self.mean(some)
         tfidf = self.tfidf(some)
         places = [self._place[word] for word in words if word in self._place]
         rest = tfidf.multiply(_absent(tfidf.shape[1], places)).tocsr()
-        found = self._reduce.transform(rest)
-        lengths = np.linalg.norm(found, axis=1, keepdims=True)
-        found = np.round(found / np.maximum(lengths, 1e-6), DIGITS)
+        found = unit_rows(product(rest, self._axes), NO_LENGTH)
         return np.asarray(found.mean(axis=0), dtype=np.float32)
 
 
@@ -290,21 +281,10 @@ def _learned_rows(novel: Bools, most: int) -> Integers:
 
 def _clusters(vectors: Vectors, n_clusters: int) -> Integers:
     """Return the k-means cluster of each vector; the same vectors give the same clusters."""
-    from sklearn.cluster import KMeans  # type: ignore[import-untyped,unused-ignore]
-    from sklearn.exceptions import (  # type: ignore[import-untyped,unused-ignore]
-        ConvergenceWarning,
-    )
-
     n_clusters = min(n_clusters, len(vectors) // DOCUMENTS_A_TOPIC)
     if n_clusters < 2:
         return np.zeros(len(vectors), dtype=np.intp)
-    model = KMeans(n_clusters, n_init=1, max_iter=20, random_state=0)
-    with warnings.catch_warnings():
-        # Fewer distinct documents than clusters are no problem here.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        # Distances of float32 vectors are slower: scikit-learn converts them in small chunks.
-        labels = model.fit(vectors.astype(np.float64)).labels_
-    return np.asarray(labels, dtype=np.intp)
+    return k_means(vectors, n_clusters, n_starts=1, n_iterations=20)
 
 
 def _seeded_start(
@@ -318,7 +298,7 @@ def _seeded_start(
     """Assign documents with seed words to the group of these, and cluster the others."""
     n = int(clusters.max()) + 1
     weights = sparse.csr_matrix((evidence, (words, clusters)), shape=(space.matrix.shape[1], n))
-    scores = (space.tfidf(learned) @ weights).toarray()
+    scores = product(space.tfidf(learned), weights.toarray())
     start = np.where(scores.max(axis=1) > 0, scores.argmax(axis=1), -1)
     rest = np.flatnonzero(start < 0)
     if len(rest):
@@ -334,8 +314,8 @@ def _word_clusters(matrix: Matrix) -> tuple[Integers, list[tuple[int, int, float
     together = (matrix.T @ matrix).toarray().astype(np.float64)
     single = np.diag(together)
     with np.errstate(divide="ignore", invalid="ignore"):
-        pmi = np.log(together * n / np.outer(single, single))
-        npmi = np.where(together > 0, pmi / np.maximum(-np.log(together / n), 1e-12), -1.0)
+        pmi = log(together * n / np.outer(single, single))
+        npmi = np.where(together > 0, pmi / np.maximum(-log(together / n), 1e-12), -1.0)
     # One document with two words is no evidence that they belong together.
     npmi = np.clip(np.where(together <= 1, np.minimum(npmi, 0.0), npmi), -1.0, 1.0)
     np.fill_diagonal(npmi, 1.0)
@@ -389,13 +369,13 @@ class _Mixture:
         rest = 1 - np.bincount(topics, own, self.n_topics)
         base = 1 - np.bincount(topics, rates, self.n_topics)
         # All words that are not significant share one ratio.
-        others = np.log(np.maximum(rest, 1e-3) / np.maximum(base, 1e-3))
+        others = log(np.maximum(rest, 1e-3) / np.maximum(base, 1e-3))
         self.others = others.astype(np.float32)
-        ratios = (np.log(own / rates) - others[topics]).astype(np.float32)
+        ratios = (log(own / rates) - others[topics]).astype(np.float32)
         shape = (len(self.rates), self.n_topics)
         self.ratios = sparse.csr_matrix((ratios, (words, topics)), shape=shape)
         sizes = np.asarray(members.sum(axis=0)).ravel()
-        self.log_sizes = np.log(sizes + 1).astype(np.float32)
+        self.log_sizes = log(sizes + 1).astype(np.float32)
 
     def _scores(self, matrix: Matrix) -> Iterator[tuple[Vectors, Vectors]]:
         """Yield log scores of topics, and how well topics explain documents, in blocks."""
@@ -446,7 +426,10 @@ class _Mixture:
 
 def _probable(scores: Vectors) -> Vectors:
     """Return the probabilities of topics, negligible ones set to 0."""
-    found = np.exp(scores - scores.max(axis=1, keepdims=True))
+    below = scores - scores.max(axis=1, keepdims=True)
+    near = below > LEAST_SCORE
+    found = np.zeros(scores.shape)
+    found[near] = exp(below[near])
     found /= found.sum(axis=1, keepdims=True)
     found[found < NEGLIGIBLE] = 0.0
     return np.asarray(found, dtype=np.float32)

@@ -20,7 +20,6 @@ N_WORDS = 40  # words that may be in rules
 N_TRIPLES = 60
 MIN_GAIN = 0.015  # relative, that a further rule has to bring
 MIN_EVIDENCE = 1.0  # of an AND alone
-WEIGHT = 1.0  # power of the evidence beside F1
 MIN_MATCHES = 3
 MIN_FURTHER = 5  # novel documents that a further rule has to add
 MIN_PART = 0.03  # of the documents found, that a further rule has to add
@@ -64,7 +63,6 @@ def choose_rules(
     wanted: NDArray[np.bool_],
     novel: NDArray[np.bool_],
     words: NDArray[np.intp],
-    more: Iterable[Sequence[int]] = (),
 ) -> list[tuple[int, ...]]:
     """Choose ANDs of words whose OR agrees best with a group of documents and is novel.
 
@@ -81,8 +79,6 @@ def choose_rules(
         Which documents are novel.
     words : ndarray of int
         The columns that rules may have, the strongest first.
-    more : iterable of sequence of int
-        Further ANDs to choose from, such as the clauses of a machine.
 
     Returns
     -------
@@ -96,9 +92,7 @@ def choose_rules(
         return []
     part = columns[:, words][rows].astype(np.float64).tocsc()
     target = wanted[rows].astype(np.float64)
-    place = {int(word): number for number, word in enumerate(words)}
-    given = [tuple(place[word] for word in rule) for rule in more if all(w in place for w in rule)]
-    ands, matches = _candidates(part, target, given)
+    ands, matches = _candidates(part, target)
     new, share = novel[rows].astype(np.float64), float(novel.mean())
     total = np.asarray(matches.sum(axis=1)).ravel()
     is_novel = deviance_root(matches @ new, total, share) >= MIN_EVIDENCE
@@ -118,7 +112,7 @@ def choose_rules(
         scores[hits - counts[0] < max(MIN_MATCHES, MIN_PART * hits.max())] = 0.0
         if chosen:
             scores[found_new - counts[2] < MIN_FURTHER] = 0.0
-        scores *= np.maximum(deviance_root(found_new, np.maximum(found, 1), share), 0) ** WEIGHT
+        scores *= np.maximum(deviance_root(found_new, np.maximum(found, 1), share), 0)
         best = int(np.argmax(scores * (1 - 1e-6 * lengths)))
         if scores[best] <= score * (1 + MIN_GAIN):
             break
@@ -147,9 +141,7 @@ def _column_rows(columns: Matrix, word: int) -> NDArray[np.intp]:
     return np.sort(found).astype(np.intp)
 
 
-def _candidates(
-    part: Matrix, target: NDArray[np.float64], given: Iterable[tuple[int, ...]]
-) -> tuple[list[tuple[int, ...]], Matrix]:
+def _candidates(part: Matrix, target: NDArray[np.float64]) -> tuple[list[tuple[int, ...]], Matrix]:
     """Return single words, pairs and triples, and which documents they find."""
     size = part.shape[1]
     inside = part.T @ sparse.diags(target) @ part
@@ -169,7 +161,6 @@ def _candidates(
         if len({*one, *other}) == 3
     }
     ands += pairs + sorted(triples)[:500]
-    ands += [rule for rule in given if 1 < len(rule) <= 3 and tuple(sorted(rule)) not in set(ands)]
     ands = list(dict.fromkeys(tuple(sorted(rule)) for rule in ands))
     lengths = np.array([len(rule) for rule in ands])
     rule_of = np.repeat(np.arange(len(ands)), lengths)

@@ -141,8 +141,7 @@ def themes_from_state(fields: Fields, vocabulary: Words, n_documents: Sequence[i
         fields.require(sound, "counted", "counts up to the number of documents")
         arrays["counted"] = counted.tolist()
     themes = tuple(_theme(number, arrays, sizes, ends, n_documents) for number in range(n))
-    if "names" in fields:
-        themes = _with_names(themes, fields)
+    themes = _with_names(themes, fields)
     unexplained = math.nan
     if fields.value("unexplained") is not None:
         unexplained = fields.number("unexplained", least=0, most=1)

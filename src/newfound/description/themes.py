@@ -180,7 +180,6 @@ def find_themes(
     terms: Sequence[str],
     *,
     evidence: ArrayLike | None = None,
-    rules: Iterable[Any] | None = None,
     texts: Sequence[str] | None = None,
     n_themes: int = 12,
     held_out: bool = True,
@@ -199,8 +198,6 @@ def find_themes(
     evidence : array of float, optional
         How sure each word is novel, in standard deviations, below 0 for known; by default computed
         from the counts.
-    rules : iterable of Rule, optional
-        Rules of a machine. Their ANDs of plain words are candidates for the rules of themes.
     texts : sequence of str, optional
         The documents. With them, typical documents with the same text are shown once.
     n_themes : int, default=12
@@ -242,11 +239,10 @@ def find_themes(
     given_scores = None if evidence is None else np.asarray(evidence)[places]
     scores = _word_scores(matrix, novel, given_scores)
     texts = None if texts is None else [texts[row] for row in order]
-    given = _plain_rules(rules, terms)
-    drafts = choose_themes(matrix, novel, scores, given, n_themes)
+    drafts = choose_themes(matrix, novel, scores, n_themes)
     figures = HeldOut({}, np.full((len(drafts), 2), np.nan))
     if held_out and drafts:
-        figures = held_out_figures(drafts, matrix, novel, given, random_state)
+        figures = held_out_figures(drafts, matrix, novel, random_state)
     documents = _Documents(matrix, novel, terms, scores, texts)
     found = tuple(
         _theme(draft, documents, figures.rules, share)
@@ -421,17 +417,6 @@ def _canonical_order(matrix: Matrix, novel: Bools, terms: Sequence[str]) -> tupl
     # Sums of integers do not depend on the order of the words.
     codes = 2 * (matrix @ np.floor(keys * 2**36)) + novel
     return np.argsort(codes, kind="stable").astype(np.intp), columns
-
-
-def _plain_rules(rules: Iterable[Any] | None, terms: Sequence[str]) -> list[tuple[int, ...]]:
-    """Return the columns of rules of two or three plain words for novel."""
-    place = {term: number for number, term in enumerate(terms)}
-    found = {}
-    for rule in rules or ():
-        words = tuple(sorted(rule.plain))
-        if rule.side == "novel" and not rule.negated and 2 <= len(words) <= 3:
-            found[words] = tuple(place[word] for word in words if word in place)
-    return [columns for words, columns in found.items() if len(columns) == len(words)]
 
 
 class _Documents:

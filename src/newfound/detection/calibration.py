@@ -225,7 +225,7 @@ def share_from_counts(n_above: int, n: int, n_held_back: int | None = None) -> S
     if n_held_back is not None:
         # The share of known documents above the cut varies with the choice of held-back documents.
         known = min(1 - share, 1.0)
-        variance += CUT * (1 - CUT) * known**2 / (n_held_back + 2)
+        variance += CUT * (1 - CUT) * known * known / (n_held_back + 2)
     error = _Z * np.sqrt(variance) / (1 - CUT)
     low, middle, high = (float(np.clip(x, 0, 1)) for x in (share - error, share, share + error))
     return ShareOfNew(middle, low, high)

@@ -80,7 +80,7 @@ class ClassRules:
             weights.data.astype(np.int64),
             np.ascontiguousarray(rules.rarity**2, np.float64),
             np.ascontiguousarray(rules.base, np.int64),
-            float(rules.base_rarity**2),
+            float(rules.base_rarity * rules.base_rarity),
             float(rules.unit),
             self._present.astype(np.int32),
         )
@@ -143,7 +143,9 @@ class ClassRules:
                 rule = made[j, number] = self._rule(j, weight, number, name, terms)
             return rule
 
-        each = self.rules.unit / math.sqrt(square + others + self.rules.base_rarity**2)
+        each = self.rules.unit / math.sqrt(
+            square + others + self.rules.base_rarity * self.rules.base_rarity
+        )
         found = [(named(j, weight), weight * each) for j, weight in matching]
         return found, [(named(j, weight), terms[word]) for j, weight, word in lacking]
 

@@ -34,19 +34,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from newfound.arithmetic import log, power
 from newfound.detection.linear import train_linear
 from newfound.detection.neighbours import Neighbours, density_of, weight_by_density
 from newfound.detection.scales import LONG
 from newfound.detection.subwords import Subwords, WordRows
 
-__all__ = ["ELSEWHERE", "PRIOR", "SCORE_VERSION", "ClassStatistics"]
+__all__ = ["ELSEWHERE", "PRIOR", "ClassStatistics"]
 
 _PAIR_WEIGHT = 0.5  # a pair weighs half as much as a word of the same document frequency
 ELSEWHERE = 0.5  # how new a pair is that only other classes have; a pair never seen counts 1
 PRIOR = 0.5  # pseudo-documents that shrink a word's rate in a class towards its overall rate
-# In 1, margin and neighbours were always those of the nearest class; before 3, the similarity to a
-# known document was its cosine, and a term counted in it by its evidence.
-SCORE_VERSION = 3
 _TOLD = 0.75  # the power of what a term tells of the class that it weighs in a document
 _LEAST = 0.01  # nats that any term tells of the class, so that some weight is left to all
 
@@ -75,8 +73,6 @@ class ClassStatistics:
         rarity. None is True if documents are long.
     density : (n_documents,) array or None
         How near each document is to others; see `density_of`. Computed if None.
-    version : int, default=3
-        1 and 2 score texts as files of older versions have scored their held-back documents.
     """
 
     def __init__(
@@ -91,11 +87,9 @@ class ClassStatistics:
         seed: int = 0,
         informed: bool | None = None,
         density: NDArray[np.float64] | None = None,
-        version: int = SCORE_VERSION,
     ) -> None:
         n = matrix.shape[0]
         self.matrix, self.codes, self.n_classes = matrix, codes, n_classes
-        self.version = version
         self.is_pair = is_pair = np.fromiter((" " in term for term in terms), bool, len(terms))
         self.n_documents = n
         self.class_sizes = np.bincount(codes, minlength=n_classes)
@@ -104,10 +98,10 @@ class ClassStatistics:
         self.counts: NDArray[np.float32] = np.ascontiguousarray(counts.toarray())
         self.frequencies = self.counts.sum(axis=0, dtype=np.float64)
         self.rate = self.frequencies / n
-        rarity = np.log((n + 1) / (self.frequencies + 1)) + 1
+        rarity = log((n + 1) / (self.frequencies + 1)) + 1
         self.rarity = np.where(is_pair, _PAIR_WEIGHT, 1.0) * rarity
-        self.unseen_rarity = float(np.log(n + 1) + 1)
-        self.unseen_surprise = float(np.log(n + 1))
+        self.unseen_rarity = log(n + 1) + 1
+        self.unseen_surprise = log(n + 1)
         self.informed = self._is_long() if informed is None else informed
         self.evidence = self.likeness = self.rarity
         self.unseen_evidence = self.unseen_likeness = self.unseen_rarity
@@ -116,18 +110,13 @@ class ClassStatistics:
             # A word never seen tells as much as a word does on average.
             unseen = float(told[~is_pair].mean()) if not is_pair.all() else 1.0
             self.evidence, self.unseen_evidence = self.rarity * told, self.unseen_rarity * unseen
-            power = _TOLD if version > 2 else 0.5
-            self.likeness = np.sqrt(self.rarity) * told**power
-            self.unseen_likeness = float(np.sqrt(self.unseen_rarity) * unseen**power)
+            self.likeness = np.sqrt(self.rarity) * power(told, _TOLD)
+            self.unseen_likeness = float(np.sqrt(self.unseen_rarity) * power(unseen, _TOLD))
         # A long document has its likes in several classes; in short ones, function words would too.
-        of_all = self.informed and version > 1
-        near, n_near = (np.zeros_like(codes), 1) if of_all else (codes, n_classes)
+        near, n_near = (np.zeros_like(codes), 1) if self.informed else (codes, n_classes)
         compared = self._unit_documents(self.likeness)
-        self.density = None
-        if version > 2:
-            self.density = density_of(compared, near, seed) if density is None else density
-            compared = weight_by_density(compared, self.density)
-        self.neighbours = Neighbours.of(compared, near, n_near)
+        self.density = density_of(compared, near, seed) if density is None else density
+        self.neighbours = Neighbours.of(weight_by_density(compared, self.density), near, n_near)
         if weights is None:
             single = np.flatnonzero(~is_pair)
             weights, subwords = train_linear(
@@ -137,7 +126,7 @@ class ClassStatistics:
                 words=[terms[j] for j in single.tolist()],
                 columns=single,
                 frequencies=self.frequencies[single],
-                mixed=version > 2 and not self.informed,
+                mixed=not self.informed,
                 seed=seed,
             )
         self.weights, self.subwords = weights, subwords
@@ -196,8 +185,8 @@ def _information(
     times = (entries.data / share + PRIOR) / (frequencies[entries.col] + PRIOR)
     none = PRIOR / (frequencies + PRIOR)
     others = 1 - np.bincount(entries.col, share, n_terms)
-    told = np.bincount(entries.col, share * times * np.log(times), n_terms)
-    found: NDArray[np.float64] = np.maximum(told + others * none * np.log(none), _LEAST)
+    told = np.bincount(entries.col, share * times * log(times), n_terms)
+    found: NDArray[np.float64] = np.maximum(told + others * none * log(none), _LEAST)
     return found
 
 

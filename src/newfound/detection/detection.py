@@ -450,8 +450,7 @@ def _groups(
         **_left_out(detector),
     )
     try:  # a term must be called as the detector calls it, or it would seem never seen
-        named = TokenizedTexts.concatenate((texts,), _lemmas(detector, texts))
-        matrix = vectorizer.fit_transform(named)
+        matrix = vectorizer.fit_transform(texts.with_lemmas(_lemmas(detector, texts)))
     except NothingToLearnError:  # no word is left, or none that two of them share
         return ()
     scorer = detector.scorer_

@@ -21,7 +21,7 @@ from newfound.detection.detection import Detection, detect
 from newfound.detection.estimator import OpenSetClassifierMixin
 from newfound.detection.explanation import explain, judge
 from newfound.detection.growing import extended_classes, grow
-from newfound.detection.learning import learn_scorer, new_vectorizer
+from newfound.detection.learning import check_parameters, learn_scorer, new_vectorizer
 from newfound.detection.scoring import Scorer, Scores
 from newfound.detection.split import (
     NOVEL,
@@ -223,8 +223,8 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
         held_back: Iterable[str] | None,
         callback: Callback | None,
     ) -> None:
-        alpha = check_alpha(self.alpha)
-        new_classifier(self.get_params(deep=False), 0).check_parameters()
+        check_parameters(self.get_params(deep=False))
+        alpha = float(self.alpha)
         self.seed_ = self._draw_seed()
         texts, labels = known_texts(X, y)
         texts = self.redacted(texts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -107,7 +108,7 @@ def _verdict(
         alpha=calibration.alpha,
         nearest=scorer.classes[nearest],
         words=words,
-        base=novelty - sum(adds.values()),
+        base=novelty - math.fsum(adds.values()),
         parts=dict(zip(PARTS, scores.parts[i].tolist(), strict=True)),
         new_pairs=terms.new_pairs(),
         read_as=terms.read_as,

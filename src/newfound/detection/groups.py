@@ -14,15 +14,16 @@ known documents hardly have are a group by that word; what remains belongs to no
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse, special  # type: ignore[import-untyped,unused-ignore]
+from scipy import sparse  # type: ignore[import-untyped,unused-ignore]
 
+from newfound.arithmetic import binomial_tail, log, log_beta, log_gamma, norm
+from newfound.linear import Tfidf, k_means, principal_axes, product, unit_rows
 from newfound.table import Table
 
 __all__ = [
@@ -119,17 +120,18 @@ def find_groups(
     """
     n = matrix.shape[0]
     in_known = np.array([known.get(word, 0) for word in words])
-    rarity = np.log((1 + n_known) / (1 + np.minimum(in_known, n_known))) + _LEAST_RARITY
+    rarity = log((1 + n_known) / (1 + np.minimum(in_known, n_known))) + _LEAST_RARITY
     codes = choose_groups(matrix[:_MAX_CLUSTERED], rarity, seed)
     if n > _MAX_CLUSTERED:
         centres = np.stack(
             [_mean(matrix[: len(codes)][codes == k]) for k in range(codes.max() + 1)]
         )
-        codes = np.concatenate((codes, np.argmax(matrix[_MAX_CLUSTERED:] @ centres.T, axis=1)))
+        similar = product(matrix[_MAX_CLUSTERED:], centres.T)
+        codes = np.concatenate((codes, np.argmax(similar, axis=1)))
     in_novel = np.asarray(matrix.sum(axis=0)).ravel()
     expected = np.minimum((in_known + 1) / (n_known + 1), 1.0)
     times = in_novel / n / expected
-    times[special.bdtrc(in_novel - 1, n, expected) > _CHANCE] = 0.0
+    times[binomial_tail(in_novel, n, expected) > _CHANCE] = 0.0
 
     def described(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], Table]:
         counts = np.asarray(matrix[rows].sum(axis=0)).ravel()
@@ -188,13 +190,13 @@ def characteristic(
     """Return how characteristic each word is of a group; see `Group`."""
     here = (counts + 0.5) / (size + 1)
     elsewhere = (frequencies - counts + 0.5) / (n_all - size + 1)
-    scores: NDArray[np.float64] = counts / size * np.log(here / elsewhere)
+    scores: NDArray[np.float64] = counts / size * log(here / elsewhere)
     return scores
 
 
 def _mean(matrix: Any) -> NDArray[np.float64]:
     mean = np.asarray(matrix.mean(axis=0)).ravel()
-    return mean / (np.linalg.norm(mean) or 1.0)
+    return mean / (norm(mean) or 1.0)
 
 
 def group_bags(matrix: Any, n_groups: int, seed: int) -> NDArray[np.int64]:
@@ -251,7 +253,7 @@ def choose_groups(
     points = _reduced(matrix.astype(np.float64) @ sparse.diags_array(weights), most, seed)
     greatest, tried = _evidence(matrix, best), 0
     for k in (*range(2, min(most, 20) + 1), *range(24, most + 1, 4)):
-        codes = _k_means(_directions(points[:, : max(k, 2)]), k, seed)
+        codes = _k_means(unit_rows(points[:, : max(k, 2)]), k, seed)
         found = _evidence(matrix, codes)
         tried += 1
         if found > greatest:
@@ -269,50 +271,29 @@ def _evidence(matrix: Any, codes: NDArray[np.int64]) -> float:
     sizes = np.bincount(codes, minlength=k)
     share = (counts.sum(axis=0) + 0.5) / (n + 1)
     yes, no = _PRIOR * share, _PRIOR * (1 - share)
-    words = special.betaln(counts + yes, sizes[:, None] - counts + no) - special.betaln(yes, no)
-    of_groups = special.gammaln(k) - special.gammaln(n + k) + special.gammaln(sizes + 1).sum()
+    words = log_beta(counts + yes, sizes[:, None] - counts + no) - log_beta(yes, no)
+    of_groups = log_gamma(k) - log_gamma(n + k) + log_gamma(sizes + 1).sum()
     length = max(matrix.sum() / n, 1.0)
     return float(min(_INDEPENDENT / length, 1.0) * words.sum() + of_groups)
 
 
 def _points(matrix: Any, seed: int) -> NDArray[np.float64]:
     """Return bags as unit vectors in a few dimensions."""
-    from sklearn.feature_extraction.text import TfidfTransformer
-
-    weighted = TfidfTransformer().fit_transform(matrix.astype(np.float64))
-    return _directions(_reduced(weighted, _DIMENSIONS, seed))
+    points: NDArray[np.float64] = unit_rows(_reduced(Tfidf.of(matrix)(matrix), _DIMENSIONS, seed))
+    return points
 
 
 def _reduced(weighted: Any, dimensions: int, seed: int) -> NDArray[np.float64]:
     """Return weighted bags of length 1 in a few dimensions, the most important first."""
-    from sklearn.decomposition import TruncatedSVD
-    from sklearn.preprocessing import normalize
-
-    unit = normalize(weighted)
+    unit = unit_rows(weighted)
     size = min(dimensions, min(unit.shape) - 1)
     if size < 1:
         return np.asarray(unit.todense())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # equal documents have no variance
-        points: NDArray[np.float64] = TruncatedSVD(size, random_state=seed).fit_transform(unit)
-    return points
-
-
-def _directions(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return points at distance 1 from the origin, in the same directions."""
-    from sklearn.preprocessing import normalize
-
-    directions: NDArray[np.float64] = normalize(points)
-    return directions
+    return product(unit, principal_axes(unit, size, seed=seed))
 
 
 def _k_means(points: NDArray[np.float64], n_groups: int, seed: int) -> NDArray[np.int64]:
-    from sklearn.cluster import KMeans
-    from sklearn.exceptions import ConvergenceWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct documents than groups
-        found = KMeans(n_groups, n_init=4, random_state=seed).fit_predict(points)
+    found = k_means(points, n_groups, n_starts=4, seed=seed)
     _, codes = np.unique(found, return_inverse=True)
     order = np.argsort(-np.bincount(codes), kind="stable")
     places = np.empty_like(order)

@@ -81,7 +81,6 @@ def grow(
         list(vectorizer.vocabulary_),
         seed=seed,
         informed=scorer.statistics.informed,
-        version=scorer.statistics.version,
     )
     usable = usable_terms(statistics)
     rules = learn_rules(classifier, statistics.matrix, statistics.codes, len(classes), usable)

@@ -8,17 +8,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.checks import check_switch, check_whole_number
+from newfound.detection.calibration import check_alpha
 from newfound.detection.class_rules import new_classifier
 from newfound.detection.scales import Scales
 from newfound.detection.scoring import Scorer
-from newfound.detection.split import sample_for_scales
+from newfound.detection.split import check_share, sample_for_scales
 from newfound.machine.clauses import EpochInfo
 from newfound.text.vectorizer import TextVectorizer
 
-__all__ = ["learn_scorer", "new_vectorizer"]
+__all__ = ["check_parameters", "learn_scorer", "new_vectorizer"]
 
 _WORSE = 0.01  # by which rules may name fewer classes right than the linear classifier
 _SHORT = 20  # if documents have a median of fewer words, function words are kept
+
+
+def check_parameters(parameters: Mapping[str, Any]) -> None:
+    """Raise a ValueError that names the first parameter of a detector with an impossible value."""
+    check_alpha(parameters["alpha"])
+    check_share(parameters["held_back"])
+    check_whole_number("n_groups", parameters["n_groups"], 1)
+    if parameters["max_literals"] is not None:
+        check_whole_number("max_literals", parameters["max_literals"], 1)
+    for name in ("classwise", "correct_typos", "redact"):
+        check_switch(name, parameters.get(name, False))
+    new_classifier(parameters, 0).check_parameters()
+    new_vectorizer(parameters, []).check_parameters()
 
 
 def learn_scorer(

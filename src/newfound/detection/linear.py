@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from newfound.detection.subwords import Subwords
+from newfound.linear import support_vectors
 
 __all__ = ["train_linear"]
 
@@ -31,7 +31,7 @@ def train_linear(
     mixed: bool,
     seed: int,
 ) -> tuple[NDArray[np.float32], Subwords | None]:
-    """Train a linear classifier, one class against the others (LinearSVC).
+    """Train a linear classifier, one class against the others (a support vector machine).
 
     Parameters
     ----------
@@ -111,14 +111,9 @@ def _coefficients(
     features: Any, codes: NDArray[np.int64], seed: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the coefficients and the intercept of each class that occurs."""
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.svm import LinearSVC
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # an approximate solution is enough
-        warnings.filterwarnings("ignore", "The number of unique classes")  # many small classes
-        learned = LinearSVC(C=_C, tol=0.01, random_state=seed).fit(features, codes)
-    found, intercepts = learned.coef_, learned.intercept_
-    if len(found) > 1:
+    present, places = np.unique(codes, return_inverse=True)
+    learned = support_vectors(features, places, C=_C, seed=seed)
+    found, intercepts = learned.coefficients, learned.intercepts
+    if len(present) > 2:
         return found, intercepts
     return np.concatenate((-found, found)), np.concatenate((-intercepts, intercepts))

@@ -119,7 +119,8 @@ def density_of(documents: Any, codes: NDArray[np.int64], seed: int) -> NDArray[n
             similar = (documents[some] @ by_term).toarray()
             similar[some[:, None] == others] = -1.0  # itself
             similar.partition(len(others) - nearest, axis=1)
-            density[some] = similar[:, -nearest:].mean(axis=1, dtype=np.float64)
+            best = np.sort(similar[:, -nearest:], axis=1)  # added up in the order of their size
+            density[some] = best.mean(axis=1, dtype=np.float64)
     alone = np.isnan(density)
     density[alone] = 1.0 if alone.all() else density[~alone].mean()
     return density

@@ -8,6 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.arithmetic import log1p
+from newfound.linear import polynomial
+
 __all__ = ["LONG", "PARTS", "WEIGHTS", "WEIGHTS_OF_LONG", "WEIGHTS_WITHOUT_LABELS", "Scales"]
 
 PARTS = ("margin", "surprise", "neighbours", "pairs", "rules")
@@ -87,11 +90,11 @@ class Scales:
         >>> scales.centre.round(9).tolist(), scales.scale.tolist()
         ([[1.0, 1.0, 2.0, 3.0, 4.0]], [1.75, 1.0, 0.5, 1.0, 1.75])
         """
-        lengths = np.log1p(n_words)
+        lengths = log1p(n_words)
         low, high = (float(x) for x in np.quantile(lengths, (0.01, 0.99)))
         lengths = np.clip(lengths, low, high)
         degree = 2 if len(parts) >= _MIN_FOR_LENGTH and len(np.unique(lengths)) > 2 else 0
-        centre = np.polynomial.polynomial.polyfit(lengths, parts, degree)[::-1]
+        centre = polynomial(lengths, parts, degree)
         fixed = [PARTS.index(name) for name in constant]
         centre[:, fixed], centre[-1, fixed] = 0.0, parts[:, fixed].mean(axis=0)
         scales = cls(np.ascontiguousarray(centre), np.ones(parts.shape[1]), low, high)
@@ -132,7 +135,7 @@ class Scales:
 
         One row for all documents if their length does not matter.
         """
-        lengths = np.minimum(np.maximum(np.log1p(n_words), self.low), self.high)[:, None]
+        lengths = np.minimum(np.maximum(log1p(n_words), self.low), self.high)[:, None]
         centres = self.centre[:1]
         for coefficients in self.centre[1:]:
             centres = centres * lengths + coefficients

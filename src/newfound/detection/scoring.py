@@ -304,7 +304,6 @@ class Scorer:
             unseen_likeness=known.unseen_likeness,
             prior=PRIOR,
             elsewhere=ELSEWHERE,
-            own_margin=known.version > 1,
             near_sizes=near.sizes,
             class_begin=near.class_begin,
             classes=near.classes,
@@ -350,7 +349,7 @@ class Scorer:
 
     def square_without_rule(self, columns: NDArray[np.int32], n_unseen: int) -> float:
         """Return the squared rarity of the words of a text that no rule has."""
-        unseen: float = n_unseen * self.statistics.unseen_rarity**2
+        unseen: float = n_unseen * self.statistics.unseen_rarity * self.statistics.unseen_rarity
         return float(self._squares[columns].sum()) + unseen
 
     def votes(self, bags: Bags) -> NDArray[np.int64]:
@@ -398,7 +397,8 @@ class Scorer:
             nearest,
         )
         scale = self.scales.scale[: by_term.shape[1]]
-        return Contributions(by_term @ scale, by_unseen @ scale, float(by_pair * scale[-1]))
+        of_terms, of_unseen = ((each * scale).sum(axis=1) for each in (by_term, by_unseen))
+        return Contributions(of_terms, of_unseen, float(by_pair * scale[-1]))
 
     def smallest_removal(
         self,

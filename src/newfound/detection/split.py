@@ -16,7 +16,7 @@ from newfound.detection.groups import characteristic, group_bags
 from newfound.machine.validation import check_one_type
 from newfound.text.documents import with_text
 from newfound.text.records import is_missing
-from newfound.text.validation import check_several
+from newfound.text.validation import check_several, is_count
 from newfound.text.vectorizer import TextVectorizer
 
 __all__ = [
@@ -159,7 +159,7 @@ def _least(n: int) -> str:
     >>> _least(500), _least(99), _least(1)
     ('0.002', '0.01', '0.5')
     """
-    scale = 10.0 ** (2 - math.floor(math.log10(1 / (n + 1))))
+    scale = 10 ** (2 + len(str(n)))  # 1 / (n + 1) begins in the place after as many digits
     return f"{math.ceil(scale / (n + 1) - 1e-9) / scale:g}"
 
 
@@ -243,7 +243,7 @@ def group_classes(
 ) -> NDArray[np.object_]:
     """Return the group of each document, named by its words; a single group is "known"."""
     n = len(texts)
-    if isinstance(n_groups, bool) or not isinstance(n_groups, int) or not 1 <= n_groups <= n:
+    if not is_count(n_groups) or n_groups > n:
         raise ValueError(f"n_groups={n_groups!r}: expected a number from 1 to the {n} documents.")
     if n_groups == 1:
         return np.full(n, KNOWN, dtype=object)

@@ -11,17 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from newfound.detection.calibration import Calibration, check_alpha
-from newfound.detection.class_rules import ClassRules, new_classifier
-from newfound.detection.class_statistics import SCORE_VERSION, ClassStatistics
+from newfound.detection.calibration import Calibration
+from newfound.detection.class_rules import ClassRules
+from newfound.detection.class_statistics import ClassStatistics
 from newfound.detection.known_groups import KnownGroups
+from newfound.detection.learning import check_parameters
 from newfound.detection.scales import PARTS, Scales
 from newfound.detection.scoring import Scorer
-from newfound.detection.split import check_share
 from newfound.detection.subwords import Subwords
 from newfound.rules.classifier import LARGEST_WEIGHT
 from newfound.rules.weighted import Conjunctions, WeightedRules
-from newfound.storage.errors import Refusal
 from newfound.storage.fields import Fields, is_text
 from newfound.storage.parameters import parameters_from_state, parameters_state
 from newfound.text.state import vectorizer_from_state, vectorizer_state
@@ -79,11 +78,10 @@ def detector_state(parts: DetectorParts) -> dict[str, Any]:
             "indptr": statistics.matrix.indptr,
             "indices": statistics.matrix.indices,
             "codes": statistics.codes,
-            **({} if statistics.density is None else {"density": statistics.density}),
+            "density": statistics.density,
         },
         "weights": statistics.weights,
         "words_tell_classes": statistics.informed,
-        "score_version": statistics.version,
         "scales": {
             "centre": scorer.scales.centre,
             "scale": scorer.scales.scale,
@@ -121,11 +119,6 @@ def detector_from_state(fields: Fields, names: Iterable[str]) -> DetectorParts:
     ValueError
         If a value is missing, has the wrong type or range, or contradicts another one.
     """
-    if isinstance(fields.value("rules") if "rules" in fields else None, list):
-        raise Refusal(
-            "holds a detector of an older newfound, whose rules have no weights",
-            "fit it again on the known documents, and save it",
-        )
     parameters = _parameters(fields.fields("parameters"), names)
     seed = fields.integer("seed", most=2**32)
     classes = _classes(fields)
@@ -168,15 +161,11 @@ def _storable(text: str) -> str:
 
 def _parameters(fields: Fields, names: Iterable[str]) -> dict[str, Any]:
     parameters = parameters_from_state(fields, names)
-    added = {"redact"} - set(fields)  # files of older versions do not have it
     for name in names:
-        if name not in added:
-            fields.value(name)
-    for name in {"classwise", "lemmatize", "correct_typos", "redact"} - added:
+        fields.value(name)
+    for name in ("classwise", "lemmatize", "correct_typos", "redact"):
         fields.boolean(name)
-    check_alpha(parameters["alpha"])
-    check_share(parameters["held_back"])
-    new_classifier(parameters, 0).check_parameters()
+    check_parameters(parameters)
     return parameters
 
 
@@ -204,14 +193,8 @@ def _statistics(fields: Fields, vectorizer: TextVectorizer, n_classes: int) -> C
         bool(matrix.has_canonical_format), "indices", "ascending terms in each document"
     )
     subwords = _subwords(fields.fields("subwords"), n_classes) if "subwords" in fields else None
-    # Files of older versions do not have it: their scores are of words that count by rarity alone.
-    informed = fields.boolean("words_tell_classes") if "words_tell_classes" in fields else False
-    version = 1  # that of files without the field
-    if "score_version" in fields:
-        version = fields.integer("score_version", least=1, most=SCORE_VERSION)
-    density = documents.floats("density", (n,)) if version > 2 else None
-    if density is not None:
-        documents.require(bool((density >= 0).all()), "density", "numbers from 0")
+    density = documents.floats("density", (n,))
+    documents.require(bool((density >= 0).all()), "density", "numbers from 0")
     return ClassStatistics(
         matrix,
         codes,
@@ -219,9 +202,8 @@ def _statistics(fields: Fields, vectorizer: TextVectorizer, n_classes: int) -> C
         list(vectorizer.vocabulary_),
         weights=weights,
         subwords=subwords,
-        informed=informed,
+        informed=fields.boolean("words_tell_classes"),
         density=density,
-        version=version,
     )
 
 

@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from newfound.arithmetic import expm1, log, log1p
+
 __all__ = ["MAX_NGRAMS", "Subwords", "WordRows", "ngrams_of"]
 
 _SHORTEST, _LONGEST = 2, 5  # characters of an n-gram
@@ -110,15 +112,15 @@ class Subwords:
         )
         rows = np.repeat(np.arange(len(found)), [len(some) for some in found])
         bound = np.bincount(numbers, frequencies[rows], len(names))
-        without = np.log1p(-np.minimum(frequencies / n_documents, 1 - 1e-9))
-        estimate = -np.expm1(np.bincount(numbers, without[rows], len(names))) * n_documents
+        without = log1p(-np.minimum(frequencies / n_documents, 1 - 1e-9))
+        estimate = -expm1(np.bincount(numbers, without[rows], len(names))) * n_documents
         kept = np.flatnonzero(bound >= 2)
         if len(kept) > MAX_NGRAMS:
             order = np.lexsort((kept, -estimate[kept]))
             kept = np.sort(kept[order[:MAX_NGRAMS]])
-        rarity = np.log((n_documents + 1) / (estimate[kept] + 1)) + 1
+        rarity = log((n_documents + 1) / (estimate[kept] + 1)) + 1
         ngrams = {name: i for i, name in enumerate(names[kept].tolist())}
-        unseen = float(np.log(n_documents + 1) + 1)
+        unseen = log(n_documents + 1) + 1
         return cls(ngrams, rarity, unseen, np.zeros((len(kept), 0), np.float32))
 
     def with_weights(self, weights: NDArray[np.float32]) -> Subwords:
@@ -149,8 +151,8 @@ class Subwords:
             row = cache.get(word)
             if row is None:
                 columns, values = self._vector(word)
-                weights = values.astype(np.float32) @ self.weights[columns]
-                row = cache[word] = weights, float(values @ values)
+                weights = (values[:, None] * self.weights[columns]).sum(axis=0)
+                row = cache[word] = weights.astype(np.float32), float((values * values).sum())
             found.append(row)
         weights = np.array([row for row, _ in found], np.float32).reshape(len(found), n_classes)
         return WordRows(weights, np.array([square for _, square in found]))
@@ -160,7 +162,8 @@ class Subwords:
         get = self.ngrams.get
         columns = [column for ngram in found if (column := get(ngram)) is not None]
         values = self.rarity[columns]
-        square = float(values @ values) + (len(found) - len(columns)) * self.unseen_rarity**2
+        of_unseen = (len(found) - len(columns)) * self.unseen_rarity * self.unseen_rarity
+        square = float((values * values).sum()) + of_unseen
         return columns, values / np.sqrt(square) if square > 0 else values
 
     @property

@@ -16,13 +16,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from newfound.checks import check_whole_number
 from newfound.machine.clauses import Clauses, EpochInfo, TrainedState
 from newfound.machine.native import HISTORY_COLUMNS, MachineParameters, NativeMachine
 from newfound.machine.validation import (
     NEGATIVE_SAMPLING,
     boolean_csr,
     check_machine_parameters,
-    check_whole_number,
     encode_known_labels,
     encode_labels,
     reject_keywords,

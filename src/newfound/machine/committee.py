@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state  # type: ignore[import-untyped,unused-ignore]
 
+from newfound.checks import check_whole_number
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import Clauses, EpochInfo
-from newfound.machine.validation import check_whole_number, thread_count
+from newfound.machine.validation import thread_count
 from newfound.sides import SIDES
 from newfound.timing import step
 

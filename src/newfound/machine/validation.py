@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, cast
 
 import numpy as np
@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
+
+from newfound.checks import check_number, check_switch, check_verbose, check_whole_number
 
 # The power of a class's update probability that it is drawn in proportion to.
 NEGATIVE_SAMPLING = {"uniform": 0, "focused": 4}
@@ -96,24 +98,6 @@ def reject_keywords(unsupported: dict[str, Any]) -> None:
         )
     if unsupported:
         raise TypeError(f"unexpected keyword argument '{next(iter(unsupported))}'")
-
-
-def check_whole_number(name: str, value: Any, least: int) -> None:
-    """Raise a ValueError unless the value is a whole number of at least `least`."""
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, Integral)
-        or not least <= int(value) < 2**30
-    ):
-        raise ValueError(
-            f"{name}={value!r} must be a whole number of at least {least} and below 2^30."
-        )
-
-
-def check_switch(name: str, value: Any) -> None:
-    """Raise a ValueError unless the value is True or False, or 1 or 0 for these."""
-    if not isinstance(value, bool | np.bool_ | Integral) or value not in (0, 1):
-        raise ValueError(f"{name}={value!r} must be True or False.")
 
 
 def _numbers(dense: NDArray[Any]) -> NDArray[Any]:
@@ -235,8 +219,7 @@ def check_machine_parameters(
         )
     check_whole_number("T", T, 1)
     check_whole_number("epochs", epochs, 1)
-    if not isinstance(s, Real) or not 1.0 <= float(s) <= 8000.0:
-        raise ValueError(f"s={s!r} must be a number from 1 to 8000.")
+    check_number("s", s, 1, 8000)
     if max_literals is not None:
         check_whole_number("max_literals", max_literals, 1)
     if not isinstance(negative_sampling, str) or negative_sampling not in NEGATIVE_SAMPLING:
@@ -246,8 +229,12 @@ def check_machine_parameters(
         )
     for name in _SWITCHES:
         check_switch(name, others.get(name, False))
+    check_verbose(others.get("verbose", 0))
     if n_jobs is not None and (
-        not isinstance(n_jobs, Integral) or n_jobs == 0 or int(n_jobs) > 1024
+        isinstance(n_jobs, bool)
+        or not isinstance(n_jobs, Integral)
+        or n_jobs == 0
+        or int(n_jobs) > 1024
     ):
         raise ValueError(
             f"n_jobs={n_jobs!r} must be None, a number of threads up to 1024, or -1 for all."

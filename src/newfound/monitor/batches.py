@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from newfound.text.formats import is_table_header
+from newfound.text.formats import is_table_header, json_fault
 from newfound.text.records import DocumentError
 
 __all__ = [
@@ -102,8 +102,8 @@ def parse_line(line: bytes, columns: Columns, where: str) -> tuple[str | None, A
         raise DocumentError(f"{where} is not JSON: {reason}.") from error
     except RecursionError as error:
         raise DocumentError(f"{where} has objects within objects, too many to read.") from error
-    except ValueError as error:  # such as a number of thousands of digits
-        raise DocumentError(f"{where} is not JSON: {error}.") from error
+    except ValueError as error:
+        raise DocumentError(f"{where} is not JSON: {json_fault(error)}.") from error
     name = columns.text or "text"
     if name not in row:
         raise DocumentError(

@@ -11,7 +11,7 @@ from typing import Any
 __all__ = ["Length", "format_time", "parse_length", "parse_time"]
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
-_LENGTH = re.compile(r"(\d+)\s*([smhdw]?)")
+_LENGTH = re.compile(r"(\d{1,12})\s*([smhdw]?)")
 _SHOWN = 40  # characters of a time that cannot be read
 _LAST = 253402300799.0  # the end of the year 9999
 

@@ -21,7 +21,8 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special, stats
+
+from newfound.arithmetic import beta_binomial_tail, exp, hypergeometric_tail, log, log_choose
 
 __all__ = [
     "fewest_discoveries",
@@ -51,7 +52,7 @@ def rate_p_value(count: int, size: int, before: int, total: int) -> float:
     """
     if count <= 0 or size <= 0:
         return 1.0
-    return float(stats.betabinom.sf(count - 1, size, max(before, 1), max(total + 1 - before, 1)))
+    return beta_binomial_tail(count, size, max(before, 1), max(total + 1 - before, 1))
 
 
 def word_p_values(
@@ -72,10 +73,7 @@ def word_p_values(
     [True, False]
     """
     x, f = np.asarray(counts), np.asarray(before)
-    p: NDArray[np.float64] = np.asarray(
-        stats.hypergeom.sf(x - 1, size + total, x + f, size), dtype=np.float64
-    )
-    return p
+    return hypergeometric_tail(x, size + total, x + f, size)
 
 
 def log_probabilities(
@@ -92,12 +90,12 @@ def log_probabilities(
 
     Examples
     --------
-    >>> (log_probabilities([5, 2], 100, [0, 20], 1000) < np.log([1e-4, 0.5])).tolist()
+    >>> (log_probabilities([5, 2], 100, [0, 20], 1000) < log([1e-4, 0.5])).tolist()
     [True, True]
     """
     x, f = np.asarray(counts, np.int64), np.asarray(before, np.int64)
     found: NDArray[np.float64] = (
-        _log_choose(size, x) + _log_choose(total, f) - _log_choose(size + total, x + f)
+        log_choose(size, x) + log_choose(total, f) - log_choose(size + total, x + f)
     )
     return found
 
@@ -123,25 +121,19 @@ def tarone(numbers: ArrayLike, size: int, total: int, level: float) -> float:
     """
     kinds = np.asarray(numbers, dtype=np.int64)
     values = np.flatnonzero(kinds)
-    least = _log_choose(size, values) - _log_choose(size + total, values)
+    least = log_choose(size, np.minimum(values, size)) - log_choose(
+        size + total, np.minimum(values, size + total)
+    )
     least[values > size] = -np.inf
-    testable, bound = int(kinds.sum()), math.log(level)
+    testable, bound = int(kinds.sum()), log(level)
     for value, smallest in zip(values.tolist(), least.tolist(), strict=True):  # the rarest first
-        if smallest <= math.log(level / testable):
+        if smallest <= log(level / testable):
             break
         testable -= int(kinds[value])
         bound = min(bound, smallest - 1e-9)  # out of the reach of the words that do not count
         if not testable:
             break
-    return min(level / max(testable, 1), math.exp(bound))
-
-
-def _log_choose(n: int, k: NDArray[np.int64]) -> NDArray[np.float64]:
-    k = np.minimum(k, n)
-    result: NDArray[np.float64] = (
-        special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
-    )
-    return result
+    return min(level / max(testable, 1), exp(bound))
 
 
 def n_discoveries(p_values: ArrayLike, size: int, fdr: float) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.arithmetic import log
 from newfound.monitor.laws import log_probabilities, tarone, word_p_values
 
 __all__ = ["Draft", "Reference", "RisenWord", "group_words", "risen_words"]
@@ -136,7 +136,7 @@ def risen_words(
     # word is if this very number of documents is more probable than the bound.
     mean = (x + f) * size / (size + total)
     high = np.flatnonzero(x > mean + 2 * np.sqrt(mean))
-    high = high[log_probabilities(x[high], size, f[high], total) <= math.log(bound) + 1e-6]
+    high = high[log_probabilities(x[high], size, f[high], total) <= log(bound) + 1e-6]
     p = np.ones(len(x))
     p[high] = word_p_values(x[high], size, f[high], total)
     found = [

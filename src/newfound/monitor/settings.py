@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 
-from newfound.machine.validation import check_whole_number
+from newfound.checks import check_whole_number
 from newfound.monitor.clock import Length, parse_length
 
 __all__ = ["SPANS", "Settings", "make_settings"]
@@ -60,7 +61,7 @@ def make_settings(
     check_whole_number("reference", reference, 1)
     check_whole_number("delay", delay, SPANS[-1])
     check_whole_number("keep", keep, reference + delay + 1)
-    if not 0 < fdr < 1:
+    if isinstance(fdr, bool) or not isinstance(fdr, Real) or not 0 < fdr < 1:
         raise ValueError(f"fdr={fdr!r}: expected a share between 0 and 1, such as 0.1.")
     _check_apart(length, apart)
     return Settings(_plain(length), _plain(apart), float(fdr), reference, delay, keep)

@@ -26,6 +26,7 @@ _REASONS = 6
 _FAINT = 0.05  # share of the strongest contribution below which a word is not marked
 _COUNTERFACTUALS = 12  # documents that have one; each scores many shorter texts
 _BINS = 20
+_DIGITS = 12  # of a position; a longer number is the name of a document
 _GROUP_WORDS = 10
 
 
@@ -125,7 +126,8 @@ def _documents(detection: Detection, numbers: Mapping[str, int], limits: Limits)
 
 def _name(name: str) -> str:
     """Return the name of a document; one that is only a position is counted from 1."""
-    return f"no. {int(name) + 1:,}" if name.isdecimal() and name.isascii() else name[:80]
+    is_position = name.isdecimal() and name.isascii() and len(name) <= _DIGITS
+    return f"no. {int(name) + 1:,}" if is_position else name[:80]
 
 
 def _choose(novel: NDArray[np.bool_], most: int) -> NDArray[np.intp]:

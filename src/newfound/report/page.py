@@ -15,6 +15,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from newfound.marks import visible
+
 if TYPE_CHECKING:
     import jinja2
 
@@ -29,6 +31,7 @@ __all__ = [
     "static_text",
 ]
 
+_ESCAPE = re.compile(r"(\\r(?=\\n))|\\(?:u[0-9a-f]{4}|.)")  # of JSON
 # Characters that could end the block or start another, or that browsers replace.
 _UNSAFE = re.compile("[<>&\x00-\x1f\x7f-\x9f\u2028\u2029\ufdd0-\ufdef\ufeff\ufffe\uffff]")
 _DATA = re.compile('<script type="application/json" id="data">(.*?)</script>', re.DOTALL)
@@ -103,14 +106,20 @@ def page_environment(*packages: str) -> jinja2.Environment:
     return jinja2.Environment(
         loader=jinja2.ChoiceLoader([jinja2.PackageLoader(package) for package in packages]),
         autoescape=True,
+        finalize=_finalized,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         keep_trailing_newline=True,
     )
 
 
+def _finalized(value: object) -> object:
+    """Return a value of a template as it is shown; HTML that was made before stays as it is."""
+    return visible(value) if type(value) is str else value
+
+
 def embedded_json(data: object) -> str:
-    r"""Return JSON that is safe inside a script element of HTML.
+    r"""Return JSON that is safe inside a script element of HTML, with `visible` texts.
 
     Examples
     --------
@@ -118,7 +127,17 @@ def embedded_json(data: object) -> str:
     '{"a":"\\u003c/script\\u003e\\u003c!-- \\u0026"}'
     """
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = _ESCAPE.sub(_visible_escape, visible(text))
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def _visible_escape(found: re.Match[str]) -> str:
+    """Return an escape of JSON, or the symbol of the control character that it stands for."""
+    if found[1]:
+        return " "  # a carriage return before a newline
+    character = json.loads(f'"{found[0]}"')
+    shown = visible(character)
+    return found[0] if shown == character else shown
 
 
 def data_of(page: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from newfound.checks import check_count
 from newfound.marks import INK
 from newfound.report.certainty import document_curves, score_curves, tfidf_curves, tfidf_held_out
 from newfound.report.corpus import gather
@@ -52,8 +53,7 @@ def plot_words(describer: NoveltyDescriber, *, n_labels: int = 40, ax: Any = Non
     -------
     matplotlib Axes
     """
-    if n_labels < 0:
-        raise ValueError(f"n_labels={n_labels!r}: expected a number from 0.")
+    check_count("n_labels", n_labels, "labels", 0)
     ax = _axes(ax)
     table = describer.words_
     measures = Measures.of(describer)

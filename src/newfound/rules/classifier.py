@@ -13,15 +13,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import normalize
-from sklearn.svm import LinearSVC
 from sklearn.utils.validation import check_is_fitted
 
-from newfound.blas import one_blas_thread
+from newfound.arithmetic import exp, log
+from newfound.checks import check_whole_number
+from newfound.linear import logistic_regression, support_vectors, unit_rows
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import Clauses, EpochInfo
-from newfound.machine.validation import boolean_csr, check_whole_number, encode_labels
+from newfound.machine.validation import boolean_csr, encode_labels
 from newfound.rules.weighted import Conjunctions, Matches, WeightedRule, WeightedRules
 
 __all__ = ["RuleClassifier"]
@@ -205,7 +204,7 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         matches = self._matches(X)
         z = self.rules_.scores(matches) * self.rules_.unit
         z /= self.rules_.lengths(matches)[:, None]
-        z = np.exp(z - z.max(axis=1, keepdims=True))
+        z = exp(z - z.max(axis=1, keepdims=True))
         probabilities: NDArray[np.float64] = z / z.sum(axis=1, keepdims=True)
         return probabilities
 
@@ -351,14 +350,10 @@ def _useful(
 
 def _coefficients(rows: sp.csr_array, codes: NDArray[np.int32], C: float) -> NDArray[np.float64]:
     """Return the coefficients of logistic regression, or of a machine that needs less memory."""
-    model = LogisticRegression(C=C, max_iter=50, fit_intercept=False)
     if rows.shape[1] * (int(codes.max()) + 1) > MOST_COEFFICIENTS:
-        model = LinearSVC(C=C / 10, tol=0.01, fit_intercept=False, random_state=0)
-    rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
-    with one_blas_thread(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the weights are rounded; further steps change little
-        found: NDArray[np.float64] = model.fit(rows, codes).coef_
-    return found
+        return support_vectors(rows, codes, C=C / 10, intercept=False).coefficients
+    # The weights are rounded; further steps change little.
+    return logistic_regression(rows, codes, C=C, intercept=False, n_iterations=50).coefficients
 
 
 def _weighted(
@@ -367,11 +362,11 @@ def _weighted(
     """Fit the weights of the rules."""
     n = matches.shape[0]
     frequency = np.bincount(matches.indices, minlength=matches.shape[1])
-    rarity = (np.log((1 + n) / (1 + frequency)) + 1) * np.where(rules.lengths > 1, _SCALE, 1.0)
+    rarity = (log((1 + n) / (1 + frequency)) + 1) * np.where(rules.lengths > 1, _SCALE, 1.0)
     # Every document counts alike, however long it is. That does not change which class has the
     # highest score, because the intercept is a rule like the others.
     base = sp.csr_array(np.full((n, 1), _BASE_RARITY))
-    rows = normalize(sp.hstack((matches.astype(np.float64) @ sp.diags_array(rarity), base)).tocsr())
+    rows = unit_rows(sp.hstack((matches.astype(np.float64) @ sp.diags_array(rarity), base)))
     weights = _coefficients(rows, codes, C)
     if len(weights) == 1:  # of the second of two classes
         weights = np.vstack((-weights, weights)) / 2

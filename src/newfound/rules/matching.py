@@ -9,8 +9,6 @@ from newfound.machine.clauses import Clauses
 
 __all__ = ["matching"]
 
-_MAX_CELLS = 4_000_000  # documents times clauses in memory at a time
-
 
 def matching(clauses: Clauses, columns: ArrayLike) -> NDArray[np.bool_]:
     """Return which clauses match a document; an empty clause matches nothing.

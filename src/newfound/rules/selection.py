@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats  # type: ignore[import-untyped,unused-ignore]
 
+from newfound.arithmetic import binomial_tail, log
 from newfound.rules.rule import Clause
 from newfound.rules.table import ClauseTable
 
@@ -139,9 +140,7 @@ def _q_values(
                 (clauses.arrays.matches, clauses.arrays.agrees), clauses.held_out, strict=True
             )
         )
-        found[tested] = stats.false_discovery_control(
-            stats.binom.sf(agrees - 1, matches, base_rate)
-        )
+        found[tested] = stats.false_discovery_control(binomial_tail(agrees, matches, base_rate))
     return found
 
 
@@ -160,10 +159,10 @@ def _holds(held_out: NDArray[np.int64], base_rate: float) -> NDArray[np.bool_]:
     matches, agrees = held_out
     wrong = matches - agrees
     # Of so many documents, even a rule that is always right may be so by chance.
-    too_few = np.ceil(np.log(_CHANCE) / np.log(base_rate)) - 1 if 0 < base_rate < 1 else 0
+    too_few = np.ceil(log(_CHANCE) / log(base_rate)) - 1 if 0 < base_rate < 1 else 0
     counted = np.minimum(matches, too_few)
     few_wrong = counted - wrong > base_rate * counted
-    significant = stats.binom.sf(agrees - 1, matches, base_rate) <= _CHANCE
+    significant = binomial_tail(agrees, matches, base_rate) <= _CHANCE
     holds: NDArray[np.bool_] = few_wrong | significant | (matches == 0)
     return holds
 

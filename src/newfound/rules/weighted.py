@@ -194,7 +194,7 @@ class WeightedRules:
             The squared rarity of words that no rule has.
         """
         squares = np.bincount(matches.rows, self.rarity[matches.rules] ** 2, len(matches)) + others
-        found: NDArray[np.float64] = np.sqrt(squares + self.base_rarity**2)
+        found: NDArray[np.float64] = np.sqrt(squares + self.base_rarity * self.base_rarity)
         return found
 
     def with_columns(self, columns: NDArray[np.int64], n_words: int) -> WeightedRules:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from newfound.arithmetic import log
 from newfound.description.calibration import VerdictCalibration
 from newfound.description.counted_timeline import NO_DAY, CountedTimeline
 from newfound.description.describer import NoveltyDescriber
@@ -276,6 +277,6 @@ def widened_calibration(
         return None
     whole = n_words + len(calibration.stop_words)
     places = np.concatenate((columns, np.arange(n_words, whole)))
-    weights, idf = np.zeros(whole), np.full(whole, np.log(n_documents + 1) + 1)
+    weights, idf = np.zeros(whole), np.full(whole, log(n_documents + 1) + 1)
     weights[places], idf[places] = calibration.weights, calibration.idf
     return replace(calibration, weights=weights, idf=idf)

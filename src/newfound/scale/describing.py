@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from newfound.blas import one_blas_thread
 from newfound.description.counted_timeline import DayCounts
 from newfound.description.describer import NoveltyDescriber
 from newfound.description.lengths import document_weights
@@ -170,14 +169,13 @@ def describe_with(
     del tokenized
     describer.machines_ = ()
     corpus = replace(_corpus(describer), texts=texts)
-    with one_blas_thread():
-        plan = _plan(describer, vectorizer, corpus, text, side)
-        plan = replace(plan, date=date, days=_day_counts(counts))
-        begin("Counting documents of words, rules and themes")
-        work = partial(statistics_batch, plan=plan)
-        schema = statistics_schema(dated=plan.days is not None)
-        found = Statistics.of(engine.sums(work, schema, KEYS), plan)
-        return combined(describer, plan, found, corpus, sizes, drawn.stands_for)
+    plan = _plan(describer, vectorizer, corpus, text, side)
+    plan = replace(plan, date=date, days=_day_counts(counts))
+    begin("Counting documents of words, rules and themes")
+    work = partial(statistics_batch, plan=plan)
+    schema = statistics_schema(dated=plan.days is not None)
+    found = Statistics.of(engine.sums(work, schema, KEYS), plan)
+    return combined(describer, plan, found, corpus, sizes, drawn.stands_for)
 
 
 _NAMED = ("kind", "word")

@@ -181,7 +181,7 @@ def theme_groups(masks: Integers) -> Integers:
     array([0, 1, 3])
     """
     single = masks & (masks - 1) == 0
-    found: Integers = np.where(single, np.log2(masks).astype(np.int64) + 1, 0)
+    found: Integers = np.where(single, np.frexp(masks)[1], 0).astype(np.int64)
     return found
 
 

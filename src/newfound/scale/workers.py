@@ -17,6 +17,7 @@ from itertools import chain, islice
 from typing import Any, TypeVar
 
 from newfound.machine.validation import thread_count
+from newfound.processes import safe_path
 
 __all__ = ["map_batches"]
 
@@ -63,11 +64,13 @@ def map_batches(
         return
     # A fork would copy threads of Arrow and of the core in an unknown state.
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(processes, context, _begin, (work, os.getpid()))
+    with safe_path():
+        pool = ProcessPoolExecutor(processes, context, _begin, (work, os.getpid()))
     try:
         waiting: deque[Future[Any]] = deque()
         for batch in chain(head, rest):
-            waiting.append(pool.submit(_call, batch))
+            with safe_path():  # it starts a process as long as there are too few
+                waiting.append(pool.submit(_call, batch))
             if len(waiting) > _AHEAD * processes:
                 yield waiting.popleft().result()
         while waiting:

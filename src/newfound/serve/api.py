@@ -14,6 +14,7 @@ from newfound.serve.openapi import answer, body, ndjson_body, other_answer
 from newfound.serve.problems import Problem
 from newfound.serve.requests import ExplainRequest, ScoreRequest, json_body, texts_of
 from newfound.serve.scoring import is_short, score_texts
+from newfound.text.formats import json_fault
 
 __all__ = ["NDJSON", "json_answer", "router"]
 
@@ -163,7 +164,7 @@ def _texts(content: bytes) -> Iterator[str]:
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise Problem(400, f"Line {number} is not JSON: {error}.") from error
+            raise Problem(400, f"Line {number} is not JSON: {json_fault(error)}.") from error
         text = row.get("text") if isinstance(row, dict) else row
         if not isinstance(text, str):
             raise Problem(

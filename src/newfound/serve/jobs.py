@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
 import sqlite3
-import sys
 from collections.abc import AsyncIterator
 from typing import Any
 
+from newfound.processes import clean_environment, python_command
 from newfound.serve.problems import Problem
 from newfound.serve.settings import TOKEN_VARIABLE, Limits
 from newfound.serve.workspace import ENDED, RESULT, Run, Workspace, now
@@ -180,9 +179,9 @@ class Jobs:
         (folder / RESULT).unlink(missing_ok=True)
         with open(folder / "log.txt", "wb") as log:
             self._process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "newfound.serve.worker", str(folder),
+                *python_command("newfound.serve.worker", str(folder)),
                 stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=log,
-                limit=_LINE, env=process_environment(),
+                limit=_LINE, env=process_environment(), cwd=self.workspace.folder,
                 start_new_session=True,  # Control-C is for the service, which ends its jobs
             )  # fmt: skip
         process, told = self._process, dict[str, Any]()
@@ -240,8 +239,9 @@ async def _stop(process: asyncio.subprocess.Process) -> None:
 
 def process_environment() -> dict[str, str]:
     """Return the environment of a process that works on documents; it need not know the token."""
-    given = {name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE}
-    return {**given, "PYTHONUNBUFFERED": "1"}
+    given = {**clean_environment(), "PYTHONUNBUFFERED": "1"}
+    given.pop(TOKEN_VARIABLE, None)
+    return given
 
 
 def _crashed(status: int) -> str:

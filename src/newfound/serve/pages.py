@@ -130,7 +130,7 @@ async def check(request: Request, id: str) -> Response:
         given = json.loads(await request.body())
         given.pop("upload", None)
         columns = ColumnsRequest.model_validate(given)
-    except (AttributeError, ValueError) as error:
+    except (AttributeError, ValueError, RecursionError) as error:
         raise Problem(422, "The columns cannot be read.") from error
     path = workspace.upload_path(upload)
     try:

@@ -6,11 +6,11 @@ import asyncio
 import os
 import re
 import shutil
-import sys
 from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
 
+from newfound.processes import python_command
 from newfound.serve.api import json_answer
 from newfound.serve.context import Context
 from newfound.serve.jobs import process_environment
@@ -60,9 +60,10 @@ async def inspect(context: Context, *arguments: str) -> bytes:
     """Look at a file in a process of its own, with limits; return what it prints."""
     async with context.inspections:
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "newfound.serve.preview", *arguments,
+            *python_command("newfound.serve.preview", *arguments),
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE, env=process_environment(),
+            cwd=context.workspace.folder,
         )  # fmt: skip
         try:
             printed, said = await asyncio.wait_for(process.communicate(), TIME_LIMIT)

@@ -118,7 +118,7 @@ class Workspace:
     """
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.folder = folder = folder.absolute()  # jobs have another working folder
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             _check_own(folder)

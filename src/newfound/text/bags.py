@@ -182,7 +182,7 @@ class BagReader:
         found = Occurrences(encode(encoder, check_texts(texts), ordered=True), pairs=True)
         n = found.n_texts
         size = int(found.words.max(initial=0)) + 1
-        word_rows, words = _distinct(found.word_rows, found.words.astype(np.int64), size)
+        word_rows, words = _distinct(found.word_rows, found.words, size)
         key_rows, keys = _distinct_pairs(found.key_rows, found.keys, size)
         columns, pairs = self.index.word_columns(words), self.index.pair_columns(keys)
         new = columns < 0
@@ -238,10 +238,12 @@ def _csr(
 
 
 def _distinct(
-    rows: NDArray[Any], numbers: NDArray[np.int64], size: int
+    rows: NDArray[Any], numbers: NDArray[Any], size: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return each combination of a row and a number below `size` once, ascending."""
-    keys = rows * size + numbers
+    keys = rows.astype(np.int64)
+    keys *= size
+    keys += numbers
     keys.sort()  # and no np.unique, which takes three times as long here
     first = np.ones(len(keys), dtype=bool)
     first[1:] = keys[1:] != keys[:-1]
@@ -255,7 +257,10 @@ def _distinct_pairs(
     """Return each combination of a row and a pair of words, with numbers below `size`, once."""
     if (int(rows[-1]) + 1 if len(rows) else 1) * size * size < _MAX_KEY:
         left, right = words_of_pairs(keys)
-        found_rows, found = _distinct(rows, left * size + right, size * size)
+        left *= size
+        left += right
+        del right  # of a long text, as large as all else
+        found_rows, found = _distinct(rows, left, size * size)
         return found_rows, pair_keys(*np.divmod(found, size))
     order = np.lexsort((keys, rows))
     rows, keys = rows[order], keys[order]

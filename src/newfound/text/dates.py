@@ -7,9 +7,12 @@ from collections.abc import Hashable, Iterable
 from datetime import date, datetime
 from typing import Any
 
+from newfound.storage.errors import one_line
+
 __all__ = ["Dates", "parse_date", "parse_dates", "parse_start"]
 
 Dates = tuple[date | None, ...]
+_SHOWN = 60  # characters of a value in a message
 _MISSING = frozenset({"", "nan", "nat", "none", "null", "na", "n/a"})
 _DATE = re.compile(
     r"(\d{4})(?:(\d\d)(\d\d)|([-/])(\d\d)(?:\4(\d\d))?)"
@@ -89,7 +92,8 @@ def parse_date(value: Any, *, where: str = "The option") -> date | None:
         day = _day_of_text(text)
         if day is not None:
             return day
-    raise ValueError(f"{where} has the date {value!r}; write dates as YYYY-MM-DD, e.g. 2003-04-01.")
+    shown = one_line(repr(value), _SHOWN)
+    raise ValueError(f"{where} has the date {shown}; write dates as YYYY-MM-DD, e.g. 2003-04-01.")
 
 
 def parse_start(value: Any) -> date | None:

@@ -95,8 +95,10 @@ class Encoder(dict[str, int]):
                 found = map(self.__getitem__, chunks)
                 flat.extend(found if ordered else set(found))
                 flat.append(END)
-        codes = np.array(flat, dtype=np.int32)
+        codes = np.frombuffer(flat, np.int32)
         compound = codes < END
+        if not compound.any():
+            return codes
         parts = [self.several[key] for key in codes[compound].tolist()]
         lengths = np.ones(len(codes), dtype=np.intp)
         lengths[compound] = [len(part) for part in parts]
@@ -148,15 +150,17 @@ class Occurrences:
     """
 
     def __init__(self, codes: NDArray[np.int32], *, pairs: bool) -> None:
-        rows = np.cumsum(codes == END)
+        rows = np.cumsum(codes == END, dtype=np.int32)
         self.n_texts = int(rows[-1]) if len(rows) else 0
         is_word = codes >= 0
         self.words, self.word_rows = codes[is_word], rows[is_word]
-        in_line = codes != STOP if pairs else np.zeros(len(codes), dtype=bool)
-        left, right = codes[in_line][:-1], codes[in_line][1:]
-        is_pair = (left >= 0) & (right >= 0)
-        self.keys = pair_keys(left[is_pair], right[is_pair])
-        self.key_rows = rows[in_line][:-1][is_pair]
+        if not pairs:
+            codes = codes[:0]
+        in_line = codes != STOP
+        codes, rows = codes[in_line], rows[: len(codes)][in_line]
+        is_pair = (codes[:-1] >= 0) & (codes[1:] >= 0)
+        self.keys = pair_keys(codes[:-1][is_pair], codes[1:][is_pair])
+        self.key_rows = rows[:-1][is_pair]
 
     def matrix(self, words: NDArray[Any], pairs: NDArray[Any], n_columns: int) -> Any:
         """Return the Boolean CSR matrix for given columns of all words and pairs; -1 is none."""
@@ -240,7 +244,9 @@ class TermIndex:
 
 def pair_keys(left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.int64]:
     """Return the keys of pairs of word numbers."""
-    keys: NDArray[np.int64] = left.astype(np.int64) << 32 | right
+    keys: NDArray[np.int64] = left.astype(np.int64)
+    keys <<= 32
+    keys |= right
     return keys
 
 

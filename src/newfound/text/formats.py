@@ -14,6 +14,7 @@ __all__ = [
     "encoding_of",
     "first_bytes",
     "is_table_header",
+    "json_fault",
     "json_kind",
     "looks_like_text",
     "peekable",
@@ -84,6 +85,23 @@ def is_table_header(line: str, text_column: str | None = None) -> bool:
         if len(names) > 1 and wanted in names and named:
             return True
     return False
+
+
+def json_fault(error: Exception) -> str:
+    """Return why JSON cannot be read, from an error of the module json, and what to do.
+
+    Examples
+    --------
+    >>> json_fault(RecursionError("maximum recursion depth exceeded"))
+    'it has objects within objects, too many to read; leave them out'
+    """
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg}: column {error.colno}"
+    if isinstance(error, RecursionError):
+        return "it has objects within objects, too many to read; leave them out"
+    if isinstance(error, UnicodeError):
+        return "it is not UTF-8"
+    return "a number has thousands of digits; write it in quotation marks"  # no other error is left
 
 
 def json_kind(head: str) -> str | None:

@@ -23,6 +23,7 @@ from newfound.text.formats import (
     encoding_of,
     first_bytes,
     is_table_header,
+    json_fault,
     json_kind,
     peekable,
 )
@@ -42,6 +43,7 @@ __all__ = ["MAX_DOCUMENT_BYTES", "TABLES", "Reader", "format_of", "gzip_problem"
 MAX_DOCUMENT_BYTES = 1 << 28
 
 TABLES = ("csv", "tsv", "jsonl", "json", "parquet")
+_PIECE = 1 << 20  # bytes of a file of a folder that are read at a time
 _MAX_RATIO = 200  # bytes of text for each compressed byte; natural text has 2 to 10
 _FORMATS = ("txt", *TABLES)
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")  # none of these is in a text
@@ -107,6 +109,7 @@ class Reader:
         self.file = "standard input" if name == "-" else name
         self.line, self.latest = 0, ""
         self.guessed: str | None = None
+        self.marked: str | None = None  # the encoding that a byte-order mark tells
         self.names: Sequence[str] = ()  # of the columns of a table
         self.columns: Columns | None = None
 
@@ -116,14 +119,18 @@ class Reader:
         try:
             yield
         except FileNotFoundError as error:
-            raise DocumentError(f"There is no file or folder {error.filename}.") from error
+            raise DocumentError(
+                f"There is no file or folder {_missing(error.filename)}."
+            ) from error
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise gzip_problem(self.file, error) from error
         except OSError as error:
             name, reason = error.filename or self.file, error.strerror or error
             raise DocumentError(f"Cannot read {name}: {reason}.") from error
         except UnicodeError as error:
-            raise self._malformed(f"is not {self.encoding}: {error}", self.line + 1) from error
+            raise self._not_decoded(error) from error
+        except RecursionError as error:  # JSON that can be read, but not be kept
+            raise self._malformed(f"is not JSON that can be read: {json_fault(error)}") from error
 
     def records(self, format: str | None) -> Iterator[Record]:
         """Iterate over the records of the path, in the given format or that of its name."""
@@ -199,8 +206,20 @@ class Reader:
     def _record(self, row: Mapping[Any, Any], columns: Columns, place: str, where: str) -> Record:
         return make_record(row, columns, place, where, keep_others=self.keep_others)
 
-    def _malformed(self, what: str, line: int) -> DocumentError:
-        return DocumentError(f"{self.file}, line {line}, {what}.")
+    def _malformed(self, what: str, line: int | None = None) -> DocumentError:
+        return DocumentError(f"{self.file}, line {self.line if line is None else line}, {what}.")
+
+    def _not_decoded(self, error: UnicodeError) -> DocumentError:
+        """Return the error of a text that is not in its encoding; codecs say where, in bytes."""
+        advice = "name its encoding (--encoding)"
+        line, what = self.line + 1, "it does not begin as such a text"
+        if isinstance(error, UnicodeDecodeError):
+            line += error.object[: error.start].decode(error.encoding, "replace").count("\n")
+            what = f"byte 0x{error.object[error.start]:02x} is no part of a character in it"
+            if error.reason in ("truncated data", "unexpected end of data"):
+                what, advice = "it ends within a character", f"copy the file again, or {advice}"
+        encoding = self.encoding or self.marked
+        return self._malformed(f"is not {encoding}: {what}; {advice}", line)
 
     def _place(self, line: int) -> str:
         return f"{os.path.basename(self.file)}:{line}"
@@ -251,10 +270,10 @@ class Reader:
 
     def _marked(self, raw: bytes) -> str | None:
         """Return the encoding that a byte-order mark tells, and count its use."""
-        encoding = encoding_of(raw)
-        if encoding is not None:
-            self.counts[encoding] += 1
-        return encoding
+        self.marked = encoding_of(raw)
+        if self.marked is not None:
+            self.counts[self.marked] += 1
+        return self.marked
 
     def _decode(self, raw: bytes) -> str:
         """Decode UTF-8, or else Windows-1252, or else Latin-1 for its five undefined bytes."""
@@ -334,12 +353,12 @@ class Reader:
             try:
                 row = json.loads(line) if line.strip() else ""
             except (ValueError, RecursionError) as error:
-                hint, reason = "", str(error)
+                hint, reason = "", json_fault(error)
                 if isinstance(error, json.JSONDecodeError):
                     reason = f"{error.msg}: column {min(error.pos, len(line.rstrip())) + 1}"
                 if self.line == 1 and line.strip().startswith("{"):
                     hint = "; expected one object a line, or an array of objects"
-                raise self._malformed(f"is not JSON: {reason}{hint}", self.line) from error
+                raise self._malformed(f"is not JSON: {reason}{hint}") from error
             yield self.line, row
 
     def _json_array(self, stream: BinaryIO) -> Iterator[tuple[int, Any]]:
@@ -352,10 +371,9 @@ class Reader:
         try:
             rows = json.loads(text)
         except json.JSONDecodeError as error:
-            what = f"is not JSON: {error.msg}: column {error.colno}"
-            raise self._malformed(what, error.lineno) from error
+            raise self._malformed(f"is not JSON: {json_fault(error)}", error.lineno) from error
         except (ValueError, RecursionError) as error:
-            raise DocumentError(f"{self.file} is not JSON: {error}.") from error
+            raise DocumentError(f"{self.file} is not JSON: {json_fault(error)}.") from error
         yield from enumerate(rows, 1)
 
     def _parquet(self, stream: BinaryIO) -> Iterator[Record]:
@@ -423,7 +441,7 @@ class Reader:
                 self.counts["table"] += 1
             else:
                 with self._open(self.file) as stream:
-                    raw = stream.read(MAX_DOCUMENT_BYTES)
+                    raw = _content(stream)
                 if len(raw) >= MAX_DOCUMENT_BYTES:
                     what = f"is longer than {MAX_DOCUMENT_BYTES:,} bytes; split it"
                     raise DocumentError(f"{self.file} {what}.")
@@ -455,6 +473,21 @@ class _Unpacked(gzip.GzipFile):
         found = super().read1(size)
         self.report(len(found))
         return found
+
+
+def _missing(path: str) -> str:
+    """Return what is said of a path behind which is nothing."""
+    is_link = os.path.islink(path)
+    return f"behind the link {path}; remove it, or mend where it leads" if is_link else path
+
+
+def _content(stream: BinaryIO) -> bytes:
+    """Return what a stream has, up to the most; read at once, that would be allocated for each."""
+    pieces, size = [], 0
+    while size < MAX_DOCUMENT_BYTES and (piece := stream.read(_PIECE)):
+        pieces.append(piece)
+        size += len(piece)
+    return b"".join(pieces)
 
 
 def _suffix(name: str) -> str:

@@ -34,7 +34,7 @@ class TokenizedTexts(Sequence[str]):
     codes : ndarray of int32
         For all texts, one after the other: the number of each word in `forms`, `BREAK` where words
         are separated by more than a space, and `END` after each text.
-    starts, ends : ndarray of int64
+    starts, ends : ndarray of int32
         Where in its text each word is; of the length of `codes`.
     has_order : ndarray of bool, optional
         Which texts have their words in order; False for those that `from_bags` made. By default
@@ -57,8 +57,8 @@ class TokenizedTexts(Sequence[str]):
         texts: list[str],
         forms: list[str],
         codes: NDArray[np.int32],
-        starts: NDArray[np.int64],
-        ends: NDArray[np.int64],
+        starts: NDArray[np.int32],
+        ends: NDArray[np.int32],
         has_order: NDArray[np.bool_] | None = None,
         lemmas: Mapping[str, str] | None = None,
     ) -> None:
@@ -73,7 +73,7 @@ class TokenizedTexts(Sequence[str]):
         """Split texts into words."""
         kept: list[str] = []
         chunks = _Chunks()
-        codes, starts, ends = array("i"), array("q"), array("q")
+        codes, starts, ends = array("i"), array("i"), array("i")
         for text in texts:
             kept.append(text)
             for match in chunks_and_breaks(text).finditer(fold(text)):
@@ -85,8 +85,8 @@ class TokenizedTexts(Sequence[str]):
             codes.append(END)
             starts.append(0)
             ends.append(0)
-        arrays = np.array(codes, np.int32), np.array(starts, np.int64), np.array(ends, np.int64)
-        return cls(kept, list(chunks.numbers), *arrays)
+        arrays = [np.frombuffer(found, np.int32) for found in (codes, starts, ends)]  # no copies
+        return cls(kept, list(chunks.numbers), arrays[0], arrays[1], arrays[2])
 
     @classmethod
     def from_bags(cls, matrix: Any, words: Sequence[str]) -> TokenizedTexts:
@@ -113,7 +113,7 @@ class TokenizedTexts(Sequence[str]):
         codes[closes] = END
         rows = np.repeat(np.arange(n), lengths)
         codes[2 * np.arange(len(matrix.indices)) + rows] = matrix.indices
-        nowhere = np.zeros(len(codes), np.int64)
+        nowhere = np.zeros(len(codes), np.int32)
         unordered = np.zeros(n, bool)
         return cls([""] * n, list(words), codes, nowhere, nowhere, unordered)._compact()
 
@@ -154,14 +154,14 @@ class TokenizedTexts(Sequence[str]):
 
     def take(self, rows: NDArray[Any]) -> TokenizedTexts:
         """Return some of the texts."""
-        spans = [np.arange(self._bounds[i], self._bounds[i + 1]) for i in rows.tolist()]
-        places = np.concatenate(spans) if spans else np.zeros(0, np.int64)
+        bounds = self._bounds.tolist()
+        spans = [slice(bounds[i], bounds[i + 1]) for i in rows.tolist()] or [slice(0)]
         return TokenizedTexts(
             [self.texts[i] for i in rows.tolist()],
             self.forms,
-            self.codes[places],
-            self.starts[places],
-            self.ends[places],
+            np.concatenate([self.codes[span] for span in spans]),
+            np.concatenate([self.starts[span] for span in spans]),
+            np.concatenate([self.ends[span] for span in spans]),
             self.has_order[rows],
             self.lemmas,
         )._compact()
@@ -169,10 +169,11 @@ class TokenizedTexts(Sequence[str]):
     def _compact(self) -> TokenizedTexts:
         """Leave out the words that no text has."""
         is_word = self.codes >= 0
-        used, numbers = np.unique(self.codes[is_word], return_inverse=True)
+        used = np.bincount(self.codes[is_word], minlength=len(self.forms)) > 0
+        numbers = np.cumsum(used, dtype=np.int32) - 1
         codes = self.codes.copy()
-        codes[is_word] = numbers
-        forms = [self.forms[j] for j in used.tolist()]
+        codes[is_word] = numbers[codes[is_word]]
+        forms = [self.forms[j] for j in np.flatnonzero(used).tolist()]
         return TokenizedTexts(
             self.texts, forms, codes, self.starts, self.ends, self.has_order, self.lemmas
         )

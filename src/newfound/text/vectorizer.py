@@ -6,7 +6,7 @@ the lemma of a word, or the word itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from operator import itemgetter
 from typing import Any
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from newfound.checks import check_switch
 from newfound.text.encoding import (
     BREAK,
     STOP,
@@ -474,11 +475,16 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
         return found
 
     def _stop_words(self) -> frozenset[str]:
+        given = self._given_stop_words()
+        return stop_words(self.language) if given is None else given
+
+    def _given_stop_words(self) -> frozenset[str] | None:
+        """Return the stop words that were given; None for the default ones."""
         given = self.stop_words
         if given is None:
             return frozenset()
         if isinstance(given, str) and given == "default":
-            return stop_words(self.language)
+            return None
         if isinstance(given, str | bytes) or not isinstance(given, Iterable):
             raise ValueError(f"stop_words={given!r}: expected 'default', None or a list of words.")
         words = list(given)
@@ -490,8 +496,11 @@ class TextVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc,unus
         """Raise a `ValueError` that names the first parameter with a wrong value."""
         if not isinstance(self.language, str):
             raise ValueError(f"language={self.language!r}: expected a code such as 'en'.")
+        check_switch("lemmatize", self.lemmatize)
         if self.lemmatize:
             check_language(self.language)
+        if not isinstance(self.stop_words, Iterator):  # which can be read once only
+            self._given_stop_words()
         for name in ("min_df", "max_df"):
             df = getattr(self, name)
             if not is_count(df) and not (isinstance(df, float) and 0 <= df <= 1):

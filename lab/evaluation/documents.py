@@ -1,0 +1,405 @@
+"""Suites for the quality of detection: the detector and the baselines on the same splits.
+
+Each suite takes a `Setting` and returns a `Table`. All methods are trained on known documents only.
+Where a threshold is needed, all methods set it by the same held-back documents. The C of logistic
+regression and of LinearSVC is chosen by 3-fold cross-validation on the training side.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.datasets import load_20newsgroups, load_bbcsport, load_clinc150
+from lab.evaluation.deletion import deletion
+from lab.evaluation.document_baselines import DOCUMENT_BASELINES, DocumentBaselines
+from lab.evaluation.groups import groups
+from lab.evaluation.holdout import folds
+from lab.evaluation.suites import SuiteSetting, Values, add_value, means
+from lab.evaluation.unseen_intents import PUBLISHED, SHARES, draw_intents, open_scores
+from lab.tables import table_of
+from newfound.detection.calibration import Calibration
+from newfound.detection.detector import NOVEL, NoveltyDetector
+from newfound.detection.scales import PARTS
+from newfound.table import Table
+
+__all__ = ["SUITES", "Setting"]
+
+OURS = "newfound"
+ALPHA = 0.05
+ALPHAS = (0.01, 0.05, 0.10)
+PAPER_KNOWN, PAPER_NOVEL = ("comp.graphics", "talk.politics.guns"), "rec.sport.baseball"
+N_KNOWN_GROUPS = 5
+UNSEEN_DRAWS = 10
+OPEN_ALPHAS = (0.05, 0.1, 0.15)
+BBC_SEEDS = 3
+N_DELETION_TEXTS = 300
+FALSE_ALARM_SIZES = {"CLINC150": (3000, 2000), "BBC Sport": (550, 187)}  # known, new
+
+
+@dataclass(frozen=True)
+class Setting(SuiteSetting):
+    """The setting of the suites.
+
+    Attributes
+    ----------
+    splits : int
+        The number of splits to count false alarms on.
+    baselines : bool
+        Whether the baselines are measured beside the detector.
+    """
+
+    splits: int = 50
+    baselines: bool = True
+
+    def detector(self, alpha: float = ALPHA, seed: int = 0, **parameters: Any) -> NoveltyDetector:
+        """Return a detector with the default parameters."""
+        return NoveltyDetector(alpha, n_jobs=self.n_jobs, random_state=seed, **parameters)
+
+
+class Labelled(NamedTuple):
+    """Texts with their classes."""
+
+    texts: list[str]
+    labels: NDArray[Any]
+
+
+class Clinc(NamedTuple):
+    """The splits of CLINC150, and the out-of-scope requests of the test split."""
+
+    train: Labelled
+    validation: Labelled
+    test: Labelled
+    out_of_scope: list[str]
+
+
+def clinc150(setting: Setting) -> Table:
+    """CLINC150: train on the training split, set the threshold by the validation split, then test.
+
+    Out-of-scope requests are used in the test only. In "accuracy, refused wrong" a known request
+    that is predicted novel counts as an error. The C of logistic regression and of LinearSVC is
+    chosen by 3-fold cross-validation on the training side.
+    """
+    clinc = _clinc(setting)
+    rows = [_clinc_ours(setting, clinc)]
+    if not setting.baselines:
+        return table_of(rows)
+    baselines = DocumentBaselines(*clinc.train, stop_words=False)
+    right = baselines.classify(clinc.test.texts) == clinc.test.labels
+    for name, score in DOCUMENT_BASELINES.items():
+        setting.say(f"clinc150: {name}")
+        held_back = score(baselines, clinc.validation.texts)
+        calibration = Calibration(
+            held_back, np.zeros(len(held_back), np.int64), ALPHA, classwise=False
+        )
+        known, novel = score(baselines, clinc.test.texts), score(baselines, clinc.out_of_scope)
+        false_alarm, found = (
+            calibration.p_values(scores, np.zeros(len(scores), np.int64)) <= ALPHA
+            for scores in (known, novel)
+        )
+        rows.append(
+            {
+                "scorer": name,
+                "AUROC": _auroc(known, novel),
+                "recall at 5 %": float(found.mean()),
+                "false alarms": float(false_alarm.mean()),
+                "accuracy, refused wrong": float((right & ~false_alarm).mean()),
+                "class accuracy": float(right.mean()),
+            }
+        )
+    return table_of(rows)
+
+
+def _clinc_ours(setting: Setting, clinc: Clinc) -> dict[str, Any]:
+    detector = setting.detector().fit(*clinc.train, held_back=clinc.validation.texts)
+    test, novel = clinc.test, clinc.out_of_scope
+    votes = detector.rule_votes(test.texts)
+    return {
+        "scorer": OURS,
+        **_detected(detector, clinc),
+        "accuracy, refused wrong": float((detector.predict(test.texts) == test.labels).mean()),
+        "class accuracy": float((detector.nearest(test.texts) == test.labels).mean()),
+        "class accuracy, rules alone": float(
+            (detector.classes_[votes.argmax(axis=1)] == test.labels).mean()
+        ),
+        "AUROC, rules alone": _auroc(*(_rules_alone(detector, t) for t in (test.texts, novel))),
+        "named by rules": detector.scorer_.by_rules,
+    }
+
+
+def _rules_alone(detector: NoveltyDetector, texts: Sequence[str]) -> NDArray[np.float64]:
+    """Return the novelty by rules alone, of the class that they name."""
+    scores = detector.scorer_.naming(by_rules=True).score_texts(texts)
+    found: NDArray[np.float64] = scores.parts[:, PARTS.index("rules")]
+    return found
+
+
+def _detected(detector: NoveltyDetector, clinc: Clinc) -> dict[str, float]:
+    known, novel = clinc.test.texts, clinc.out_of_scope
+    return {
+        "AUROC": _auroc(detector.novelty(known), detector.novelty(novel)),
+        "recall at 5 %": float((detector.predict(novel) == NOVEL).mean()),
+        "false alarms": float((detector.predict(known) == NOVEL).mean()),
+    }
+
+
+def clinc150_unlabelled(setting: Setting) -> Table:
+    """CLINC150 without labels: all requests as one class, or as groups found by clustering."""
+    clinc = _clinc(setting)
+    rows = []
+    for n_groups in (1, 10, 50):
+        detector = setting.detector(n_groups=n_groups)
+        detector.fit(clinc.train.texts, held_back=clinc.validation.texts)
+        rows.append({"scorer": f"{OURS}, n_groups={n_groups}", **_detected(detector, clinc)})
+    return table_of(rows)
+
+
+def newsgroups_paper(setting: Setting) -> Table:
+    """20 Newsgroups, the paper's three groups: the split by date, without headers.
+
+    The C of logistic regression and of LinearSVC is chosen by 3-fold cross-validation on the
+    training side.
+    """
+    corpus = load_20newsgroups(setting.data)
+    train = corpus.only(*PAPER_KNOWN, split="train")
+    known = corpus.only(*PAPER_KNOWN, split="test").texts
+    novel = corpus.only(PAPER_NOVEL, split="test").texts
+    found = _aurocs(setting, train.texts, train.labels, known, novel)
+    return table_of([{"scorer": name, "AUROC": value} for name, value in found.items()])
+
+
+def newsgroups_each(setting: Setting) -> Table:
+    """20 Newsgroups: each group is novel in turn, against five others drawn at random.
+
+    The C of logistic regression and of LinearSVC is chosen by 3-fold cross-validation on the
+    training side.
+    """
+    corpus = load_20newsgroups(setting.data)
+    groups = sorted(set(corpus.labels or ()))
+    found: list[dict[str, float]] = []
+    for number, group in enumerate(groups):
+        setting.say(f"20newsgroups-each: {group}")
+        others = [other for other in groups if other != group]
+        drawn = np.random.RandomState(number).choice(others, N_KNOWN_GROUPS, replace=False)
+        train = corpus.only(*drawn.tolist(), split="train")
+        known = corpus.only(*drawn.tolist(), split="test").texts
+        novel = corpus.only(group, split="test").texts
+        found.append(_aurocs(setting, train.texts, train.labels, known, novel))
+    return _means(found, groups)
+
+
+def bbcsport(setting: Setting) -> Table:
+    """BBC Sport: each class is novel in turn; a third of the known articles is held out, 3 seeds.
+
+    The C of logistic regression and of LinearSVC is chosen by 3-fold cross-validation on the
+    training side.
+    """
+    corpus = load_bbcsport(setting.data)
+    classes = sorted(set(corpus.labels or ()))
+    found: list[dict[str, float]] = []
+    for novel_class in classes:
+        setting.say(f"bbcsport: {novel_class}")
+        known = corpus.only(*(other for other in classes if other != novel_class))
+        labels, novel = np.array(known.labels), corpus.only(novel_class).texts
+        for seed in range(BBC_SEEDS):
+            train, test = next(folds(labels, 3, random_state=seed))
+            texts, held_out = ([known.texts[i] for i in rows] for rows in (train, test))
+            found.append(_aurocs(setting, texts, labels[train], held_out, novel, seed=seed))
+    return _means(found, [one for one in classes for _ in range(BBC_SEEDS)])
+
+
+def false_alarms(setting: Setting) -> Table:
+    """Rate of false alarms on new known documents, the mean over many random splits.
+
+    "Expected" is the rate that split conformal prediction promises for the number of held-back
+    documents, "2 sd" twice the standard deviation of the mean rate.
+    """
+    clinc = load_clinc150(setting.data)
+    labels = np.array(clinc.labels)
+    in_scope = np.flatnonzero(labels != "oos")
+    sport = load_bbcsport(setting.data)
+    corpora = {
+        "CLINC150": Labelled([clinc.texts[i] for i in in_scope], labels[in_scope]),
+        "BBC Sport": Labelled(list(sport.texts), np.array(sport.labels)),
+    }
+    return table_of([row for name in corpora for row in _alarm_rates(setting, name, corpora[name])])
+
+
+def _alarm_rates(setting: Setting, name: str, documents: Labelled) -> list[dict[str, Any]]:
+    texts, labels = documents
+    n_train, n_test = FALSE_ALARM_SIZES[name]
+    rates: dict[float, list[float]] = {alpha: [] for alpha in ALPHAS}
+    for split in range(setting.splits):
+        order = np.random.RandomState(split).permutation(len(texts))
+        train, test = order[:n_train], order[n_train : n_train + n_test]
+        detector = setting.detector(min(ALPHAS), seed=split)
+        detector.fit([texts[i] for i in train], labels[train])
+        held_out = [texts[i] for i in test]
+        scores, nearest = detector.novelty(held_out), _class_numbers(detector, held_out)
+        held_back = detector.calibration_
+        for alpha in ALPHAS:
+            calibration = Calibration(held_back.scores, held_back.nearest, alpha)
+            rates[alpha].append(float((calibration.p_values(scores, nearest) <= alpha).mean()))
+    n = len(held_back)
+    return [
+        {
+            "documents": f"{name}, {n_train:,} known, {n_test:,} new",
+            "alpha": alpha,
+            "rate": float(np.mean(rates[alpha])),
+            "expected": float(np.floor(alpha * (n + 1) + 1e-9) / (n + 1)),
+            # The rate of a split varies with the held-back documents and with the new ones.
+            "2 sd": float(
+                2 * np.sqrt(alpha * (1 - alpha) * (1 / (n + 2) + 1 / n_test) / setting.splits)
+            ),
+        }
+        for alpha in ALPHAS
+    ]
+
+
+def _class_numbers(detector: NoveltyDetector, texts: Sequence[str]) -> NDArray[np.int64]:
+    numbers = {label: number for number, label in enumerate(detector.classes_.tolist())}
+    return np.array([numbers[label] for label in detector.nearest(texts).tolist()], np.int64)
+
+
+def deletions(setting: Setting) -> Table:
+    """Words to remove until a novel request of CLINC150 is known: newfound, LIME, random order."""
+    clinc = _clinc(setting)
+    detector = setting.detector().fit(*clinc.train, held_back=clinc.validation.texts)
+    return deletion(detector, clinc.out_of_scope[:N_DELETION_TEXTS], say=setting.say)
+
+
+def speed(setting: Setting) -> Table:
+    """Time for requests of CLINC150 on one core, by the processor: in a batch, and one by one."""
+    clinc = _clinc(setting)
+    detector = NoveltyDetector(ALPHA, n_jobs=1, random_state=0)
+    fit = _seconds(lambda: detector.fit(*clinc.train, held_back=clinc.validation.texts))
+    texts = [*clinc.test.texts, *clinc.out_of_scope] * 4
+    detector.predict(texts[:1000])
+    batch = min(_seconds(lambda: detector.predict(texts)) for _ in range(3))
+    some = [*clinc.test.texts[:250], *clinc.out_of_scope[:250]]
+
+    def explain_all() -> None:
+        for text in some:
+            detector.explain(text)
+
+    def find_counterfactuals() -> None:
+        for text in some:
+            _ = detector.explain(text).counterfactual
+
+    explain_all()
+    one = min(_seconds(explain_all) for _ in range(3)) / len(some)
+    both = _seconds(find_counterfactuals) / len(some)
+    return table_of(
+        [
+            {"measure": "fit, seconds", "value": fit},
+            {"measure": "messages a second, in a batch", "value": len(texts) / batch},
+            {"measure": "one message with its explanation, ms", "value": 1000 * one},
+            {"measure": "the same with its counterfactual, ms", "value": 1000 * both},
+        ]
+    )
+
+
+def unseen_intents(setting: Setting) -> Table:
+    """CLINC150 with 25, 50 and 75 % of the intents known: ten draws, as in TEXTOIR.
+
+    Known intents are learned from their training requests; their validation requests set the
+    threshold. The test has all test requests; those of other intents and the out-of-scope ones are
+    "open". "F1 known" is the mean over known intents. The published figures, for 75 %, are those of
+    TEXTOIR and of Adaptive-Boundary; the draws differ.
+    """
+    clinc, rows = _clinc(setting), []
+    for share in SHARES:
+        values: Values = {}
+        for draw in range(UNSEEN_DRAWS):
+            setting.say(f"unseen-intents: {share:.0%} known, draw {draw + 1}")
+            drawn = draw_intents(*clinc, share=share, seed=draw)
+            detector = setting.detector(seed=draw)
+            detector.fit(drawn.train, drawn.train_labels, held_back=drawn.validation)
+            for alpha in OPEN_ALPHAS:
+                detector.set_params(alpha=alpha)
+                found = open_scores(drawn.test_labels, detector.predict(drawn.test))
+                for column, value in found.items():
+                    add_value(values, f"{OURS}, alpha={alpha:g}", column, value)
+        rows += [{"known intents": share, **row} for row in means(values)]
+    ours = [{"scorer": row.pop("scorer"), **row} for row in rows]
+    return table_of([*ours, *PUBLISHED])
+
+
+SUITES: Mapping[str, Callable[[Setting], Table]] = MappingProxyType(
+    {
+        "clinc150": clinc150,
+        "clinc150-unlabelled": clinc150_unlabelled,
+        "unseen-intents": unseen_intents,
+        "20newsgroups": newsgroups_paper,
+        "20newsgroups-each": newsgroups_each,
+        "bbcsport": bbcsport,
+        "false-alarms": false_alarms,
+        "groups": groups,
+        "deletion": deletions,
+        "speed": speed,
+    }
+)
+
+
+def _clinc(setting: Setting) -> Clinc:
+    corpus = load_clinc150(setting.data)
+    labels, splits = np.array(corpus.labels), np.array(corpus.splits)
+
+    def part(split: str, *, in_scope: bool) -> Labelled:
+        rows = np.flatnonzero((splits == split) & ((labels != "oos") == in_scope))
+        return Labelled([corpus.texts[i] for i in rows], labels[rows])
+
+    train, validation, test = (part(split, in_scope=True) for split in ("train", "val", "test"))
+    return Clinc(train, validation, test, part("test", in_scope=False).texts)
+
+
+def _aurocs(
+    setting: Setting,
+    texts: Sequence[str],
+    labels: Any,
+    known: Sequence[str],
+    novel: Sequence[str],
+    *,
+    seed: int = 0,
+) -> dict[str, float]:
+    """Return the AUROC of the detector and, if they are asked for, of all baselines."""
+    detector = setting.detector(seed=seed).fit(texts, labels)
+    found = {OURS: _auroc(detector.novelty(known), detector.novelty(novel))}
+    if not setting.baselines:
+        return found
+    baselines = DocumentBaselines(texts, labels, stop_words=True, seed=seed)
+    for name, score in DOCUMENT_BASELINES.items():
+        found[name] = _auroc(score(baselines, known), score(baselines, novel))
+    return found
+
+
+def _auroc(known: NDArray[np.float64], novel: NDArray[np.float64]) -> float:
+    from sklearn.metrics import roc_auc_score
+
+    labels = np.repeat([False, True], [len(known), len(novel)])
+    return float(roc_auc_score(labels, np.concatenate((known, novel))))
+
+
+def _seconds(action: Callable[[], object]) -> float:
+    """Return the processor time, which depends less on the load of the machine than wall time."""
+    started = time.process_time()
+    action()
+    return time.process_time() - started
+
+
+def _means(found: Sequence[Mapping[str, float]], groups: Sequence[str]) -> Table:
+    """Average over all runs, and over the runs of each group."""
+    rows = []
+    for name in found[0]:
+        values = np.array([run[name] for run in found])
+        row: dict[str, Any] = {"scorer": name, "mean AUROC": float(values.mean())}
+        for group in dict.fromkeys(groups):
+            row[group] = float(values[np.array(groups) == group].mean())
+        rows.append(row)
+    return table_of(rows)

@@ -1,1 +1,0 @@
-"""Reproduction of the paper, quality suites and data sets."""
