@@ -1,6 +1,7 @@
 """What is fuzzed: each target takes any bytes and raises only for a defect.
 
-`tools/fuzz.py` drives them by coverage, `tests/test_fuzz.py` with the corpus that it kept.
+`tools/fuzz.py` drives them by coverage, `tests/everywhere/test_fuzz.py` with the corpus that it
+kept.
 """
 
 from __future__ import annotations

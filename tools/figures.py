@@ -3,8 +3,8 @@
 Runs the commands below one after the other, two to five hours on two cores; needs the corpora in
 the folder that NEWFOUND_DATA names. ``--list`` shows them, ``--only words themes`` runs some. A
 command that fails does not stop the others. The last line of each page says of which commit and day
-it is, and how busy the machine was before. At the end, tests/test_figures.py says which pages quote
-other figures than the ones that are kept now. Run it on a quiet machine, with no open changes.
+it is, and how busy the machine was before. At the end, tests/lab/test_figures.py says which pages
+quote other figures than the kept ones. Run it on a quiet machine, with no open changes.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def main() -> None:
         print("\n".join(f"{name}: {command_of(name)}" for name in asked.only))
         return
     failed = [name for name in asked.only if not make(name)]
-    check = [sys.executable, "-m", "pytest", "--quiet", "tests/test_figures.py"]
+    check = [sys.executable, "-m", "pytest", "--quiet", "tests/lab/test_figures.py"]
     quoted = subprocess.run(check, cwd=ROOT, check=False).returncode
     if failed:
         print(f"could not be made: {', '.join(failed)}")

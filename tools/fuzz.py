@@ -2,8 +2,8 @@
 
 Each target of `tests/fuzz_targets.py` gets its share of the time, in a process of its own. New
 inputs that reach new code are added to the corpus in ``tests/data/fuzz``, which
-``tests/test_fuzz.py`` tries in every run of the tests; an input that breaks something is kept
-there as ``crash-...``.
+``tests/everywhere/test_fuzz.py`` tries in every run of the tests; an input that breaks something
+is kept there as ``crash-...``.
 """
 
 from __future__ import annotations

@@ -47,13 +47,13 @@ KINDS = {
 }
 
 # The tests that have to notice errors in a module; with them run the examples of its docstrings.
-TERMINAL = "tests/test_attacks.py::test_no_control_character_reaches_a_terminal"
+TERMINAL = "tests/everywhere/test_attacks.py::test_no_control_character_reaches_a_terminal"
 RATES = [
-    "tests/test_attacks.py::test_a_rate_that_no_collection_can_hold_is_refused_at_once",
-    "tests/test_attacks.py::test_how_many_documents_are_enough_is_found_in_constant_time",
+    "tests/everywhere/test_attacks.py::test_a_rate_that_no_collection_can_hold_is_refused_at_once",
+    "tests/everywhere/test_attacks.py::test_how_many_documents_are_enough_is_found_in_constant_time",
 ]
 CALIBRATED = [
-    f"tests/test_detector.py::{name}"
+    f"tests/detection/test_detector.py::{name}"
     for name in (
         "test_p_values_are_ranks_among_held_back_documents_and_ties_are_cautious",
         "test_the_threshold_is_where_the_p_value_reaches_alpha",
@@ -68,42 +68,49 @@ CALIBRATED = [
         "test_a_missing_label_is_an_error_also_as_pandas_writes_it",
     )
 ]
-HOSTILE = ["tests/test_hostile_files.py", "--deselect", "tests/test_hostile_files.py::TestMemory"]
+HOSTILE = [
+    "tests/storage/test_hostile_files.py",
+    "--deselect",
+    "tests/storage/test_hostile_files.py::TestMemory",
+]
 MATCHING: dict[str, list[str]] = {
     "storage/files.py": [
-        "tests/test_files.py",
-        "tests/test_planted.py::test_a_file_is_on_the_disk_before_it_gets_its_name",
-        "tests/test_interrupts.py::test_a_process_that_ends_at_once_removes_its_unfinished_files",
-        "tests/test_interrupts.py"
+        "tests/storage/test_files.py",
+        "tests/everywhere/test_planted.py::test_a_file_is_on_the_disk_before_it_gets_its_name",
+        "tests/cli/test_interrupts.py::test_a_process_that_ends_at_once_removes_its_unfinished_files",
+        "tests/cli/test_interrupts.py"
         "::test_files_of_killed_writers_are_removed_when_nobody_has_written_for_an_hour",
     ],
-    "storage/fields.py": ["tests/test_planted.py::test_bounds_of_values_are_exact", *HOSTILE],
+    "storage/fields.py": [
+        "tests/everywhere/test_planted.py::test_bounds_of_values_are_exact",
+        *HOSTILE,
+    ],
     "storage/archive.py": [
-        "tests/test_planted.py::test_data_after_the_end_of_a_compressed_member_is_refused",
+        "tests/everywhere/test_planted.py::test_data_after_the_end_of_a_compressed_member_is_refused",
         *HOSTILE,
     ],
     "text/redaction.py": [
-        "tests/test_redaction.py::test_what_is_replaced",
-        "tests/test_redaction.py::test_nothing_is_left_to_replace",
-        "tests/test_redaction.py::test_what_stands_instead_has_no_words",
-        "tests/test_redaction.py::test_documents",
+        "tests/text/test_redaction.py::test_what_is_replaced",
+        "tests/text/test_redaction.py::test_nothing_is_left_to_replace",
+        "tests/text/test_redaction.py::test_what_stands_instead_has_no_words",
+        "tests/text/test_redaction.py::test_documents",
     ],
-    "text/dates.py": ["tests/test_dates.py", "tests/test_timeline.py"],
-    "text/copies.py": ["tests/test_copies.py"],
-    "text/filters.py": ["tests/test_filters.py"],
-    "text/sentences.py": ["tests/test_sentences.py"],
-    "marks.py": ["tests/test_marks.py", TERMINAL],
-    "table.py": ["tests/test_table.py", TERMINAL],
+    "text/dates.py": ["tests/text/test_dates.py", "tests/description/test_timeline.py"],
+    "text/copies.py": ["tests/text/test_copies.py"],
+    "text/filters.py": ["tests/text/test_filters.py"],
+    "text/sentences.py": ["tests/text/test_sentences.py"],
+    "marks.py": ["tests/show/test_marks.py", TERMINAL],
+    "table.py": ["tests/show/test_table.py", TERMINAL],
     "detection/calibration.py": [*RATES, *CALIBRATED],
     "detection/split.py": [
-        "tests/test_planted.py::test_documents_are_held_back_at_random_and_not_by_class",
-        "tests/test_planted.py"
+        "tests/everywhere/test_planted.py::test_documents_are_held_back_at_random_and_not_by_class",
+        "tests/everywhere/test_planted.py"
         "::test_at_least_half_as_many_documents_are_learned_from_as_are_held_back",
         *RATES,
         *CALIBRATED,
     ],
-    "monitor/laws.py": ["tests/test_monitor_laws.py"],
-    "metrics.py": ["tests/test_metrics.py"],
+    "monitor/laws.py": ["tests/monitor/test_monitor_laws.py"],
+    "metrics.py": ["tests/detection/test_metrics.py"],
 }
 
 
@@ -305,11 +312,11 @@ def by_hand(kind: str, file: str, old: str, new: str) -> Mutant:
     return Mutant(kind, file, line, start, start + len(old.encode()), old, new, "by hand")
 
 
-PLANTED = ["tests/test_planted.py"]
+PLANTED = ["tests/everywhere/test_planted.py"]
 CORE = [
-    "tests/test_planted.py",
-    "tests/test_concurrency.py::test_the_core_refuses_indices_that_do_not_ascend",
-    "tests/test_machine.py",
+    "tests/everywhere/test_planted.py",
+    "tests/machine/test_concurrency.py::test_the_core_refuses_indices_that_do_not_ascend",
+    "tests/machine/test_machine.py",
 ]
 # Errors that no test noticed once: kind, file, what is replaced, by what, the tests.
 NAMED: list[tuple[str, str, str, str, list[str]]] = [
@@ -331,7 +338,7 @@ NAMED: list[tuple[str, str, str, str, list[str]]] = [
     (
         "by hand", "storage/files.py",
         "_check_existing(path, force=force)  # someone else may have created it meanwhile", "pass",
-        ["tests/test_files.py"],
+        ["tests/storage/test_files.py"],
     ),
     (
         "by hand", "marks.py",

@@ -9,7 +9,7 @@ import pytest
 
 from lab.reproduce.published import CASE_STUDY, EXPERIMENTS
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "errata.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "errata.md"
 M = 20_000
 DECODED = {
     "bbcsport": (236, 201, 161, 1282, 300),

@@ -21,7 +21,7 @@ import pytest
 import newfound
 from newfound import _core
 
-ANSWERS = Path(__file__).parent / "answers.py"
+ANSWERS = Path(__file__).resolve().parents[1] / "answers.py"
 KERNELS = ("Haswell", "Zen", "SkylakeX", "Nehalem", "Prescott")
 # glibc's functions without fused multiplications, as on processors before 2013.
 WITHOUT_FMA = "glibc.cpu.hwcaps=-AVX512F,-AVX2,-FMA,-FMA4,-AVX"

@@ -33,7 +33,7 @@ pytestmark = [
         reason="needs Chromium and playwright",
     ),
 ]
-AXE = Path(__file__).parent / "vendor" / "axe.min.js"
+AXE = Path(__file__).resolve().parents[1] / "vendor" / "axe.min.js"
 HOSTILE = (
     "<script>window.hacked=1</script><img src=x onerror=window.hacked=2> "
     "\"'><svg onload=window.hacked=3> {{ 7*7 }} \u202e book a flight"

@@ -615,7 +615,7 @@ class TestCommand:
         given = arguments(data, output, "--seeds", 1000)
         process = subprocess.Popen(
             [sys.executable, "-m", "lab", *given],
-            cwd=Path(__file__).parents[1],
+            cwd=Path(__file__).resolve().parents[2],
             stderr=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             encoding="utf-8",

@@ -18,7 +18,7 @@ import typer
 from lab.__main__ import app
 from tools_of_repository import load_tool
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks/results"
 if not RESULTS.exists():
     pytest.skip("the results are not beside the tests", allow_module_level=True)

@@ -34,7 +34,7 @@ from newfound.models import load, save
 from newfound.storage import model_file
 from newfound.storage.model_file import FORMAT, load_model, memory_limit, save_model
 
-KEPT = Path(__file__).parent / "data" / f"describer-format-{FORMAT}.newfound"
+KEPT = Path(__file__).resolve().parents[1] / "data" / f"describer-format-{FORMAT}.newfound"
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ class TestRoundTrip:
         assert results(more[0]) == results(more[1])
 
     def test_the_kept_file_of_this_format_stays_readable(self) -> None:
-        """Read a file that was written once, by this, run in the folder of the tests.
+        """Read a file that was written once, by this, run in this folder.
 
         ``python -c "import test_persistence; test_persistence.keep()"``
         """
@@ -179,7 +179,7 @@ class TestOtherTools:
     def test_five_lines_of_python_open_it(self, raw: bytes, tmp_path: Path) -> None:
         """Run what docs/model-file.md shows."""
         (tmp_path / "model.newfound").write_bytes(raw)
-        page = (Path(__file__).parent.parent / "docs" / "model-file.md").read_text("utf-8")
+        page = (Path(__file__).resolve().parents[2] / "docs" / "model-file.md").read_text("utf-8")
         code = page.split("```python\n")[1].split("```")[0]
         script = f"{code}\nprint(sorted(arrays))\nprint(document['kind'], document['format'])"
         done = subprocess.run(
@@ -209,7 +209,7 @@ class TestOtherTools:
 
     @pytest.mark.parametrize("kind", ["describer", "detector"])
     def test_the_page_names_every_field(self, kind: str) -> None:
-        page = (Path(__file__).parent.parent / "docs" / "model-file.md").read_text("utf-8")
+        page = (Path(__file__).resolve().parents[2] / "docs" / "model-file.md").read_text("utf-8")
         if kind == "describer":
             state = fitted(n_machines=2).to_state(with_automata=True)
         else:

@@ -16,7 +16,7 @@ from newfound import load_sample
 from newfound.cli import app
 from tools_of_repository import load_tool
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SCHEMA: dict[str, Any] = json.loads(
     (files("newfound") / "data" / "schema" / "output.json").read_text("utf-8")
 )

@@ -17,7 +17,7 @@ from newfound.text.lemmas import lemmatize
 from newfound.text.tokens import stop_words, tokenize
 
 SENTENCES: dict[str, list[str]] = json.loads(
-    (Path(__file__).parent / "data" / "sentences.json").read_text("utf-8")
+    (Path(__file__).resolve().parents[1] / "data" / "sentences.json").read_text("utf-8")
 )
 
 # Words that a reader of the language expects from the sentences, and function words that are not.

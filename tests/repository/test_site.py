@@ -12,7 +12,7 @@ import newfound.baselines
 import newfound.scale
 from tools_of_repository import load_tool
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 pytestmark = pytest.mark.skipif(not (DOCS / "conf.py").exists(), reason="only in the repository")
 

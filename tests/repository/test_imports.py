@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy.sparse.csgraph import connected_components
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "newfound"
 ROOTS = ("newfound", "newfound.__main__")  # the root imports by name; see its __getattr__
 CORE = "newfound._core"  # the extension lies below all layers

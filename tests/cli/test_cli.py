@@ -783,7 +783,7 @@ class TestProcess:
         assert done.returncode == 0, done.stderr
         assert "1,500 novel documents" in done.stdout.splitlines()[0]
         assert "flight" in done.stdout
-        readme = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
+        readme = (Path(__file__).resolve().parents[2] / "README.md").read_text("utf-8")
         quoted = readme.partition("```text\n")[2].partition("...")[0]
         assert quoted and " ".join(done.stdout.split()).startswith(" ".join(quoted.split()))
         assert "CC BY" in done.stderr

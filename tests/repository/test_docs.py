@@ -19,7 +19,7 @@ import newfound
 from newfound.cli import app
 from tools_of_repository import load_tool
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 if not (DOCS / "conf.py").exists():
     pytest.skip("the pages are not beside the tests", allow_module_level=True)
@@ -29,7 +29,7 @@ SHOWN = ("tutorial", *(f"howto/{name}" for name in ("two-piles", "queue", "strea
 SHOWN = (*SHOWN, "howto/languages", "p-values")
 # Run here, with the files and the names that they speak of.
 PLAIN = ("describe", "detect", "monitor", "report", "rules", "scale", "scikit-learn")
-# Run elsewhere: tests/test_serve_docs.py, test_persistence.py and test_scale_engines.py.
+# Run elsewhere: tests/serve/test_serve_docs.py, test_persistence.py and test_scale_engines.py.
 ELSEWHERE = {("serve", "python"), ("serve", "sh"), ("model-file", "python")}
 ELSEWHERE |= {("howto/spark", "python"), ("howto/spark", "sh"), ("howto/proxy", "sh")}
 NOT_CODE = {"text", "ini", "nginx", "{toctree}", "{eval-rst}"}
@@ -239,7 +239,7 @@ def test_the_page_on_the_monitor_runs(here: Path, names: dict[str, Any]) -> None
 @WITHOUT_WORDS
 def test_the_page_on_reports_runs(here: Path, names: dict[str, Any]) -> None:
     for command in commands("report"):
-        if not command.startswith("newfound demo"):  # tests/test_cli.py runs it
+        if not command.startswith("newfound demo"):  # tests/cli/test_cli.py runs it
             run(command)
     for page in ("new.html", "inbox.html"):
         assert (here / page).stat().st_size > 10_000
@@ -295,7 +295,7 @@ def test_the_page_on_scale_runs(here: Path, names: dict[str, Any]) -> None:
         (here / "rows.parquet").unlink(missing_ok=True)
         column = "--text-column text" if "data/" in command else ""
         assert run(command, "--jobs 1", column)
-    # Processes and Spark: tests/test_scale.py and tests/test_scale_engines.py.
+    # Processes and Spark: tests/scale/test_scale.py and tests/scale/test_scale_engines.py.
     execute("scale", names, without=SPARK, **{"n_jobs=-1": "n_jobs=1"})
     assert list((here / "scored").glob("*.parquet"))
 

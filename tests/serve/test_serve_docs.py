@@ -21,7 +21,7 @@ from newfound.serve.settings import Settings
 from serve_client import KNOWN, NOVEL, TOKEN, make_models, site
 from waiting import PATIENCE
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "serve.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "serve.md"
 pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="only in the repository")
 
 

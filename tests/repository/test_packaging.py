@@ -11,7 +11,7 @@ import pytest
 
 from tools_of_repository import load_tool
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 if not (ROOT / "packaging").exists():
     pytest.skip("the repository is not beside the tests", allow_module_level=True)
 PYPROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))

@@ -9,7 +9,6 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -413,7 +412,7 @@ class TestCallback:
 INTERRUPTED = """
 import json, signal, sys, threading
 signal.signal(signal.SIGINT, signal.default_int_handler)
-sys.path.insert(0, sys.argv[1])
+sys.path[:] = json.loads(sys.argv[1])
 from newfound.description.describer import NoveltyDescriber
 from test_committee import made_texts
 
@@ -436,7 +435,7 @@ print("it went on", flush=True)
 @pytest.mark.parametrize("n_jobs", [*(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2)), 8])
 def test_control_c_ends_endless_work_of_a_pool_and_leaves_no_half_made_model(n_jobs: int) -> None:
     with subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED, str(Path(__file__).parent), str(n_jobs)],
+        [sys.executable, "-c", INTERRUPTED, json.dumps(sys.path), str(n_jobs)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -327,7 +327,7 @@ def test_the_spark_pages_run(session, detector, frame, tmp_path, monkeypatch):
     frame.assign(day=days).to_parquet("messages")
     frame.to_parquet("data")
     names = {"session": session}
-    pages = Path(__file__).resolve().parents[1] / "docs"
+    pages = Path(__file__).resolve().parents[2] / "docs"
     for page in ("scale.md", "howto/spark.md"):
         if not (pages / page).exists():
             pytest.skip("the pages are not beside the tests")
