@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["PLAIN_NAMES", "SIDES", "Names"]
+__all__ = ["PLAIN_NAMES", "SIDES", "UNCLEAR", "Names"]
 
 SIDES = ("known", "novel")
+UNCLEAR = "unclear"  # the verdict on a text that cannot be judged
 _MAX_NAME = 40  # characters
 
 

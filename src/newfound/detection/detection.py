@@ -15,7 +15,6 @@ from newfound.description.describer import NoveltyDescriber
 from newfound.detection.calibration import ShareOfNew, share_of_new
 from newfound.detection.explanation import MAX_EXPLAINED, JudgedTexts, judge
 from newfound.detection.groups import Group, find_groups, without_group
-from newfound.detection.split import has_classes
 from newfound.detection.verdict import Verdict
 from newfound.machine.clauses import EpochInfo
 from newfound.table import Table
@@ -253,20 +252,18 @@ def detect(
     judged = judge(detector.scorer_, detector.calibration_, documents.texts, scored)
     _warn_if_unlike(judged)
     explanations = _Explanations(judged)
-    nearest = detector.classes_[judged.scores.nearest].astype(object)
-    nearest[~judged.scores.has_words] = None
-    if not has_classes(detector.classes_):
-        nearest[:] = None
+    judgement = judged.judgement
+    nearest = judgement.classes
     columns = {
         "document": np.array(documents.ids, dtype=object),
         "text": np.array(documents.texts, dtype=object),
-        "novel": judged.novel,
-        "novelty": judged.scores.novelty,
-        "p_value": judged.p_values,
+        "novel": judgement.novel,
+        "novelty": judgement.scores.novelty,
+        "p_value": judgement.p_values,
         "nearest": nearest,
         **explanations.reasons(nearest, progress),
     }
-    rows = np.flatnonzero(judged.novel)
+    rows = np.flatnonzero(judgement.novel)
     new = judged.texts.take(rows)
     groups = _groups(detector, new, rows) if group and len(new) else ()
     columns.update(_group_columns(groups, len(documents)))
@@ -308,12 +305,13 @@ class _Explanations:
         judged = self.judged
         why, reasons = (np.empty(len(judged.texts), dtype=object) for _ in range(2))
         reasons[:] = [()] * len(reasons)
-        has_words = judged.scores.has_words
-        for i in np.flatnonzero(~judged.novel).tolist():
+        judgement = judged.judgement
+        has_words = judgement.scores.has_words
+        for i in np.flatnonzero(~judgement.novel).tolist():
             like = "known documents" if nearest[i] is None else nearest[i]
             why[i] = f"like {like}" if has_words[i] else "no words to go by"
-        rows = np.flatnonzero(judged.novel)
-        order = rows[np.lexsort((-judged.scores.novelty[rows], judged.p_values[rows]))]
+        rows = np.flatnonzero(judgement.novel)
+        order = rows[np.lexsort((-judgement.scores.novelty[rows], judgement.p_values[rows]))]
         for done, i in enumerate(order.tolist(), 1):
             if len(judged.texts[i]) > MAX_EXPLAINED:
                 why[i] = "too long to explain"
@@ -326,7 +324,7 @@ class _Explanations:
 
 
 def _warn_if_unlike(judged: JudgedTexts) -> None:
-    bags = judged.scores.bags
+    bags = judged.judgement.scores.bags
     unseen, words = int(bags.unseen_words.sum()), int(bags.n_words.sum())
     if unseen > _UNLIKE * words:
         warnings.warn(

@@ -369,17 +369,11 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
 
         A text without words has the p-value 1.
         """
-        return self._p_values(self.score_texts(texts))
+        return self.score_texts(texts).judged(self.calibration_).p_values
 
     def predict(self, texts: Iterable[str]) -> NDArray[np.object_]:
         """Return the known class of each text, or "novel"; None for a text without words."""
-        scores = self.score_texts(texts)
-        names = np.empty(len(self.classes_), dtype=object)
-        names[:] = self.classes_.tolist()
-        labels: NDArray[np.object_] = names[scores.nearest]
-        labels[self.calibration_.is_novel(self._p_values(scores))] = NOVEL
-        labels[~scores.has_words] = None
-        return labels
+        return self.score_texts(texts).judged(self.calibration_).labels()
 
     def nearest(self, texts: Iterable[str]) -> NDArray[Any]:
         """Return the nearest known class of each text, whether it is novel or not."""
@@ -493,9 +487,6 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
     def redacted(self, texts: Iterable[str]) -> list[str]:
         """Return texts as the detector reads them: redacted, if it has `redact`."""
         return redact_all(texts) if self.redact else list(texts)
-
-    def _p_values(self, scores: Scores) -> NDArray[np.float64]:
-        return self.calibration_.p_values(scores.novelty, scores.nearest, scores.has_words)
 
     def _draw_seed(self) -> int:
         if isinstance(self.random_state, int | np.integer):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from newfound.detection.calibration import Calibration
 from newfound.detection.counterfactual import WordSequence
 from newfound.detection.scales import PARTS
-from newfound.detection.scoring import Scorer, Scores
+from newfound.detection.scoring import Judgement, Scorer
 from newfound.detection.verdict import NearMiss, Verdict, WordReason
 from newfound.rules import Rule
 from newfound.text.bags import Bags
@@ -33,22 +33,15 @@ class JudgedTexts:
     ----------
     texts : TokenizedTexts
         The texts, with the positions of their words.
-    scores : Scores
-        Their words, novelty and nearest classes.
-    p_values : ndarray of float
-        Their p-values.
-    novel : ndarray of bool
-        Which are novel.
-    scorer, calibration
-        Those that were used.
+    judgement : Judgement
+        Their words, scores and p-values.
+    scorer : Scorer
+        The one that was used.
     """
 
     texts: TokenizedTexts
-    scores: Scores
-    p_values: NDArray[np.float64]
-    novel: NDArray[np.bool_]
+    judgement: Judgement
     scorer: Scorer
-    calibration: Calibration
 
     def explain(self, i: int) -> Verdict:
         """Explain the text of row i.
@@ -64,20 +57,12 @@ class JudgedTexts:
         """
         check_explainable(self.texts[i])
         terms = _Terms(self.scorer, self.texts.words(i))
-        judged = self.scores, self.p_values, self.novel
-        return _verdict(self.scorer, self.calibration, judged, i, self.texts[i], terms)
+        return _verdict(self.scorer, self.judgement, i, self.texts[i], terms)
 
 
-def _verdict(
-    scorer: Scorer,
-    calibration: Calibration,
-    judged: tuple[Scores, NDArray[np.float64], NDArray[np.bool_]],
-    i: int,
-    text: str,
-    terms: _Terms,
-) -> Verdict:
-    """Explain the text of row i, which has these terms; `judged`: scores, p-values, verdicts."""
-    scores, p_values, novel = judged
+def _verdict(scorer: Scorer, judgement: Judgement, i: int, text: str, terms: _Terms) -> Verdict:
+    """Explain the text of row i, which has these terms."""
+    scores, calibration = judgement.scores, judgement.calibration
     novelty, nearest = float(scores.novelty[i]), int(scores.nearest[i])
     adds = _contributions(scorer, terms, nearest)
     bags = scores.bags
@@ -101,10 +86,10 @@ def _verdict(
     return Verdict(
         text=text,
         status=_status(text, terms),
-        verdict="unclear" if not words else "novel" if novel[i] else "known",
+        verdict=judgement.verdict(i),
         novelty=novelty,
         threshold=calibration.threshold(nearest),
-        p_value=float(p_values[i]),
+        p_value=float(judgement.p_values[i]),
         alpha=calibration.alpha,
         nearest=scorer.classes[nearest],
         words=words,
@@ -128,7 +113,7 @@ def judge(
     texts: Iterable[str],
     progress: Callable[[int], None] | None = None,
 ) -> JudgedTexts:
-    """Read, score and judge texts.
+    """Read, score and judge texts, so that they can be explained.
 
     Parameters
     ----------
@@ -146,21 +131,8 @@ def judge(
     JudgedTexts
     """
     tokenized = TokenizedTexts.of(check_texts(texts))
-    return _judged(scorer, calibration, tokenized, scorer.score(scorer.read(tokenized), progress))
-
-
-def _judged(
-    scorer: Scorer, calibration: Calibration, texts: TokenizedTexts, scores: Scores
-) -> JudgedTexts:
-    return JudgedTexts(texts, scores, *_p_values(calibration, scores), scorer, calibration)
-
-
-def _p_values(
-    calibration: Calibration, scores: Scores
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the p-values of texts, and which are novel."""
-    p_values = calibration.p_values(scores.novelty, scores.nearest, scores.has_words)
-    return p_values, calibration.is_novel(p_values)
+    scores = scorer.score(scorer.read(tokenized), progress)
+    return JudgedTexts(tokenized, scores.judged(calibration), scorer)
 
 
 def explain(scorer: Scorer, calibration: Calibration, text: str) -> Verdict:
@@ -171,8 +143,7 @@ def explain(scorer: Scorer, calibration: Calibration, text: str) -> Verdict:
     # The words have to be found anyway. Reading a single text as many are read takes longer.
     terms = _Terms(scorer, words_and_breaks(text))
     scores = scorer.score(Bags.of_one(terms.words, terms.pairs, len(scorer.terms)))
-    judged = scores, *_p_values(calibration, scores)
-    return _verdict(scorer, calibration, judged, 0, text, terms)
+    return _verdict(scorer, scores.judged(calibration), 0, text, terms)
 
 
 class _Terms:

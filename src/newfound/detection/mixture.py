@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from newfound.description.describer import NoveltyDescriber
 from newfound.detection.calibration import ShareOfNew, share_of_new
 from newfound.detection.detector import NoveltyDetector
-from newfound.detection.explanation import judge
 
 __all__ = ["Mixture", "describe_mixture", "split_mixture"]
 
@@ -83,8 +82,8 @@ def split_mixture(known: list[str], unlabelled: list[str], **parameters: Any) ->
     """
     labels = parameters.pop("labels", None)
     detector = NoveltyDetector(**parameters).fit(known, labels)
-    judged = judge(detector.scorer_, detector.calibration_, unlabelled)
-    novelty, p_values = judged.scores.novelty, judged.p_values
+    scores = detector.score_texts(unlabelled)
+    novelty, p_values = scores.novelty, scores.judged(detector.calibration_).p_values
     share = share_of_new(p_values, len(detector.calibration_))
     n = round(share.share * len(novelty))
     novel = np.zeros(len(novelty), dtype=bool)

@@ -27,13 +27,15 @@ from newfound.detection.known_groups import KnownGroups, find_known_groups
 from newfound.detection.memory import check_memory
 from newfound.detection.neighbours import NEAREST
 from newfound.detection.scales import PARTS, Scales
+from newfound.detection.split import KNOWN, NOVEL, has_classes
 from newfound.machine.clauses import EpochInfo
 from newfound.rules.classifier import RuleClassifier
+from newfound.sides import UNCLEAR
 from newfound.text.bags import BagReader, Bags
 from newfound.text.spelling import Spelling
 from newfound.text.vectorizer import TextVectorizer
 
-__all__ = ["Contributions", "Scorer", "Scores", "usable_terms"]
+__all__ = ["Contributions", "Judgement", "Scorer", "Scores", "usable_terms"]
 
 _BATCH = 20_000  # texts that are scored at a time,
 _MAX_SCORES = 20_000_000  # and at most so many scores of classes
@@ -55,6 +57,8 @@ class Scores:
         The index of the nearest class of each.
     by_rules : (n_texts,) array of bool
         Whether rules named it; otherwise the linear classifier did.
+    classes : ndarray
+        The names of the known classes.
     novelty : (n_texts,) array
         The sum of the parts: 0 is an average known document of its length, higher is more novel.
     """
@@ -63,6 +67,7 @@ class Scores:
     parts: NDArray[np.float64]
     nearest: NDArray[np.int64]
     by_rules: NDArray[np.bool_]
+    classes: NDArray[Any]
 
     @cached_property
     def novelty(self) -> NDArray[np.float64]:
@@ -79,6 +84,63 @@ class Scores:
 
     def __len__(self) -> int:
         return len(self.nearest)
+
+    def judged(self, calibration: Calibration) -> Judgement:
+        """Return what the held-back documents say of these scores."""
+        return Judgement(self, calibration)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What held-back known documents say of the scores of texts.
+
+    Attributes
+    ----------
+    scores : Scores
+        The scores.
+    calibration : Calibration
+        The scores of the held-back documents.
+    p_values : (n_texts,) array
+        How rare so high a novelty is among known documents; 1 for a text without words.
+    novel : (n_texts,) array of bool
+        Which texts are novel.
+    classes : (n_texts,) array of object
+        The nearest known class; None for a text without words, and where there are no labels.
+    """
+
+    scores: Scores
+    calibration: Calibration
+
+    @cached_property
+    def p_values(self) -> NDArray[np.float64]:
+        """The p-value of each text."""
+        scores = self.scores
+        return self.calibration.p_values(scores.novelty, scores.nearest, scores.has_words)
+
+    @cached_property
+    def novel(self) -> NDArray[np.bool_]:
+        """Which texts are novel."""
+        return self.calibration.is_novel(self.p_values)
+
+    @cached_property
+    def classes(self) -> NDArray[np.object_]:
+        """The nearest known class of each text."""
+        known = self.scores.classes.astype(object)
+        names: NDArray[np.object_] = known[self.scores.nearest]
+        names[~self.scores.has_words] = None
+        return names if has_classes(self.scores.classes) else np.full(len(names), None)
+
+    def verdict(self, i: int) -> str:
+        """Return "novel" or "known", or `UNCLEAR` for a text without words."""
+        return NOVEL if self.novel[i] else KNOWN if self.scores.has_words[i] else UNCLEAR
+
+    def labels(self) -> NDArray[np.object_]:
+        """Return the known class of each text, or "novel"; None for a text without words."""
+        known = self.scores.classes.astype(object)
+        labels: NDArray[np.object_] = known[self.scores.nearest]
+        labels[self.novel] = NOVEL
+        labels[~self.scores.has_words] = None
+        return labels
 
 
 @dataclass(frozen=True)
@@ -273,11 +335,11 @@ class Scorer:
         for start in range(0, n, step):
             rows = slice(start, start + step)
             some = bags if n <= step else bags.part(start, min(start + step, n))
-            found, nearest[rows], by_rules[rows] = self._parts(some, by_rules=self.by_rules)
-            parts[rows] = (found - self.scales.centres(some.n_words)) * self.scales.scale
+            raw, nearest[rows], by_rules[rows] = self._parts(some, by_rules=self.by_rules)
+            parts[rows] = (raw - self.scales.centres(some.n_words)) * self.scales.scale
             if progress is not None:
                 progress(min(start + step, n))
-        return Scores(bags, parts, nearest, by_rules)
+        return Scores(bags, parts, nearest, by_rules, self.classes)
 
     def score_texts(self, texts: Iterable[str]) -> Scores:
         """Read and score texts."""

@@ -62,14 +62,11 @@ class Reader:
             return []
         detector = self.detector
         texts = detector.redacted(texts)  # the state keeps some of them
-        scores = detector.score_texts(texts)
-        calibration = detector.calibration_
-        p_values = calibration.p_values(scores.novelty, scores.nearest, scores.has_words)
-        novel = calibration.is_novel(p_values)
+        judged = detector.score_texts(texts).judged(detector.calibration_)
         return [
             Incoming(id, text, time, p, is_novel, self.bag(text))
             for id, text, time, p, is_novel in zip(
-                ids, texts, times, p_values.tolist(), novel.tolist(), strict=True
+                ids, texts, times, judged.p_values.tolist(), judged.novel.tolist(), strict=True
             )
         ]
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from newfound.detection.detector import NoveltyDetector
-from newfound.detection.split import has_classes
 from newfound.scale.arrow import pyarrow, reasons_type, redact_batch, rows_with_text, texts_of
 from newfound.scale.workers import map_batches
 from newfound.text.documents import Documents
@@ -23,6 +22,8 @@ from newfound.text.records import DocumentError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from newfound.detection.detection import Detection
 
 __all__ = ["NO_TEXT", "Model", "load_detector", "score", "score_batch", "scored_schema"]
 
@@ -124,10 +125,7 @@ def score_batch(
     found = (_reasons if reasons else _scores)(detector, cast("list[str]", kept))
     made = []
     for field in list(schema)[len(batch.schema) :]:
-        if field.name == "nearest":
-            names = pa.array([*_class_names(detector, field.type), None], field.type)
-            made.append(names.take(_column(found["nearest"], missing)))
-        elif field.name == "novel":
+        if field.name == "novel":
             novel = np.zeros(len(texts), bool)
             novel[~missing] = found["novel"]
             made.append(pa.array(novel))
@@ -148,43 +146,29 @@ def _column(
     filled = column.tolist()
     for place in np.flatnonzero(missing).tolist():
         filled[place] = given
+    if kind == pyarrow().string():  # classes may be numbers, or of several types
+        filled = [None if value is None else str(value) for value in filled]
     return pyarrow().array(filled, kind)
 
 
-def _class_names(detector: NoveltyDetector, kind: Any) -> list[Any]:
-    """Return the known classes, as texts if the column has texts; without labels, None."""
-    names: list[Any] = detector.classes_.tolist()
-    if not has_classes(detector.classes_):
-        return [None]
-    return list(map(str, names)) if kind == pyarrow().string() else names
-
-
 def _scores(detector: NoveltyDetector, texts: list[str]) -> dict[str, NDArray[Any]]:
-    """Return the columns that are added, for texts that are not blank.
-
-    Classes are by their number; that of a text without words is the number of classes.
-    """
-    scores, calibration = detector.score_texts(texts), detector.calibration_
-    p_values = calibration.p_values(scores.novelty, scores.nearest, scores.has_words)
+    """Return the columns that are added, for texts that are not blank."""
+    judged = detector.score_texts(texts).judged(detector.calibration_)
     return {
-        "novel": calibration.is_novel(p_values),
-        "novelty": scores.novelty,
-        "p_value": p_values,
-        "nearest": np.where(scores.has_words, scores.nearest, len(detector.classes_)),
+        "novel": judged.novel,
+        "novelty": judged.scores.novelty,
+        "p_value": judged.p_values,
+        "nearest": judged.classes,
     }
 
 
-def _reasons(detector: NoveltyDetector, texts: list[str]) -> dict[str, NDArray[Any]]:
+def _reasons(detector: NoveltyDetector, texts: list[str]) -> Detection:
     """Return the columns of `_scores`, and why."""
     documents = Documents(tuple(texts), tuple(map(str, range(len(texts)))))
     with warnings.catch_warnings():
         # It is about many texts together, and depends on the batch.
         warnings.filterwarnings("ignore", ".*are in no known document")
-        found = detector.detect(documents, describe=False, group=False)
-    names = detector.classes_.tolist() if has_classes(detector.classes_) else [None]
-    numbers = {name: number for number, name in enumerate([*names, None])}
-    nearest = np.array([numbers[name] for name in found["nearest"].tolist()], np.int64)
-    return {**{name: found[name] for name in found.columns}, "nearest": nearest}
+        return detector.detect(documents, describe=False, group=False)
 
 
 def score(

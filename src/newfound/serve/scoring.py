@@ -21,7 +21,6 @@ from pydantic_core import PydanticSerializationError, to_json
 from newfound.description.describer import NoveltyDescriber
 from newfound.description.explanation import Explanation
 from newfound.detection.detector import NoveltyDetector
-from newfound.detection.split import has_classes
 from newfound.detection.verdict import Verdict
 from newfound.models import Model
 from newfound.serve.problems import Problem
@@ -39,25 +38,16 @@ def score_texts(model: Model, texts: Sequence[str]) -> list[dict[str, Any]]:
     if isinstance(model, NoveltyDescriber):
         found = (model.explain(text) for text in texts)
         return [{"verdict": one.verdict, "probability": jsonable(one.probability)} for one in found]
-    scores = model.score_texts(texts)
-    calibration, named = model.calibration_, has_classes(model.classes_)
-    p_values = calibration.p_values(scores.novelty, scores.nearest, scores.has_words)
+    judged = model.score_texts(texts).judged(model.calibration_)
     rows = zip(
-        scores.novelty.tolist(),
-        p_values.tolist(),
-        calibration.is_novel(p_values).tolist(),
-        model.classes_[scores.nearest].tolist(),
-        scores.has_words.tolist(),
+        map(judged.verdict, range(len(texts))),
+        judged.scores.novelty.tolist(),
+        judged.p_values.tolist(),
+        judged.classes.tolist(),
         strict=True,
     )
     return [
-        {
-            "verdict": "unclear" if not has_words else "novel" if novel else "known",
-            "novelty": novelty,
-            "p_value": p_value,
-            "nearest": nearest if has_words and named else None,
-        }
-        for novelty, p_value, novel, nearest, has_words in rows
+        dict(zip(("verdict", "novelty", "p_value", "nearest"), row, strict=True)) for row in rows
     ]
 
 
