@@ -26,9 +26,9 @@ from sklearn.metrics import roc_auc_score
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the lab is not installed
 
 from lab.evaluation.word_corpora import Corpus, Setting, fitted_words, learned_rules
-from newfound.description.lengths import document_weights
 from newfound.description.phrases import find_phrases
 from newfound.storage.files import replacing
+from newfound.stories.evidence import document_weights
 
 RESULT = Path(__file__).resolve().parent / "results" / "describe_defaults.md"
 FEWER = {"n_machines": 5}  # half the default, to save time

@@ -24,6 +24,7 @@ from lab.evaluation.word_corpora import Matrix, Setting
 from newfound.description import novelty
 from newfound.metrics import document_scores
 from newfound.storage.files import replacing
+from newfound.stories import evidence
 
 RESULT = Path(__file__).resolve().parent / "results" / "novelty_constants.md"
 # (weight of z2, k of z1)
@@ -90,7 +91,7 @@ def main() -> None:
         "",
     ]  # fmt: skip
     for name, (weight, prior) in CONSTANTS.items():
-        novelty._WEIGHT_Z2, novelty.PRIOR = weight, prior
+        novelty._WEIGHT_Z2, evidence.PRIOR = weight, prior
         found = measure(shared)
         if not lines[-1].startswith("|"):
             lines += [f"| | {' | '.join(found)} |", f"|{'---|' * (len(found) + 1)}"]

@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from lab.datasets import load_20newsgroups, load_bbcsport, load_clinc150
 from lab.evaluation.suites import SuiteSetting, Values, add_value, means
-from newfound.detection.groups import find_groups
+from newfound.stories.clusters import find_groups
 from newfound.table import Table
 from newfound.text.vectorizer import TextVectorizer
 

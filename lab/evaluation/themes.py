@@ -28,8 +28,8 @@ from lab.evaluation.suites import SuiteSetting, Values, add_value, means
 from lab.evaluation.topic_models import MODELS, bertopic, grown_clusters, has_bertopic
 from lab.tables import table_of
 from newfound.description.novelty import word_evidence
-from newfound.description.themes import Theme, find_themes
 from newfound.processes import safe_path
+from newfound.stories.themes import Theme, find_themes
 from newfound.table import Table
 from newfound.text.copies import fold_copies
 from newfound.text.vectorizer import TextVectorizer

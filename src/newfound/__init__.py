@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from newfound.description.explanation import Explanation
     from newfound.description.periods import Period, Periods, describe_periods, split_by_date
     from newfound.description.scores import context_scores, word_scores
-    from newfound.description.themes import Theme
     from newfound.description.timeline import Curve, Timeline
     from newfound.description.values import describe_values
     from newfound.description.words import WordTable
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from newfound.rules import Clause, ClauseTable
     from newfound.rules.classifier import RuleClassifier
     from newfound.rules.weighted import WeightedRule
+    from newfound.stories.themes import Theme
     from newfound.text.documents import DocumentError, Documents, as_documents, read_documents
     from newfound.text.redaction import redact
     from newfound.text.sample import load_sample
@@ -67,7 +67,7 @@ _HOMES = {
     "Periods": "description.periods",
     "RuleClassifier": "rules.classifier",
     "TextVectorizer": "text.vectorizer",
-    "Theme": "description.themes",
+    "Theme": "stories.themes",
     "Timeline": "description.timeline",
     "TsetlinMachineClassifier": "machine.classifier",
     "Verdict": "detection.verdict",

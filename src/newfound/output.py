@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from newfound.detection.calibration import ShareOfNew
     from newfound.detection.detection import Detection
     from newfound.detection.detector import NoveltyDetector
-    from newfound.detection.groups import Group
+    from newfound.stories.clusters import Group
     from newfound.text.documents import Documents
 
 __all__ = [

@@ -27,9 +27,9 @@ from typer.testing import CliRunner
 from newfound.cli import app
 from newfound.cli.console import headline, themes_table
 from newfound.description.presets import PRESETS
-from newfound.description.themes import Theme
 from newfound.models import load
 from newfound.sides import Names
+from newfound.stories.themes import Theme
 from newfound.text.validation import MAX_EXPLAINED
 from waiting import PATIENCE, wait_for_work
 

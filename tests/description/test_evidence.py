@@ -14,15 +14,13 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 
 from newfound import load_sample
-from newfound.description.lengths import document_weights
 from newfound.description.novelty import (
-    PRIOR,
     Evidence,
-    evidence_of_sets,
     q_values,
     word_evidence,
 )
 from newfound.description.strength import frequency_ratios
+from newfound.stories.evidence import PRIOR, document_weights, evidence_of_sets
 from newfound.text.vectorizer import TextVectorizer
 
 Bools = NDArray[np.bool_]

@@ -9,11 +9,10 @@ import pytest
 from scipy import sparse
 
 from newfound.description.describer import NoveltyDescriber
-from newfound.description.lengths import DocumentWeights, document_weights
-from newfound.description.novelty import evidence_of_sets
 from newfound.description.phrases import find_phrases, phrase_table
 from newfound.machine.committee import held_out_rows
 from newfound.rules import Clause, ClauseTable
+from newfound.stories.evidence import DocumentWeights, document_weights, evidence_of_sets
 from newfound.text.sample import load_sample
 
 PAIRS = [("apple", "phone"), ("river", "bank"), ("mouse", "screen")]

@@ -23,11 +23,8 @@ from typer.testing import CliRunner
 import newfound
 from newfound.cli import app
 from newfound.description.calibration import VerdictCalibration
-from newfound.description.lengths import document_weights
 from newfound.description.novelty import WordSums, evidence_from_sums, word_evidence
 from newfound.description.other_words import OtherWords
-from newfound.description.theme_choice import theme_evidence
-from newfound.description.themes import unexplained_share
 from newfound.machine.committee import new_machines, train
 from newfound.machine.matcher import ClauseMatcher
 from newfound.report.collect import collect
@@ -42,7 +39,10 @@ from newfound.scale.sampling import draw_sample, sample_sizes
 from newfound.scale.tally import place_of
 from newfound.scale.themes import ThemeCounts, measured_themes, theme_groups, unexplained
 from newfound.scale.training import train_as_tasks
-from newfound.text.lemmas import Capitals
+from newfound.stories.choice import theme_evidence
+from newfound.stories.evidence import document_weights
+from newfound.stories.themes import unexplained_share
+from newfound.text.capitals import Capitals
 from newfound.text.vectorizer import TextVectorizer
 
 QUICK = {"n_machines": 3, "n_clauses": 40, "T": 10, "epochs": 3, "random_state": 1}

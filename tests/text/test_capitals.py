@@ -10,10 +10,10 @@ from typer.testing import CliRunner
 
 import newfound
 from newfound.cli import app
-from newfound.description.theme_rules import ThemeRule
-from newfound.description.themes import Theme, named_as_read
 from newfound.report.collect import collect
 from newfound.report.limits import Limits
+from newfound.stories.rules import ThemeRule
+from newfound.stories.themes import Theme, named_as_read
 from newfound.text.capitals import SpellingCounter, spelled_form
 from newfound.text.tokens import Token
 from newfound.text.vectorizer import TextVectorizer

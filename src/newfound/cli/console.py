@@ -33,10 +33,10 @@ from newfound.marks import STEERING, STYLES, visible
 from newfound.sides import Names
 
 if TYPE_CHECKING:
-    from newfound.description.themes import Theme
     from newfound.description.timeline import Curve
     from newfound.machine.clauses import EpochInfo
     from newfound.rules import Clause, ReadableRule
+    from newfound.stories.themes import Theme
 
 __all__ = [
     "Unbroken",
@@ -260,8 +260,8 @@ def headline(sentence: str, names: Names) -> Group:
 
 def legend(where: str) -> Unbroken:
     """Return how to read the columns; `where` says in or than in which documents words are."""
-    from newfound.description.themes import SURE
     from newfound.report.measures import BEYOND_CHANCE, SIGNIFICANT
+    from newfound.stories.themes import SURE
 
     return Unbroken(
         "Novelty: how sure it is that a word is new, in standard deviations; for one word, "
@@ -338,7 +338,7 @@ def themes_table(
     names: Names | None = None,
 ) -> Table:
     """Return a table of themes, those that may be chance last, with the rules that find them."""
-    from newfound.description.themes import SURE
+    from newfound.stories.themes import SURE
 
     table = _table(title)
     table.add_column("theme", style=STYLES["novel"], min_width=16)

@@ -21,7 +21,7 @@ def show_found(found: Found, top: int) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from newfound.detection.groups import without_group
+    from newfound.stories.clusters import without_group
 
     share, alpha, n = found.share, found.alpha, found.n
     lines = Text(

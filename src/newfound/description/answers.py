@@ -20,11 +20,11 @@ from newfound.description.explanation import Explanation, explain
 from newfound.description.learning import themes_of
 from newfound.description.novelty import Evidence
 from newfound.description.senses import Senses, find_senses
-from newfound.description.themes import Theme, Themes, ThemeTuple
 from newfound.description.timeline import Curve, Timeline
 from newfound.description.words import WordTable
 from newfound.rules import ClauseTable
 from newfound.sides import PLAIN_NAMES, Names
+from newfound.stories.themes import Theme, Themes, ThemeTuple
 from newfound.text.capitals import corpus_spellings
 from newfound.text.copies import Copies
 from newfound.text.corpus import Corpus

@@ -9,21 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.description.calibration import VerdictCalibration
-from newfound.description.lengths import document_weights
 from newfound.description.novelty import Evidence, word_evidence
 from newfound.description.phrases import find_phrases
 from newfound.description.scores import stability
-from newfound.description.themes import (
+from newfound.description.words import WordTable
+from newfound.machine.classifier import TsetlinMachineClassifier
+from newfound.machine.committee import held_out_rows, read, rule_columns
+from newfound.rules import ClauseTable
+from newfound.stories.evidence import document_weights
+from newfound.stories.themes import (
     Themes,
     find_themes,
     named_as_read,
     unexplained_share,
     with_copies,
 )
-from newfound.description.words import WordTable
-from newfound.machine.classifier import TsetlinMachineClassifier
-from newfound.machine.committee import held_out_rows, read, rule_columns
-from newfound.rules import ClauseTable
 from newfound.table import Table
 from newfound.text.calendar import calendar_terms
 from newfound.text.copies import Copies, fold_copies

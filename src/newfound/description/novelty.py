@@ -30,30 +30,29 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse, stats  # type: ignore[import-untyped,unused-ignore]
 
-from newfound.arithmetic import binomial_tail, hypergeometric_tail, normal_quantile, xlogy
-from newfound.description.lengths import (
-    DocumentWeights,
-    by_length,
-    document_weights,
-    expected_shares,
-)
+from newfound.arithmetic import binomial_tail, exp, hypergeometric_tail, log, normal_quantile
 from newfound.description.other_words import OtherWords
 from newfound.description.strength import frequency_ratios
+from newfound.stories.evidence import (
+    PRIOR,
+    DocumentWeights,
+    agreeing,
+    document_weights,
+    evidence_of_sets,
+    excess,
+    weighted_root,
+)
 from newfound.timing import step
 
 __all__ = [
-    "PRIOR",
     "SIGNIFICANT",
     "Evidence",
     "WordSums",
     "evidence_from_sums",
-    "evidence_of_sets",
     "q_values",
-    "signed_deviance_root",
     "word_evidence",
 ]
 
-PRIOR = 16.0
 SIGNIFICANT = 0.05
 _WEIGHT_Z2 = 0.3  # the weight of the second statistic, z2 in docs/words.md
 _PRIOR_Z2 = PRIOR / 2
@@ -80,39 +79,6 @@ class Evidence(NamedTuple):
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     q: NDArray[np.float64]
-
-
-def evidence_of_sets(sets: Any, weights: DocumentWeights) -> NDArray[np.float64]:
-    """Return the evidence that each set of documents is novel.
-
-    Parameters
-    ----------
-    sets : (n_documents, n_sets) sparse matrix
-        The documents of each set: those that have a word, match a rule, belong to a theme.
-    weights : DocumentWeights
-        How much each document counts.
-
-    Returns
-    -------
-    (n_sets,) ndarray of float64
-        The first of the two statistics of `newfound.description.novelty`.
-
-    Examples
-    --------
-    >>> matrix = sparse.csr_array([[1, 1, 0]] * 40 + [[1, 0, 1]] * 40)
-    >>> weights = document_weights(matrix, [False] * 40 + [True] * 40)
-    >>> evidence_of_sets(matrix, weights).round(1).tolist()
-    [0.0, -5.6, 5.6]
-    """
-    members = sparse.csr_array(sets, dtype=np.float64).T.tocsr()
-    novel = weights.novel.astype(np.float64)
-    size = members @ weights.weight
-    own = members @ (weights.weight * novel)
-    variance = members @ weights.weight**2 * weights.base * (1 - weights.base)
-    found = _signed_root(own, size * weights.base, size, variance, weights, PRIOR)
-    full = weights.weight > 0
-    sizes = (int((full & ~weights.novel).sum()), int((full & weights.novel).sum()))
-    return _agreeing(found, np.stack((members @ (1 - novel), members @ novel)), sizes)
 
 
 @step("evidence")
@@ -222,9 +188,9 @@ def evidence_from_sums(
         mean_square=float(sums.square.sum()) / cells or 1.0,
     )
     chance = sums.square.sum(axis=0) * weights.base * (1 - weights.base)
-    alone = _signed_root(own, size * weights.base, size, chance, weights, PRIOR)
-    alone = _agreeing(alone, sums.documents, full)
-    beyond = _signed_root(
+    alone = weighted_root(own, size * weights.base, size, chance, weights, PRIOR)
+    alone = agreeing(alone, sums.documents, full)
+    beyond = weighted_root(
         own, sums.expected.sum(axis=0), size, sums.variance.sum(axis=0), weights, _PRIOR_Z2
     )
     long = np.arange(lengths.shape[1])
@@ -235,13 +201,6 @@ def evidence_from_sums(
     return _not_contradicted(found, everywhere, sizes)
 
 
-def _excess(counts: NDArray[Any], sizes: tuple[int, int]) -> NDArray[np.float64]:
-    """Return the share of the novel documents less that of the known ones."""
-    known, novel = counts / np.maximum(np.array(sizes, np.float64)[:, None], 1.0)
-    excess: NDArray[np.float64] = novel - known
-    return excess
-
-
 def _not_contradicted(
     found: Evidence, everywhere: NDArray[np.int64], sizes: tuple[int, int]
 ) -> Evidence:
@@ -250,8 +209,8 @@ def _not_contradicted(
     Text that most known documents have in common counts once. A word of it that novel documents use
     by themselves is not new for that.
     """
-    excess = _excess(everywhere, sizes)
-    against = (found.novelty * excess < 0) | ((found.times - 1) * excess < 0)
+    more = excess(everywhere, sizes)
+    against = (found.novelty * more < 0) | ((found.times - 1) * more < 0)
     return Evidence(
         novelty=np.where(against, 0.0, found.novelty),
         times=np.where(against, 1.0, found.times),
@@ -344,62 +303,6 @@ def _p_values(
     return found
 
 
-def signed_deviance_root(own: Any, size: Any, expected: Any, dispersion: Any = 1.0) -> Any:
-    """Return signed roots of the deviance of counts from what is expected of them.
-
-    Parameters
-    ----------
-    own, size, expected : float or array
-        The number of novel documents, of all documents, and of novel documents that are expected.
-    dispersion : float or array, default=1.0
-        How much more the counts vary than those of a binomial distribution.
-
-    Returns
-    -------
-    float or ndarray
-        Above 0 if there are more novel documents than expected, in standard deviations.
-
-    Examples
-    --------
-    >>> round(float(signed_deviance_root(30.0, 40.0, 20.0)), 2)
-    3.23
-    """
-    deviance = xlogy(own, own / expected)
-    rest = np.maximum(size - own, 0), np.maximum(size - expected, 1e-12)
-    deviance = deviance + xlogy(rest[0], rest[0] / rest[1])
-    root = np.sqrt(2 * np.maximum(deviance, 0) / dispersion)
-    return np.sign(own - expected) * root
-
-
-def _signed_root(
-    own: NDArray[np.float64],
-    expected: NDArray[np.float64],
-    size: NDArray[np.float64],
-    variance: NDArray[np.float64],
-    weights: DocumentWeights,
-    prior: float,
-) -> NDArray[np.float64]:
-    """Return signed roots of binomial deviances of weighted counts, with documents of no evidence.
-
-    The deviance of counts is divided by how much more they vary than plain counts would.
-    """
-    added, chance = prior * weights.mean, weights.base * (1 - weights.base)
-    plain = expected * (size - expected) / np.maximum(size, 1e-12) + added * chance
-    dispersion = (variance + prior * weights.mean_square * chance) / np.maximum(plain, 1e-12)
-    dispersion = np.maximum(dispersion, 1e-12)
-    own, expected = own + added * weights.base, expected + added * weights.base
-    size = size + added
-    found: NDArray[np.float64] = signed_deviance_root(own, size, expected, dispersion)
-    return found
-
-
-def _agreeing(
-    found: NDArray[np.float64], counts: NDArray[Any], sizes: tuple[int, int]
-) -> NDArray[np.float64]:
-    """Set to 0 what contradicts the plain shares of documents with words."""
-    return np.where(found * _excess(counts, sizes) > 0, found, 0.0)
-
-
 def _near_tests(
     found: NDArray[np.float64], up: NDArray[np.float64], down: NDArray[np.float64]
 ) -> NDArray[np.float64]:
@@ -426,4 +329,74 @@ def _beyond_other_words(bags: Any, weights: DocumentWeights) -> NDArray[np.float
             weight**2 * expected * (1 - expected),
         )
     )
-    return _signed_root(own, likely, size, variance, weights, _PRIOR_Z2)
+    return weighted_root(own, likely, size, variance, weights, _PRIOR_Z2)
+
+
+def by_length(
+    lengths: NDArray[Any], novel: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the lengths that documents have, and how many known and novel ones have each.
+
+    Examples
+    --------
+    >>> lengths, counts = by_length(np.array([5, 3, 5]), np.array([False, True, True]))
+    >>> lengths.tolist(), counts.tolist()
+    ([3, 5], [[0, 1], [1, 1]])
+    """
+    found, place = np.unique(lengths, return_inverse=True)
+    sides = [np.bincount(place[novel == side], minlength=len(found)) for side in (False, True)]
+    return found.astype(np.int64), np.stack(sides)
+
+
+def _quantiles(
+    values: NDArray[np.float64], counts: NDArray[np.int64], shares: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return `numpy.quantile` of ascending values of which each stands for as many."""
+    ends = np.cumsum(counts)
+    at = shares * (ends[-1] - 1)
+    low, high = np.floor(at), np.ceil(at)
+    left, right = (values[np.searchsorted(ends, place, side="right")] for place in (low, high))
+    found: NDArray[np.float64] = left + (right - left) * (at - low)
+    return found
+
+
+def expected_shares(
+    lengths: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    frequencies: NDArray[np.int64],
+    sizes: tuple[int, int],
+) -> NDArray[np.float64]:
+    """Return which share of the documents with each word would be novel by their lengths alone.
+
+    A document of length L has a word of rate r with probability 1 - exp(-r L). The rate of a word
+    follows from its number of documents. Very long documents count as less long: they repeat
+    themselves.
+
+    Parameters
+    ----------
+    lengths : ndarray of int64
+        The lengths that documents have, ascending.
+    counts : (2, n_lengths) ndarray of int64
+        The number of known and of novel documents of each length.
+    frequencies : ndarray of int64
+        The number of documents of each word.
+    sizes : (int, int)
+        The number of known and of novel documents.
+    """
+    full = lengths > 0
+    if not full.any():
+        return np.full(len(frequencies), sizes[1] / sum(sizes) if sum(sizes) else 0.5)
+    of_both, of_new = counts[:, full].sum(axis=0), counts[1, full]
+    values = lengths[full].astype(np.float64)
+    typical = float(_quantiles(values, of_both, np.array([0.5]))[0])
+    values = values / (1 + values / (5 * typical))
+    edges = np.unique(_quantiles(values, of_both, np.linspace(0, 1, 65)))
+    part = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 1)
+    documents = np.bincount(part, of_both, len(edges))
+    of_novel = np.bincount(part, of_new, len(edges))
+    means = np.bincount(part, of_both * values, len(edges)) / np.maximum(documents, 1)
+    rates = exp(np.linspace(log(1e-9), log(1e3), 400)) / max(float(means.max()), 1.0)
+    having = 1 - exp(-np.outer(rates, means))
+    total, new = ((having * each).sum(axis=1) for each in (documents, of_novel))
+    shares: NDArray[np.float64] = np.interp(frequencies, total, new / total)
+    return shares

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.arithmetic import logistic, logit
-from newfound.description.lengths import DocumentWeights
 from newfound.linear import Tfidf, logistic_regression, product
+from newfound.stories.evidence import DocumentWeights
 
 __all__ = ["OtherWords"]
 

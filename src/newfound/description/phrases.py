@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse  # type: ignore[import-untyped,unused-ignore]
 
-from newfound.description.lengths import DocumentWeights
-from newfound.description.novelty import evidence_of_sets
 from newfound.rules import ClauseTable
 from newfound.sides import SIDES
+from newfound.stories.evidence import DocumentWeights, evidence_of_sets
 from newfound.table import Table
 from newfound.timing import step
 
@@ -47,7 +46,7 @@ def find_phrases(
     matrix : (n_documents, n_words) CSR matrix
         Boolean bags of words.
     weights : DocumentWeights
-        The weights of the documents, from `newfound.description.lengths.document_weights`.
+        The weights of the documents, from `newfound.stories.evidence.document_weights`.
     held_out : array of int, default=()
         The documents that no machine was trained on.
     most : int, default=200
@@ -64,7 +63,7 @@ def find_phrases(
 
     Examples
     --------
-    >>> from newfound.description.lengths import document_weights
+    >>> from newfound.stories.evidence import document_weights
     >>> from newfound.rules import Clause
     >>> clauses = ClauseTable.from_clauses([Clause("novel", 1, ("fly", "half"), ("wicket",))] * 2)
     >>> matrix = sparse.csr_array([[1, 0, 1], [0, 1, 1], [1, 1, 0], [1, 1, 0], [0, 0, 1]] * 8)

@@ -14,8 +14,6 @@ from newfound.description.calibration import VerdictCalibration
 from newfound.description.counted_timeline import CountedTimeline
 from newfound.description.novelty import Evidence
 from newfound.description.presets import VECTORIZER, check_parameters, resolve
-from newfound.description.theme_state import themes_from_state, themes_state
-from newfound.description.themes import Themes
 from newfound.description.timeline import Timeline
 from newfound.description.timeline_state import timeline_from_state, timeline_state
 from newfound.machine.classifier import TsetlinMachineClassifier
@@ -31,6 +29,8 @@ from newfound.rules import ClauseTable
 from newfound.sides import PLAIN_NAMES, SIDES, Names
 from newfound.storage.fields import MAX_DOCUMENTS, Fields
 from newfound.storage.parameters import parameters_from_state, parameters_state
+from newfound.stories.state import themes_from_state, themes_state
+from newfound.stories.themes import Themes
 from newfound.table import Table
 from newfound.text.state import vectorizer_from_state, vectorizer_state
 from newfound.text.vectorizer import TextVectorizer

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from newfound.description.describer import NoveltyDescriber
 from newfound.detection.calibration import ShareOfNew, share_of_new
 from newfound.detection.explanation import MAX_EXPLAINED, JudgedTexts, judge
-from newfound.detection.groups import Group, find_groups, without_group
 from newfound.detection.verdict import Verdict
 from newfound.machine.clauses import EpochInfo
+from newfound.stories.clusters import Group, find_groups, without_group
 from newfound.table import Table
 from newfound.text.documents import Documents, as_documents, with_text
 from newfound.text.tokenized import TokenizedTexts

@@ -1,7 +1,7 @@
 """Groups of known documents without labels, so that explanations have rules without labels, too.
 
 The groups do not change the novelty of a text. They are found by k-means on weighted words; the
-number of groups is the one with most evidence, see `newfound.detection.groups.choose_groups`. Their
+number of groups is the one with most evidence, see `newfound.stories.clusters.choose_groups`. Their
 rules are learned as those of classes.
 """
 
@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.detection.class_rules import ClassRules, learn_rules
-from newfound.detection.groups import characteristic, choose_groups, group_bags
 from newfound.rules.classifier import RuleClassifier
+from newfound.stories.clusters import characteristic, choose_groups, group_bags
 
 __all__ = ["KnownGroups", "find_known_groups"]
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newfound.detection.calibration import held_back_needed
-from newfound.detection.groups import characteristic, group_bags
 from newfound.machine.validation import check_one_type
+from newfound.stories.clusters import characteristic, group_bags
 from newfound.text.documents import with_text
 from newfound.text.records import is_missing
 from newfound.text.validation import check_several, is_count

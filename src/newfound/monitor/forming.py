@@ -8,11 +8,11 @@ from math import fsum
 
 import numpy as np
 
-from newfound.description.theme_names import theme_name
-from newfound.detection.groups import characteristic
 from newfound.monitor.records import Document, Topic
 from newfound.monitor.reference import ReferenceWindows
 from newfound.monitor.search import Bag, Draft
+from newfound.stories.clusters import characteristic
+from newfound.stories.names import theme_name
 
 __all__ = ["TopicRules", "new_topic"]
 

@@ -15,7 +15,7 @@ from newfound.text.corpus import Corpus
 
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
-    from newfound.description.themes import Theme
+    from newfound.stories.themes import Theme
 
 __all__ = ["is_training_corpus", "themes"]
 

@@ -22,7 +22,7 @@ from newfound.text.corpus import Corpus
 
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
-    from newfound.description.themes import Theme
+    from newfound.stories.themes import Theme
 
 __all__ = ["CountedAxis", "TimeAxis", "axis_of", "end_of_bin", "with_fewer_bins"]
 

@@ -16,10 +16,10 @@ from newfound.description.counted_timeline import NO_DAY, CountedTimeline
 from newfound.description.describer import NoveltyDescriber
 from newfound.description.novelty import WordSums, evidence_from_sums
 from newfound.description.state import DescriberParts
-from newfound.description.themes import Theme, Themes, rows_of_theme
 from newfound.rules import ClauseTable
 from newfound.scale.statistics import Plan, Statistics
 from newfound.scale.themes import counted_phrases, measured_themes, unexplained
+from newfound.stories.themes import Theme, Themes, rows_of_theme
 from newfound.text.corpus import Corpus
 
 __all__ = ["combined", "widened_calibration"]

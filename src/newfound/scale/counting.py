@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from newfound.description.timeline import as_days
 from newfound.scale.arrow import check_column, pyarrow, rows_with_text, texts_of
+from newfound.text.capitals import Capitals
 from newfound.text.encoding import Encoder, Occurrences
-from newfound.text.lemmas import Capitals
 from newfound.text.validation import is_novel
 
 __all__ = [
@@ -154,7 +154,7 @@ def _words(texts: list[str], novel: NDArray[np.bool_]) -> tuple[list[str], NDArr
 def _capitals(
     texts: list[str], novel: NDArray[np.bool_]
 ) -> list[tuple[str, list[str], NDArray[np.int64]]]:
-    """Return the counts of words with capitals, as `newfound.text.lemmas.Capitals` counts them."""
+    """Return the counts of words with capitals, as `Capitals` counts them."""
     by_side = []
     for side in (False, True):
         capitals = Capitals()

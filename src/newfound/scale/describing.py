@@ -23,7 +23,6 @@ from scipy import sparse
 
 from newfound.description.counted_timeline import DayCounts
 from newfound.description.describer import NoveltyDescriber
-from newfound.description.lengths import document_weights
 from newfound.description.other_words import OtherWords
 from newfound.description.presets import VECTORIZER
 from newfound.machine.committee import rule_columns
@@ -35,9 +34,10 @@ from newfound.scale.sampling import draw_sample, sample_sizes
 from newfound.scale.statistics import KEYS, Plan, Statistics, statistics_batch, statistics_schema
 from newfound.scale.themes import ThemeSearch
 from newfound.sides import SIDES
+from newfound.stories.evidence import document_weights
 from newfound.text.calendar import calendar_terms
+from newfound.text.capitals import Capitals
 from newfound.text.corpus import Corpus
-from newfound.text.lemmas import Capitals
 from newfound.text.tokenized import TokenizedTexts
 from newfound.text.validation import NothingToLearnError, NoWordsWarning
 from newfound.text.vectorizer import TextVectorizer

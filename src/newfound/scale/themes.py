@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from newfound.description.theme_choice import theme_evidence
-from newfound.description.theme_model import MIN_EVIDENCE
-from newfound.description.themes import N_TYPICAL, Theme, text_key
 from newfound.scale.tally import place_of
+from newfound.stories.choice import theme_evidence
+from newfound.stories.mixtures import MIN_EVIDENCE
+from newfound.stories.themes import N_TYPICAL, Theme, text_key
 from newfound.table import Table
 
 __all__ = [

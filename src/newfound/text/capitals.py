@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from newfound.text.tokens import Token, fold
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from newfound.text.corpus import Corpus
     from newfound.text.vectorizer import TextVectorizer
 
-__all__ = ["SpellingCounter", "corpus_spellings", "spelled_form"]
+__all__ = ["MOST_CAPITALS", "Capitals", "SpellingCounter", "corpus_spellings", "spelled_form"]
 
 MIN_SHARE = 0.8  # of the occurrences inside sentences, that have capitals
 MIN_OCCURRENCES = 2
@@ -26,7 +26,72 @@ N_READ = 20  # documents that tell the spelling of a word
 MOST_READ = 1_000  # documents that tell the spellings of all words
 N_LETTERS = 2_000  # of the beginning of each of them
 
+_CAPITAL = re.compile(r"[A-ZÀ-ÞΑ-ΩА-Я](?<=[a-zß-ÿα-ωа-я,][ \n].)\w++(?!-)")
+_NOUN = re.compile(r" an? ([A-Z]\w++)(?!['’-]| [A-Z])")
 _INSIDE = re.compile(r"(?<=[^\W_]|,) ([^\W\d_])")
+
+
+class Capitals:
+    """Counts of the words that texts write with a capital inside sentences.
+
+    Attributes
+    ----------
+    documents : Counter of str
+        Number of texts that have a word with a capital after a lower-case word or a comma; keys are
+        in lower case.
+    nouns : set of str
+        Words with a capital that follow *a* or *an* and are not part of a longer name, in lower
+        case.
+
+    Examples
+    --------
+    >>> capitals = Capitals()
+    >>> capitals.count("Two men, an American and John Smith, met a German in Wales.")
+    >>> sorted(capitals.documents), sorted(capitals.nouns)
+    (['american', 'german', 'john', 'smith', 'wales'], ['american', 'german'])
+    """
+
+    def __init__(self) -> None:
+        self._documents: Counter[str] = Counter()
+        self._nouns: set[str] = set()
+
+    @classmethod
+    def of(cls, documents: Mapping[str, int], nouns: Iterable[str]) -> Capitals:
+        """Return counts that were made elsewhere, such as sums of the counts of many batches."""
+        capitals = cls()
+        capitals._documents.update(documents)
+        capitals._nouns.update(nouns)
+        return capitals
+
+    def count(self, text: str) -> None:
+        """Add the words of a text."""
+        self._documents.update(set(_CAPITAL.findall(text)))
+        self._nouns.update(_NOUN.findall(text))
+
+    def counted(self, texts: Iterable[str]) -> Iterable[str]:
+        """Return texts of which the words are added: a sequence now, an iterator on the way."""
+        if not isinstance(texts, Sequence):
+            return self._counted_on_the_way(texts)
+        for text in texts:
+            self.count(text)
+        return texts
+
+    def _counted_on_the_way(self, texts: Iterable[str]) -> Iterator[str]:
+        for text in texts:
+            self.count(text)
+            yield text
+
+    @property
+    def documents(self) -> Counter[str]:  # noqa: D102
+        # Folding each word once here is much faster than folding each text.
+        folded: Counter[str] = Counter()
+        for word, n in self._documents.items():
+            folded[word.lower()] += n
+        return folded
+
+    @property
+    def nouns(self) -> set[str]:  # noqa: D102
+        return {noun.lower() for noun in self._nouns}
 
 
 class SpellingCounter:

@@ -8,18 +8,18 @@ wrong, or is not the name that a reader expects.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping
 from functools import cache, lru_cache
 
 import simplemma
 from simplemma.strategies.dictionaries.dictionary_factory import SUPPORTED_LANGUAGES
 
+from newfound.text.capitals import MOST_CAPITALS, Capitals
 from newfound.text.languages import code_of
 from newfound.text.tokens import is_word, read_data, stop_words
 
 __all__ = [
-    "Capitals",
     "check_language",
     "lemma_of",
     "lemmas_from_texts",
@@ -35,12 +35,9 @@ _CLITIC = {
         r"^(?:[cdlmstv]|un|gl|(?:d|all?|dall?|dell?|nell?|sull?|quell?)l?|quest)'(?=.)"
     ),
 }
-_CAPITAL = re.compile(r"[A-ZÀ-ÞΑ-ΩА-Я](?<=[a-zß-ÿα-ωа-я,][ \n].)\w++(?!-)")
-_NOUN = re.compile(r" an? ([A-Z]\w++)(?!['’-]| [A-Z])")
 
 # The thresholds of `lemmas_from_texts`; docs/text.md says how they were chosen.
 _CAPITALIZED_NOUNS = frozenset(("de", "lb"))  # languages that write nouns with a capital
-_MOST_CAPITALS = 0.5  # beyond this share of capitals, a corpus of titles says nothing about names
 _MIN_DOCUMENTS = 3
 _NAME_SHARE = 0.6
 _FORM_SHARE = 0.8
@@ -67,69 +64,6 @@ def lemmatize(word: str, *, language: str = "en") -> str:
     """
     check_language(language)
     return lemma_of(word, language)
-
-
-class Capitals:
-    """Counts of the words that texts write with a capital inside sentences.
-
-    Attributes
-    ----------
-    documents : Counter of str
-        Number of texts that have a word with a capital after a lower-case word or a comma; keys are
-        in lower case.
-    nouns : set of str
-        Words with a capital that follow *a* or *an* and are not part of a longer name, in lower
-        case.
-
-    Examples
-    --------
-    >>> capitals = Capitals()
-    >>> capitals.count("Two men, an American and John Smith, met a German in Wales.")
-    >>> sorted(capitals.documents), sorted(capitals.nouns)
-    (['american', 'german', 'john', 'smith', 'wales'], ['american', 'german'])
-    """
-
-    def __init__(self) -> None:
-        self._documents: Counter[str] = Counter()
-        self._nouns: set[str] = set()
-
-    @classmethod
-    def of(cls, documents: Mapping[str, int], nouns: Iterable[str]) -> Capitals:
-        """Return counts that were made elsewhere, such as sums of the counts of many batches."""
-        capitals = cls()
-        capitals._documents.update(documents)
-        capitals._nouns.update(nouns)
-        return capitals
-
-    def count(self, text: str) -> None:
-        """Add the words of a text."""
-        self._documents.update(set(_CAPITAL.findall(text)))
-        self._nouns.update(_NOUN.findall(text))
-
-    def counted(self, texts: Iterable[str]) -> Iterable[str]:
-        """Return texts of which the words are added: a sequence now, an iterator on the way."""
-        if not isinstance(texts, Sequence):
-            return self._counted_on_the_way(texts)
-        for text in texts:
-            self.count(text)
-        return texts
-
-    def _counted_on_the_way(self, texts: Iterable[str]) -> Iterator[str]:
-        for text in texts:
-            self.count(text)
-            yield text
-
-    @property
-    def documents(self) -> Counter[str]:  # noqa: D102
-        # Folding each word once here is much faster than folding each text.
-        folded: Counter[str] = Counter()
-        for word, n in self._documents.items():
-            folded[word.lower()] += n
-        return folded
-
-    @property
-    def nouns(self) -> set[str]:  # noqa: D102
-        return {noun.lower() for noun in self._nouns}
 
 
 def lemmas_from_texts(
@@ -218,7 +152,7 @@ def _names(documents: Mapping[str, int], capitals: Capitals) -> set[str]:
     """Return the words that most documents write with a capital."""
     counts = capitals.documents
     total = sum(documents.values())
-    if sum(n for word, n in counts.items() if word in documents) > _MOST_CAPITALS * total:
+    if sum(n for word, n in counts.items() if word in documents) > MOST_CAPITALS * total:
         return set()
     return {
         word

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from newfound.checks import check_switch
+from newfound.text.capitals import Capitals
 from newfound.text.encoding import (
     BREAK,
     STOP,
@@ -30,7 +31,6 @@ from newfound.text.encoding import (
 from newfound.text.filters import compile_ignore
 from newfound.text.languages import warn_if_foreign
 from newfound.text.lemmas import (
-    Capitals,
     check_language,
     lemma_of,
     lemmas_from_texts,

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.arithmetic import dot, log, norm
-from newfound.description.lengths import document_weights
-from newfound.description.novelty import evidence_of_sets
-from newfound.description.theme_model import (
+from newfound.stories.evidence import document_weights, evidence_of_sets
+from newfound.stories.mixtures import (
     MAX_LEARNED,
     MIN_DOCUMENTS,
     MIN_EVIDENCE,
@@ -22,7 +21,7 @@ from newfound.description.theme_model import (
     find_groups,
     telling_words,
 )
-from newfound.description.theme_rules import choose_rules, found_rows, matching_rows
+from newfound.stories.rules import choose_rules, found_rows, matching_rows
 
 __all__ = ["Draft", "HeldOut", "choose_themes", "held_out_figures", "theme_evidence"]
 

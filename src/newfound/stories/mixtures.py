@@ -26,8 +26,8 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 from newfound.arithmetic import exp, log
-from newfound.description.novelty import signed_deviance_root
 from newfound.linear import Tfidf, k_means, principal_axes, product, unit_rows
+from newfound.stories.evidence import signed_deviance_root
 
 __all__ = [
     "MAX_LEARNED",

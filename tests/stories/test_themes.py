@@ -11,13 +11,13 @@ from scipy import sparse
 from lab.evaluation.themes import Piles, Topics, agreement, piles_of
 from lab.evaluation.topic_models import MODELS, Clustering, grown_clusters
 from newfound import describe, load_sample
-from newfound.description.theme_choice import _similar_rules, choose_themes
-from newfound.description.theme_model import DocumentSpace
-from newfound.description.theme_names import in_reading_order, theme_name
-from newfound.description.theme_state import themes_from_state, themes_state
-from newfound.description.themes import Theme, find_themes, unexplained_share
 from newfound.storage.errors import Refusal
 from newfound.storage.fields import Fields
+from newfound.stories.choice import _similar_rules, choose_themes
+from newfound.stories.mixtures import DocumentSpace
+from newfound.stories.names import in_reading_order, theme_name
+from newfound.stories.state import themes_from_state, themes_state
+from newfound.stories.themes import Theme, find_themes, unexplained_share
 from newfound.text.vectorizer import TextVectorizer
 
 TOPICS = {

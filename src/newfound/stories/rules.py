@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from newfound.description.theme_model import deviance_root
+from newfound.stories.mixtures import deviance_root
 
 __all__ = ["ThemeRule", "choose_rules", "found_rows", "matching_rows"]
 

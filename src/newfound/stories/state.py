@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.description.theme_names import theme_name
-from newfound.description.theme_rules import ThemeRule
-from newfound.description.themes import Theme, Themes
 from newfound.storage.fields import MAX_DOCUMENTS, Fields
+from newfound.stories.names import theme_name
+from newfound.stories.rules import ThemeRule
+from newfound.stories.themes import Theme, Themes
 from newfound.text.tokens import fold
 
 __all__ = ["themes_from_state", "themes_state"]

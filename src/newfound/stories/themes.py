@@ -1,9 +1,9 @@
 """Themes: what is new, as a few groups of words, rules and documents.
 
-A theme starts as a topic of a mixture (`newfound.description.theme_model`). Rules that find its
-documents are chosen (`newfound.description.theme_rules`), and the documents of the theme are those
+A theme starts as a topic of a mixture (`newfound.stories.mixtures`). Rules that find its
+documents are chosen (`newfound.stories.rules`), and the documents of the theme are those
 that the rules find. Themes are then chosen one by one: always the one that explains most of what
-the earlier themes leave (`newfound.description.theme_choice`). The *evidence* of a theme is the
+the earlier themes leave (`newfound.stories.choice`). The *evidence* of a theme is the
 root of the deviance of its documents from the share of novel documents in the corpus, less what the
 best of many groups reaches by chance.
 
@@ -22,12 +22,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from newfound.description.lengths import document_weights
-from newfound.description.novelty import evidence_of_sets
-from newfound.description.theme_choice import Draft, HeldOut, choose_themes, held_out_figures
-from newfound.description.theme_model import MIN_EVIDENCE, Group
-from newfound.description.theme_names import in_reading_order, theme_name
-from newfound.description.theme_rules import ThemeRule, found_rows, matching_rows
+from newfound.stories.choice import Draft, HeldOut, choose_themes, held_out_figures
+from newfound.stories.evidence import document_weights, evidence_of_sets
+from newfound.stories.mixtures import MIN_EVIDENCE, Group
+from newfound.stories.names import in_reading_order, theme_name
+from newfound.stories.rules import ThemeRule, found_rows, matching_rows
 from newfound.table import AsTable, Table, jsonable
 from newfound.text.capitals import SpellingCounter
 from newfound.text.tokens import Token

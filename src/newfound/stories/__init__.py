@@ -1,0 +1,1 @@
+"""Groups of documents: they are found, named and counted."""

@@ -1,0 +1,187 @@
+"""How sure it is that a set of documents is novel.
+
+The evidence is the signed root of a binomial deviance, above 0 for novel and below 0 for known, in
+standard deviations: the documents of the set by side, against the share of novel documents that is
+expected where the set says nothing. A set is the documents that have a word, match a rule or belong
+to a theme.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from newfound.arithmetic import xlogy
+
+__all__ = [
+    "PRIOR",
+    "DocumentWeights",
+    "agreeing",
+    "document_weights",
+    "evidence_of_sets",
+    "excess",
+    "signed_deviance_root",
+    "weighted_root",
+]
+
+PRIOR = 16.0  # documents of no evidence that are added to each set
+
+
+class DocumentWeights(NamedTuple):
+    """How much each document counts, and what is expected of a word that says nothing.
+
+    Attributes
+    ----------
+    weight : (n_documents,) ndarray of float64
+        The longer a document, the less it counts; the median document counts 1.
+    novel : (n_documents,) ndarray of bool
+        Which documents are novel.
+    base : float
+        The share of novel documents, by weight, among those that have a word that says nothing.
+    mean, mean_square : float
+        Mean weight, and mean squared weight, of the document of a word.
+    """
+
+    weight: NDArray[np.float64]
+    novel: NDArray[np.bool_]
+    base: float
+    mean: float
+    mean_square: float
+
+
+def document_weights(matrix: Any, novel: ArrayLike) -> DocumentWeights:
+    """Weigh documents by their length.
+
+    Parameters
+    ----------
+    matrix : (n_documents, n_words) sparse matrix
+        Boolean bags of words.
+    novel : (n_documents,) array of bool
+        Which documents are novel.
+
+    Returns
+    -------
+    DocumentWeights
+
+    Examples
+    --------
+    >>> weights = document_weights(sparse.csr_array([[1, 0], [1, 1], [1, 1]]), [False, True, True])
+    >>> weights.weight.round(2).tolist(), round(weights.base, 2)
+    ([1.33, 1.0, 1.0], 0.75)
+    """
+    bags = sparse.csr_array(matrix)
+    is_novel = np.asarray(novel, bool)
+    lengths = np.diff(bags.indptr).astype(np.float64)
+    full = lengths > 0
+    typical = float(np.median(lengths[full])) if full.any() else 1.0
+    weight = np.where(full, 2 / (1 + lengths / typical), 0.0)
+    mass = weight * lengths
+    total = float(mass.sum()) or 1.0
+    base = float(mass[is_novel].sum()) / total
+    cells = max(float(lengths.sum()), 1.0)
+    return DocumentWeights(
+        weight=weight,
+        novel=is_novel,
+        base=min(max(base, 1e-9), 1 - 1e-9),
+        mean=total / cells,
+        mean_square=float((mass * weight).sum()) / cells or 1.0,
+    )
+
+
+def evidence_of_sets(sets: Any, weights: DocumentWeights) -> NDArray[np.float64]:
+    """Return the evidence that each set of documents is novel.
+
+    Parameters
+    ----------
+    sets : (n_documents, n_sets) sparse matrix
+        The documents of each set: those that have a word, match a rule, belong to a theme.
+    weights : DocumentWeights
+        How much each document counts.
+
+    Returns
+    -------
+    (n_sets,) ndarray of float64
+        In standard deviations.
+
+    Examples
+    --------
+    >>> matrix = sparse.csr_array([[1, 1, 0]] * 40 + [[1, 0, 1]] * 40)
+    >>> weights = document_weights(matrix, [False] * 40 + [True] * 40)
+    >>> evidence_of_sets(matrix, weights).round(1).tolist()
+    [0.0, -5.6, 5.6]
+    """
+    members = sparse.csr_array(sets, dtype=np.float64).T.tocsr()
+    novel = weights.novel.astype(np.float64)
+    size = members @ weights.weight
+    own = members @ (weights.weight * novel)
+    variance = members @ weights.weight**2 * weights.base * (1 - weights.base)
+    found = weighted_root(own, size * weights.base, size, variance, weights, PRIOR)
+    full = weights.weight > 0
+    sizes = (int((full & ~weights.novel).sum()), int((full & weights.novel).sum()))
+    return agreeing(found, np.stack((members @ (1 - novel), members @ novel)), sizes)
+
+
+def signed_deviance_root(own: Any, size: Any, expected: Any, dispersion: Any = 1.0) -> Any:
+    """Return signed roots of the deviance of counts from what is expected of them.
+
+    Parameters
+    ----------
+    own, size, expected : float or array
+        The number of novel documents, of all documents, and of novel documents that are expected.
+    dispersion : float or array, default=1.0
+        How much more the counts vary than those of a binomial distribution.
+
+    Returns
+    -------
+    float or ndarray
+        Above 0 if there are more novel documents than expected, in standard deviations.
+
+    Examples
+    --------
+    >>> round(float(signed_deviance_root(30.0, 40.0, 20.0)), 2)
+    3.23
+    """
+    deviance = xlogy(own, own / expected)
+    rest = np.maximum(size - own, 0), np.maximum(size - expected, 1e-12)
+    deviance = deviance + xlogy(rest[0], rest[0] / rest[1])
+    root = np.sqrt(2 * np.maximum(deviance, 0) / dispersion)
+    return np.sign(own - expected) * root
+
+
+def weighted_root(
+    own: NDArray[np.float64],
+    expected: NDArray[np.float64],
+    size: NDArray[np.float64],
+    variance: NDArray[np.float64],
+    weights: DocumentWeights,
+    prior: float,
+) -> NDArray[np.float64]:
+    """Return signed roots of binomial deviances of weighted counts, with documents of no evidence.
+
+    The deviance of counts is divided by how much more they vary than plain counts would.
+    """
+    added, chance = prior * weights.mean, weights.base * (1 - weights.base)
+    plain = expected * (size - expected) / np.maximum(size, 1e-12) + added * chance
+    dispersion = (variance + prior * weights.mean_square * chance) / np.maximum(plain, 1e-12)
+    dispersion = np.maximum(dispersion, 1e-12)
+    own, expected = own + added * weights.base, expected + added * weights.base
+    size = size + added
+    found: NDArray[np.float64] = signed_deviance_root(own, size, expected, dispersion)
+    return found
+
+
+def agreeing(
+    found: NDArray[np.float64], counts: NDArray[Any], sizes: tuple[int, int]
+) -> NDArray[np.float64]:
+    """Set to 0 what contradicts the plain shares of documents with words."""
+    return np.where(found * excess(counts, sizes) > 0, found, 0.0)
+
+
+def excess(counts: NDArray[Any], sizes: tuple[int, int]) -> NDArray[np.float64]:
+    """Return the share of the novel documents less that of the known ones."""
+    known, novel = counts / np.maximum(np.array(sizes, np.float64)[:, None], 1.0)
+    excess: NDArray[np.float64] = novel - known
+    return excess
