@@ -1,7 +1,7 @@
 """How large the package is, and how much of it a job runs: ``python tools/house.py``.
 
 Prints the lines of the package and how long help takes, then for each main job the modules that
-have a function that ran, counted by a profiler in a process of its own on the bundled sample.
+have a function or a class body that ran, counted by a profiler in a process of its own on the bundled sample.
 ``--list`` names these modules.
 """
 
@@ -78,14 +78,14 @@ def work_of(job: str) -> Callable[[], None]:
 
 
 def profile(job: str) -> list[str]:
-    """Return the modules that have a function, not only a class or a constant, that the job ran."""
+    """Return the modules of which the job ran a function or defined a class."""
     modules: set[str] = set()
     root = f"{PACKAGE}{os.sep}"
 
     def note(frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
-        if event == "call" and code.co_filename.startswith(root) and code.co_flags & 2:
-            modules.add(code.co_filename.removeprefix(root))  # 2: has locals of its own
+        if event == "call" and code.co_filename.startswith(root) and code.co_name != "<module>":
+            modules.add(code.co_filename.removeprefix(root))
 
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
