@@ -1,7 +1,7 @@
 """How large the package is, and how much of it a job runs: ``python tools/house.py``.
 
-Prints the lines of the package and how long help takes, then for each main job the modules that
-have a function or a class body that ran, counted by a profiler in a process of its own on the bundled sample.
+Prints the lines of the package and how long help takes, then for each main job the modules of which
+it ran a function or defined a class, counted by a profiler in a process of its own, on the sample.
 ``--list`` names these modules.
 """
 
