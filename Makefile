@@ -15,7 +15,7 @@ FAST = not slow and not law and not quality and not exhaustive
 LOCK = $(BIN)/uv pip compile pyproject.toml --python-version 3.11 --quiet --no-header --upgrade
 CPPFLAGS_TEST = -S . -DCMAKE_BUILD_TYPE=RelWithDebInfo -DNEWFOUND_CORE_TEST=ON
 
-.PHONY: demo test test-ci law quality exhaustive test-all coverage lint format stubtest core-test core-test-arm64 core-test-windows core-check-macos sanitize peers reproduce vendor picture docs mutants fuzz soak audit test-oldest lock wheel figures clean
+.PHONY: demo develop test test-ci law quality exhaustive test-all coverage lint format stubtest core-test core-test-arm64 core-test-windows core-check-macos sanitize peers reproduce vendor picture docs mutants fuzz soak audit test-oldest lock wheel figures clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -28,6 +28,10 @@ demo: $(BIN)/python  ## install, with the locked versions, and describe the bund
 	$(BIN)/pip install --quiet --require-hashes -r requirements/run.txt
 	$(BIN)/pip install --quiet --no-deps .
 	$(BIN)/newfound demo
+
+develop: $(BIN)/python  ## install in editable mode; again after a change of the core
+	$(BIN)/pip install --quiet "scikit-build-core>=0.11" "nanobind>=2.4" cmake ninja
+	$(BIN)/pip install --quiet --no-build-isolation -Ccmake.define.NEWFOUND_TEST_MODULE=ON --editable ".[test,lint]"
 
 test: $(BIN)/python  ## install, check the code, run all tests but the long ones
 	$(INSTALL_TEST)
