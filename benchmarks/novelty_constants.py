@@ -87,7 +87,7 @@ def main() -> None:
         "",
         f"`python benchmarks/novelty_constants.py`, {time.strftime('%Y-%m-%d')}: means and, after "
         f"±, standard deviations of {len(SEEDS)} draws or {len(MONTHS)} months. z₂ and k are "
-        "explained in `docs/words.md`; columns are those of `python -m lab evaluate words`.",
+        "explained in `docs/words-method.md`; columns are those of `python -m lab evaluate words`.",
         "",
     ]  # fmt: skip
     for name, (weight, prior) in CONSTANTS.items():

@@ -66,8 +66,9 @@ OUTSIDE = {
     "SECURITY.md": "security.md",
     "experiments/README.md": "experiments.md",
     **{
-        f"benchmarks/results/{path.name}": f"results/{path.name}"
-        for path in sorted((ROOT / "benchmarks/results").glob("*.md"))
+        f"{folder}/{path.name}": f"{Path(folder).name}/{path.name}"
+        for folder in ("benchmarks/results", "lab/notes")
+        for path in sorted((ROOT / folder).glob("*.md"))
     },
 }
 OUTSIDE = {source: page for source, page in OUTSIDE.items() if (ROOT / source).exists()}

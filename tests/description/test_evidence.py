@@ -53,7 +53,7 @@ def slow_root(own: float, expected: float, size: float, spread: float) -> float:
 
 
 def slow_novelty(bags: NDArray[np.int64], novel: Bools) -> list[float]:
-    """Compute novelty word by word and document by document, as docs/words.md has it."""
+    """Compute novelty word by word and document by document, as docs/words-method.md has it."""
     lengths = bags.sum(axis=1)
     weight = np.where(lengths, 2 / (1 + lengths / np.median(lengths[lengths > 0])), 0.0)
     cells = [(d, w) for d, w in np.argwhere(bags)]

@@ -149,7 +149,7 @@ def words_page() -> Iterator[str]:
         ("shift", "shift"),
         ("months", "months"),
     ):
-        page = (ROOT / "docs/words.md").read_text("utf-8")
+        page = (ROOT / "docs/words-method.md").read_text("utf-8")
         columns = [
             column
             for column in rows("words", suite)[0]
@@ -307,11 +307,11 @@ def readme() -> Iterator[str]:
 QUOTES = {
     "README.md": readme,
     "docs/rules.md": rules_page,
-    "docs/themes.md": themes_page,
-    "docs/detect.md": detection_page,
-    "docs/words.md": words_page,
-    "docs/monitor.md": monitor_page,
-    "docs/scale.md": scale_page,
+    "docs/themes-method.md": themes_page,
+    "docs/detect-figures.md": detection_page,
+    "docs/words-method.md": words_page,
+    "docs/monitor-method.md": monitor_page,
+    "docs/scale-method.md": scale_page,
 }
 
 
