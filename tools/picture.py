@@ -36,7 +36,7 @@ def main() -> None:
         known, novel = newfound.load_sample()
         describer = newfound.describe(known, novel, random_state=0)
         title = "Requests about travel, against requests about banking"
-        write_report(path, describer, known=known, novel=novel, title=title)
+        write_report(path, describer.description_, known=known, novel=novel, title=title)
         take(path, target / "report.png", browser, scheme)
     with run_docs.empty_folder():
         run_docs.run_page(DOCS / "tutorial.md")

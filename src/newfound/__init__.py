@@ -4,12 +4,11 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from newfound.wiring import connect
-
 if TYPE_CHECKING:
     from newfound.description.context import Context, ContextMatrix
     from newfound.description.describe import describe
     from newfound.description.describer import NoveltyDescriber
+    from newfound.description.description import Description
     from newfound.description.explanation import Explanation
     from newfound.description.periods import Period, Periods, describe_periods, split_by_date
     from newfound.description.scores import context_scores, word_scores
@@ -35,17 +34,6 @@ if TYPE_CHECKING:
 
 __version__ = version("newfound")
 
-connect(
-    {
-        "NoveltyDescriber.report": "newfound.report.write:write_report",
-        "Periods.report": "newfound.report.write:write_periods_report",
-        "Detection.report": "newfound.report.write:write_detection_report",
-        "Monitor.report": "newfound.report.monitor:write_monitor_report",
-        "TsetlinMachineClassifier.rules": "newfound.rules.machine_rules:rules_of",
-        "describe.mixture": "newfound.detection.mixture:describe_mixture",
-    }
-)
-
 # Imported when first asked for: scikit-learn takes a second, and the command line's help need not.
 _HOMES = {
     "Clause": "rules",
@@ -54,6 +42,7 @@ _HOMES = {
     "Context": "description.context",
     "ContextMatrix": "description.context",
     "Curve": "description.timeline",
+    "Description": "description.description",
     "Detection": "detection.detection",
     "DocumentError": "text.documents",
     "Documents": "text.documents",
@@ -97,6 +86,7 @@ __all__ = [
     "Context",
     "ContextMatrix",
     "Curve",
+    "Description",
     "Detection",
     "DocumentError",
     "Documents",

@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from newfound.description.describer import NoveltyDescriber
+from newfound.description.description import Description
 from newfound.detection.detector import NoveltyDetector
 from newfound.storage.errors import ModelFileError
 from newfound.storage.model_file import load_model
@@ -16,7 +17,7 @@ Model = NoveltyDescriber | NoveltyDetector
 
 
 def save(
-    model: Model,
+    model: Model | Description,
     path: str | os.PathLike[str],
     *,
     with_automata: bool = False,
@@ -26,8 +27,8 @@ def save(
 
     Parameters
     ----------
-    model : NoveltyDescriber or NoveltyDetector
-        The fitted model.
+    model : NoveltyDescriber, NoveltyDetector or Description
+        The fitted model, or the description that is to be loaded as one.
     path : path
         The file; any name will do.
     with_automata : bool, default=False
@@ -55,6 +56,8 @@ def save(
     >>> load(path).words_ == describer.words_
     True
     """
+    if isinstance(model, Description):
+        model = NoveltyDescriber.from_description(model)
     if not isinstance(model, Model):
         raise TypeError(
             f"Cannot save a {type(model).__name__}; expected a NoveltyDescriber or a "

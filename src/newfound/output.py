@@ -14,6 +14,7 @@ from newfound.sides import SIDES, Names
 
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
+    from newfound.description.description import Description
     from newfound.description.periods import Periods
     from newfound.description.timeline import Curve
     from newfound.detection.calibration import ShareOfNew
@@ -51,46 +52,46 @@ _NEUTRAL = {"novelty": 0, "times": 1, "score": 1}  # of a word that says nothing
 
 
 def top_words(
-    describer: NoveltyDescriber, top: int, by: str = "novelty", *, ascending: bool = False
+    description: Description, top: int, by: str = "novelty", *, ascending: bool = False
 ) -> list[dict[str, Any]]:
     """Return the rows of the most novel words, or of the most known ones, by a column."""
     sign, neutral = (-1 if ascending else 1), _NEUTRAL[by]
-    rows = describer.words_.top(top, by, ascending=ascending)
+    rows = description.words.top(top, by, ascending=ascending)
     return [row for row in rows if sign * (row[by] - neutral) > 0]
 
 
-def top_phrases(describer: NoveltyDescriber, top: int) -> list[dict[str, Any]]:
+def top_phrases(description: Description, top: int) -> list[dict[str, Any]]:
     """Return the rows of the strongest phrases: of the novel side, then half as many known ones."""
     return [
         row
         for side, n in (("novel", top), ("known", -(-top // 2)))
-        for row in describer.phrases_.take(describer.phrases_["side"] == side).take(slice(n))
+        for row in description.phrases.take(description.phrases["side"] == side).take(slice(n))
     ]
 
 
-def word_curves(describer: NoveltyDescriber, rows: list[dict[str, Any]]) -> list[Curve]:
+def word_curves(description: Description, rows: list[dict[str, Any]]) -> list[Curve]:
     """Return the curve of each word; none without dates."""
-    if describer.timeline_ is None:
+    if description.timeline is None:
         return []
-    return [describer.curve(row["word"]) for row in rows]
+    return [description.curve(row["word"]) for row in rows]
 
 
-def described_data(describer: NoveltyDescriber, top: int, by: str = "novelty") -> dict[str, Any]:
+def described_data(description: Description, top: int, by: str = "novelty") -> dict[str, Any]:
     """Return themes and words, ranked by a column, with their curves."""
     from newfound.table import jsonable
 
-    new, old = top_words(describer, top, by), top_words(describer, top, by, ascending=True)
-    themes: list[dict[str, Any]] = [theme.to_dict() for theme in describer.themes_]
-    if describer.timeline_ is not None:
-        for data, theme in zip(themes, describer.themes_, strict=True):
-            data["curve"] = describer.curve(theme).to_dict()
+    new, old = top_words(description, top, by), top_words(description, top, by, ascending=True)
+    themes: list[dict[str, Any]] = [theme.to_dict() for theme in description.themes]
+    if description.timeline is not None:
+        for data, theme in zip(themes, description.themes, strict=True):
+            data["curve"] = description.curve(theme).to_dict()
         for rows in (new, old):
-            for row, curve in zip(rows, word_curves(describer, rows), strict=True):
+            for row, curve in zip(rows, word_curves(description, rows), strict=True):
                 row["curve"] = curve.to_dict()
-    timeline = describer.timeline_
+    timeline = description.timeline
     return {
         "themes": themes,
-        "unexplained": jsonable(describer.unexplained_),
+        "unexplained": jsonable(description.unexplained),
         "timeline": None if timeline is None else timeline.to_dict(),
         "novel_words": new,
         "known_words": old,
@@ -123,9 +124,9 @@ def periods_data(found: Periods, *, top: int, by: str = "novelty") -> dict[str, 
                 "known": len(period.known),
                 "novel": len(period.novel),
                 "summary": description_sentence(
-                    period.describer, Names.of_part(period.name, against)
+                    period.description, Names.of_part(period.name, against)
                 ),
-                **described_data(period.describer, top, by),
+                **described_data(period.description, top, by),
             }
             for period in found.periods
         ],
@@ -133,7 +134,7 @@ def periods_data(found: Periods, *, top: int, by: str = "novelty") -> dict[str, 
 
 
 def description_data(
-    describer: NoveltyDescriber,
+    description: Description,
     known: Pile,
     novel: Pile,
     names: Names,
@@ -145,7 +146,7 @@ def description_data(
 
     Parameters
     ----------
-    describer : NoveltyDescriber
+    description : Description
         Fitted.
     known, novel : Documents, or what is known of them
         The documents that it was fitted on.
@@ -159,19 +160,19 @@ def description_data(
     from newfound.report.summary import description_sentence
     from newfound.rules import LISTED_Q, readable_rules
 
-    rules = readable_rules(describer.clauses_, -(-top // 2), max_q=LISTED_Q)
+    rules = readable_rules(description.clauses, -(-top // 2), max_q=LISTED_Q)
     return {
         "newfound": version("newfound"),
         "names": {side: names[side] for side in SIDES},
         "known": _input_data(known),
         "novel": _input_data(novel),
-        "parameters": _parameters(describer),
-        "summary": description_sentence(describer, names),
-        **described_data(describer, top, by),
-        "phrases": top_phrases(describer, top),
+        "parameters": _parameters(description),
+        "summary": description_sentence(description, names),
+        **described_data(description, top, by),
+        "phrases": top_phrases(description, top),
         "rules": [rule.to_dict() for rule in rules],
-        "set_aside": describer.set_aside_,
-        "copies": None if describer.copies_ is None else describer.copies_.n_documents,
+        "set_aside": description.set_aside,
+        "copies": None if description.copies is None else description.copies.n_documents,
     }
 
 
@@ -276,14 +277,14 @@ def detection_data(found: Found, *, top: int) -> dict[str, Any]:
             }
             for group, documents in found.groups
         ],
-        "novel_words": [] if described is None else top_words(described, top),
+        "novel_words": [] if described is None else top_words(described.description_, top),
     }
     return {**data, "stream": dict(found.stream)} if found.stream else data
 
 
-def _parameters(describer: NoveltyDescriber) -> dict[str, Any]:
+def _parameters(description: Description) -> dict[str, Any]:
     """Return the parameters that were used, as the options of the command name them."""
-    used = {**describer.get_params(), **describer.parameters_}
+    used = {**description.given, **description.parameters}
     return {**used, "max_literals": used["max_literals"] or 0}
 
 

@@ -256,7 +256,7 @@ def test_a_description_of_a_sample_is_saved_and_reported(sampled, tmp_path):
     sampled.report(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text("utf-8")
     assert sampled.words_["word"][0] in page
-    themes = collect(sampled, sampled.corpus_, Limits())["themes"]["rows"]
+    themes = collect(sampled.description_, sampled.corpus_, Limits())["themes"]["rows"]
     for theme, row in zip(sampled.themes_, themes, strict=True):
         assert row["documents_novel"] == theme.documents_novel
         names = [sampled.corpus_.names[place] for place in theme.typical]
@@ -557,7 +557,7 @@ def test_curves_of_a_stream_count_all_documents(dated, sampled, sampled_dated):
     for word, column in sampled_dated.vectorizer_.vocabulary_.items():
         expected = timeline.curve(matrix[:, column]).to_dict()
         assert sampled_dated.curve(word).to_dict() == expected
-    axis = axis_of(sampled_dated, 120)
+    axis = axis_of(sampled_dated.description_, 120)
     expected_axis = TimeAxis(timeline, novel, 120)
     assert axis.data() == expected_axis.data()
     for theme in sampled_dated.themes_:
@@ -619,7 +619,7 @@ def test_the_command_draws_curves_of_a_stream(dated, sampled_dated, tmp_path):
         assert row["curve"] == sampled_dated.curve(theme).to_dict()
     shown = run(*asked, "-q")
     assert "over time" in shown.stdout and sampled_dated.themes_[0].name in shown.stdout
-    page = collect(sampled_dated, sampled_dated.corpus_, Limits())
+    page = collect(sampled_dated.description_, sampled_dated.corpus_, Limits())
     for number, card in page["cards"].items():
         curve = sampled_dated.curve(page["words"]["columns"]["word"][int(number)])
         counts = np.add(card["curve"]["known"], card["curve"]["novel"])

@@ -43,7 +43,7 @@ def described() -> newfound.NoveltyDescriber:
 
 def write(path: Path, describer: newfound.NoveltyDescriber, **options: Any) -> dict[str, Any]:
     """Write a page and return its data."""
-    write_report(path, describer, **options)
+    write_report(path, describer.description_, **options)
     return read(path)
 
 
@@ -212,8 +212,8 @@ class TestData:
     def test_the_same_description_gives_the_same_page(self, described: Any) -> None:
         pages = []
         for _ in range(2):
-            material = gather(described, KNOWN, NOVEL)
-            pages.append(json.dumps(collect(described, material, Limits())))
+            material = gather(described.description_, KNOWN, NOVEL)
+            pages.append(json.dumps(collect(described.description_, material, Limits())))
         assert pages[0] == pages[1]
 
 
@@ -245,7 +245,7 @@ class TestHostile:
         for number, title in enumerate(("plain", hostile)):
             path = tmp_path / f"{number}.html"
             novel = NOVEL if title == "plain" else [*NOVEL[1:], hostile]
-            write_report(path, described, known=KNOWN, novel=novel, title=title)
+            write_report(path, described.description_, known=KNOWN, novel=novel, title=title)
             parser = PageReader()
             parser.feed(path.read_text(encoding="utf-8"))
             tags.append(sorted(tag for tag in parser.tags if tag != "bdi"))
@@ -292,9 +292,9 @@ class TestTrim:
     @pytest.mark.parametrize("times", [1, 2, 4, 10])
     def test_it_keeps_what_would_have_been_chosen(self, sample: Any, times: int) -> None:
         limits = small(Limits(), times)
-        corpus = gather(sample)
-        whole = trim(collect(sample, corpus, Limits()), limits)
-        fresh = collect(sample, corpus, limits)
+        corpus = gather(sample.description_)
+        whole = trim(collect(sample.description_, corpus, Limits()), limits)
+        fresh = collect(sample.description_, corpus, limits)
         for name in ("words", "phrases", "curves", "n_documents"):
             assert whole[name] == fresh[name], name
         assert whole["cards"].keys() == fresh["cards"].keys()
@@ -306,7 +306,7 @@ class TestTrim:
 
     @pytest.mark.parametrize("times", [0, 1, 3, 10])
     def test_every_number_on_the_page_is_of_what_it_was(self, sample: Any, times: int) -> None:
-        full = collect(sample, gather(sample), Limits())
+        full = collect(sample.description_, gather(sample.description_), Limits())
         data = trim(full, small(Limits(), times))
         words, rules = data["words"]["columns"]["word"], data["rules"]["rows"]
         before = full["words"]["columns"]["word"]
@@ -348,7 +348,14 @@ class TestTrim:
 
         monkeypatch.setattr(written, "collect", counted(collect, collected))
         monkeypatch.setattr(written, "trim", counted(trim, trimmed))
-        size = len(render({**collect(described, gather(described), Limits()), "title": ""}))
+        size = len(
+            render(
+                {
+                    **collect(described.description_, gather(described.description_), Limits()),
+                    "title": "",
+                }
+            )
+        )
         monkeypatch.setattr(written, "MAX_BYTES", size - 5_000)
         data = write(tmp_path / "x.html", described)
         assert len(collected) == 1
@@ -528,9 +535,9 @@ def test_bbc_sport_is_written_within_two_seconds(tmp_path: Path) -> None:
         if label in sides:
             piles[sides[label]].append(text)
     describer = newfound.describe(**piles, n_clauses=200, epochs=3, random_state=1)
-    write_report(tmp_path / "warm.html", describer, **piles)  # loads the libraries
+    write_report(tmp_path / "warm.html", describer.description_, **piles)  # loads the libraries
     began = time.process_time()
-    write_report(tmp_path / "x.html", describer, **piles)
+    write_report(tmp_path / "x.html", describer.description_, **piles)
     assert time.process_time() - began < 2
     assert os.path.getsize(tmp_path / "x.html") <= MAX_BYTES
 

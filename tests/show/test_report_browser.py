@@ -183,7 +183,9 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
         known, novel, n_machines=3, n_clauses=200, epochs=4, random_state=1
     )
     path = tmp_path_factory.mktemp("sample") / "sample.html"
-    write_report(path, describer, known=known, novel=novel, title="Travel against banking")
+    write_report(
+        path, describer.description_, known=known, novel=novel, title="Travel against banking"
+    )
     return path
 
 
@@ -198,7 +200,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     describer = newfound.describe(known, novel, **SMALL)
     path = tmp_path_factory.mktemp("hostile") / "hostile.html"
     title = "<script>window.hacked = 10</script>\u202e"
-    write_report(path, describer, known=known, novel=novel, title=title)
+    write_report(path, describer.description_, known=known, novel=novel, title=title)
     return path
 
 
@@ -220,7 +222,7 @@ def dated(tmp_path_factory: pytest.TempPathFactory) -> Path:
         random_state=1,
     )
     path = tmp_path_factory.mktemp("dated") / "dated.html"
-    write_report(path, describer, title="Travel against banking")
+    write_report(path, describer.description_, title="Travel against banking")
     return path
 
 
@@ -507,7 +509,7 @@ class TestReading:
             known, novel, n_clauses=4, epochs=1, random_state=1, fold_copies=False
         )
         path = tmp_path / "many.html"
-        write_report(path, describer, known=known, novel=novel)
+        write_report(path, describer.description_, known=known, novel=novel)
         page = open_page(path)
         page.fill("#words-search", "nosuchword")
         said = page.locator("#words .count").first.inner_text()
@@ -535,7 +537,9 @@ class TestLeftOut:
     def test_a_matrix_of_dots_is_not_shown(
         self, open_page: Open, tmp_path: Path, described: Any, together: int
     ) -> None:
-        data = collect(described, gather(described, KNOWN, NOVEL), Limits())
+        data = collect(
+            described.description_, gather(described.description_, KNOWN, NOVEL), Limits()
+        )
         words = data["words"]["columns"]["word"][:8]
         counts = [[together] * 8 for _ in words]
         side = {"F_i": [9] * 8, "F_ij": counts, "lift": [[2.0] * 8 for _ in words]}
@@ -681,7 +685,7 @@ class TestThemes:
         assert sum(row["all"] for row in records) == 3000
 
     def test_no_theme_is_said(self, open_page: Open, tmp_path: Path, described: Any) -> None:
-        data = collect(described, gather(described), Limits())
+        data = collect(described.description_, gather(described.description_), Limits())
         data["themes"] = {"rows": [], "total": 0, "unexplained": None}
         path = tmp_path / "none.html"
         path.write_text(render({**data, "title": "x"}), encoding="utf-8")
@@ -692,7 +696,7 @@ class TestThemes:
     def test_twelve_hostile_and_very_long_themes(
         self, open_page: Open, tmp_path: Path, described: Any
     ) -> None:
-        data = collect(described, gather(described), Limits())
+        data = collect(described.description_, gather(described.description_), Limits())
         first = data["themes"]["rows"][0]
         names = [*HOSTILE[:6], "w" * 100, "a " * 50, "\u202ertl", "=1+1", "☃", "x"]
         data["themes"]["rows"] = [
@@ -963,7 +967,7 @@ class TestSizes:
         novel = [f"{text} scrum" for text in known]
         describer = newfound.describe(known, novel, **SMALL)
         path = tmp_path / "one.html"
-        write_report(path, describer, known=known, novel=novel)
+        write_report(path, describer.description_, known=known, novel=novel)
         page = open_page(path)
         assert page.inner_text(".sentence") == (
             "New above all in the 40 novel documents: scrum (100 % of them, 0 % of the known ones)."
@@ -979,7 +983,7 @@ class TestSizes:
         known, novel = texts[:40], texts[40:]
         describer = newfound.describe(known, novel, n_clauses=4, epochs=1, random_state=1)
         path = tmp_path / "none.html"
-        write_report(path, describer, known=known, novel=novel)
+        write_report(path, describer.description_, known=known, novel=novel)
         page = open_page(path)
         assert "Nothing stands out" in page.inner_text(".sentence")
         assert page.locator(".dozen").count() == 0
@@ -1009,7 +1013,7 @@ class TestSizes:
             known, novel, n_machines=2, n_clauses=20, epochs=1, random_state=1
         )
         path = tmp_path / "large.html"
-        write_report(path, describer, known=known, novel=novel)
+        write_report(path, describer.description_, known=known, novel=novel)
         assert path.stat().st_size <= MAX_BYTES
         page = open_page(path)
         assert "50,000 novel documents" in page.inner_text(".sentence")

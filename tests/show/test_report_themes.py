@@ -61,7 +61,7 @@ def dated() -> newfound.NoveltyDescriber:
 
 @pytest.fixture(scope="module")
 def data(dated: Any) -> dict[str, Any]:
-    return collect(dated, gather(dated), Limits())
+    return collect(dated.description_, gather(dated.description_), Limits())
 
 
 class TestThemes:
@@ -95,12 +95,14 @@ class TestThemes:
         novel = [text.replace("virus", "Virus") for text in NOVEL]
         novel = [f"A {text}" for text in novel]
         describer = newfound.describe(KNOWN, novel, fold_copies=False, **SMALL)
-        found = collect(describer, gather(describer), Limits())["themes"]["rows"]
+        found = collect(describer.description_, gather(describer.description_), Limits())["themes"][
+            "rows"
+        ]
         assert "Virus" in found[0]["name"]
 
     def test_other_texts_than_those_learned_from_show_no_documents(self, dated: Any) -> None:
         for known, novel in ((KNOWN[1:], NOVEL), (KNOWN[::-1], NOVEL)):
-            found = collect(dated, gather(dated, known, novel), Limits())
+            found = collect(dated.description_, gather(dated.description_, known, novel), Limits())
             assert [row["documents"] for row in found["themes"]["rows"]] == [None] * len(
                 dated.themes_
             )
@@ -112,13 +114,17 @@ class TestThemes:
     ) -> None:
         dated.save(tmp_path / "model")
         loaded = newfound.load(tmp_path / "model")
-        rows = collect(loaded, gather(loaded), Limits())["themes"]["rows"]
+        rows = collect(loaded.description_, gather(loaded.description_), Limits())["themes"]["rows"]
         assert [row["curve"] for row in rows] == [row["curve"] for row in data["themes"]["rows"]]
         assert {row["documents"] is None for row in rows} == {True}
-        rows = collect(loaded, gather(loaded, KNOWN, NOVEL), Limits())["themes"]["rows"]
+        rows = collect(loaded.description_, gather(loaded.description_, KNOWN, NOVEL), Limits())[
+            "themes"
+        ]["rows"]
         shown, wanted = (page[0]["documents"] for page in (rows, data["themes"]["rows"]))
         assert list(map(text_of, shown)) == list(map(text_of, wanted))
-        rows = collect(loaded, gather(loaded, KNOWN, NOVEL[::-1]), Limits())["themes"]["rows"]
+        rows = collect(
+            loaded.description_, gather(loaded.description_, KNOWN, NOVEL[::-1]), Limits()
+        )["themes"]["rows"]
         assert {row["documents"] is None for row in rows} == {True}
 
     def test_documents_of_mixed_sides_are_found(self, dated: Any) -> None:
@@ -126,12 +132,14 @@ class TestThemes:
         texts = [(KNOWN + NOVEL)[i] for i in order]
         sides = [("known" if i < len(KNOWN) else "novel") for i in order]
         describer = newfound.NoveltyDescriber(fold_copies=False, **SMALL).fit(texts, sides)
-        found = collect(describer, gather(describer), Limits())["themes"]["rows"][0]
+        found = collect(describer.description_, gather(describer.description_), Limits())["themes"][
+            "rows"
+        ][0]
         assert all("virus" in text_of(row) for row in found["documents"])
 
     def test_no_theme_leaves_the_sentence_to_the_words(self) -> None:
         describer = newfound.describe(KNOWN, background(120, 9), fold_copies=False, **SMALL)
-        found = collect(describer, gather(describer), Limits())
+        found = collect(describer.description_, gather(describer.description_), Limits())
         assert found["themes"]["rows"] == []
         assert found["themes"]["total"] == 0
         assert "Nothing stands out" in found["summary"]["sentence"][0]["text"]
@@ -153,7 +161,9 @@ class TestThemes:
         word = "w" * 90
         novel = [text.replace("virus", word) for text in NOVEL]
         describer = newfound.describe(KNOWN, novel, fold_copies=False, **SMALL)
-        found = collect(describer, gather(describer), Limits())["themes"]["rows"][0]
+        found = collect(describer.description_, gather(describer.description_), Limits())["themes"][
+            "rows"
+        ][0]
         assert max(map(len, found["words"])) <= 60
         assert len(found["name"]) <= 100
 
@@ -231,12 +241,12 @@ class TestTime:
     def test_sides_that_overlap_have_no_boundary(self) -> None:
         dates = days("2003-02-01", 120), days("2003-02-01", 120)
         describer = newfound.describe(KNOWN, NOVEL, dates=dates, fold_copies=False, **SMALL)
-        time = collect(describer, gather(describer), Limits())["time"]
+        time = collect(describer.description_, gather(describer.description_), Limits())["time"]
         assert time["boundary"] is None
 
     def test_documents_without_dates_have_no_time(self) -> None:
         describer = newfound.describe(KNOWN, NOVEL, fold_copies=False, **SMALL)
-        found = collect(describer, gather(describer), Limits())
+        found = collect(describer.description_, gather(describer.description_), Limits())
         assert found["time"] is None
         assert found["themes"]["rows"][0]["curve"] is None
 
@@ -245,7 +255,7 @@ class TestTime:
         span = 1500 if first.startswith("1000") else 60
         dates = days(first, 120, span), days("2003-06-01", 120)
         describer = newfound.describe(KNOWN, NOVEL, dates=dates, fold_copies=False, **SMALL)
-        found = collect(describer, gather(describer), Limits())
+        found = collect(describer.description_, gather(describer.description_), Limits())
         time = found["time"]
         assert len(time["names"]) <= Limits().bins
         assert sum(time["known"]) == 120
@@ -258,7 +268,7 @@ class TestTime:
         new = ["2003-02-05"] * 30 + ["2003-04-05"] * 20 + ["2003-06-05"] * 20
         new += [f"2004-{1 + i % 12:02}-05" for i in range(50)]
         describer = newfound.describe(KNOWN, NOVEL, dates=(old, new), fold_copies=False, **SMALL)
-        found = collect(describer, gather(describer), Limits(bins=100))
+        found = collect(describer.description_, gather(describer.description_), Limits(bins=100))
         assert (describer.timeline_.by, found["time"]["by"]) == ("month", "quarter")
         assert found["time"]["peak"] == ["2003-02", 30]
         highest = max(zip(found["time"]["novel"], found["time"]["names"], strict=True))
@@ -365,7 +375,9 @@ class TestPeriods:
 
 def test_hostile_names_stay_text(dated: Any, tmp_path: Path) -> None:
     hostile = "</script><img src=x onerror=alert(1)>"
-    found = json.loads(json.dumps(collect(dated, gather(dated), Limits())))
+    found = json.loads(
+        json.dumps(collect(dated.description_, gather(dated.description_), Limits()))
+    )
     found["themes"]["rows"][0]["name"] = found["themes"]["rows"][0]["words"][0] = hostile
     found["summary"] = {**found["summary"], "sentence": [{"text": hostile, "word": True}]}
     page = render({**found, "title": "x"})
@@ -383,4 +395,4 @@ def test_a_page_with_years_of_days_stays_small() -> None:
     known = [" ".join(generator.choice(words[400:], 30)) for _ in range(300)]
     dates = days("1900-01-01", 300, 100), days("1990-01-01", 300, 30)
     describer = newfound.describe(known, novel, dates=dates, **SMALL)
-    assert len(report_page(describer)) <= MAX_BYTES
+    assert len(report_page(describer.description_)) <= MAX_BYTES

@@ -315,7 +315,7 @@ def test_names_are_kept_in_a_state() -> None:
     banking, travel = load_sample()
     described = describe(banking, travel, **QUICK)
     place, sizes = described.vectorizer_.vocabulary_, tuple(described.n_documents_.values())
-    state = themes_state(described._themes, place, sizes)
+    state = themes_state(described.description_.all_themes, place, sizes)
     loaded = themes_from_state(Fields(state), list(place), sizes)
     assert [theme.name for theme in loaded.themes] == [t.name for t in described.themes_]
     for names in (["another name"] * len(loaded.themes), state["names"][1:]):

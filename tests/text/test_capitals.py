@@ -128,5 +128,5 @@ def test_tables_of_words_have_capitals_and_json_has_none(tmp_path):
 def test_the_report_has_capitals():
     known, novel = two_piles()
     described = newfound.describe(known, novel, random_state=1, fold_copies=False)
-    columns = collect(described, described.corpus_, Limits())["words"]["columns"]
+    columns = collect(described.description_, described.corpus_, Limits())["words"]["columns"]
     assert columns["written"][columns["word"].index("merkel")] == "Merkel"

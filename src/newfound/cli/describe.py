@@ -64,7 +64,7 @@ from newfound.output import description_data, top_phrases, top_words, word_curve
 from newfound.sides import Names
 
 if TYPE_CHECKING:
-    from newfound.description.describer import NoveltyDescriber
+    from newfound.description.description import Description
     from newfound.text.documents import Documents
 
 __all__ = ["demo", "describe"]
@@ -301,24 +301,24 @@ def describe(
         old: Documents | StreamedPile
         new: Documents | StreamedPile
         if stream:
-            describer, (old, new) = describe_stream(
+            description, (old, new) = describe_stream(
                 inputs, read_options, encoding, streaming, parameters,
                 dates_from=dates_from, quiet=quiet,
             )  # fmt: skip
         else:
             old, new = piles if documents is None else _split(piles[0], dates_from)
-            describer = _fit(old, new, parameters, names, quiet=quiet)
-        describer.names_ = names
+            description = _fit(old, new, parameters, names, quiet=quiet)
+        description = replace(description, names=names)
         kinds = [which_table(path) for path in outputs]
         tables = [
-            (name, table_of(describer, name), path)
+            (name, table_of(description, name), path)
             for name, path in zip(kinds, outputs, strict=True)
         ]
-        write(tables, ("model", describer, save), force=force, quiet=quiet)
+        write(tables, ("model", description, save), force=force, quiet=quiet)
         if report is not None:
-            page = _page(describer, old, new, names, title=title, seconds=seconds)
+            page = _page(description, old, new, names, title=title, seconds=seconds)
             _write_page(report, page, force=force, quiet=quiet)
-        _print(describer, old, new, names, top=top, by=rank_by.value, json=json)
+        _print(description, old, new, names, top=top, by=rank_by.value, json=json)
 
 
 def demo(
@@ -338,11 +338,11 @@ def demo(
         known, novel = load_sample()
         parameters = {"preset": "default", "random_state": seed, "n_jobs": jobs}
         names = Names()
-        describer = _fit(known, novel, parameters, names, quiet=quiet)
+        description = _fit(known, novel, parameters, names, quiet=quiet)
         if report is not None:
-            page = _page(describer, known, novel, names)
+            page = _page(description, known, novel, names)
             _write_page(report, page, force=force, quiet=quiet)
-        _print(describer, known, novel, names, top=top, by="novelty", json=json)
+        _print(description, known, novel, names, top=top, by="novelty", json=json)
         if not json and not quiet:
             say("the sample is a part of CLINC150, by S. Larson et al., 2019, CC BY 3.0.")
             say("with your own documents: newfound describe --known OLD.csv --novel NEW.csv")
@@ -362,7 +362,7 @@ def _split(documents: Documents, dates_from: str | None) -> tuple[Documents, Doc
 
 def _fit(
     known: Documents, novel: Documents, parameters: dict[str, Any], names: Names, *, quiet: bool
-) -> NoveltyDescriber:
+) -> Description:
     from newfound.description.describer import NoveltyDescriber
     from newfound.text.copies import read_summary
 
@@ -377,24 +377,24 @@ def _fit(
     with training(quiet=quiet) as callback:
         describer.fit([*known, *novel], labels, dates=days, callback=callback)
     if not quiet:
-        for note in notes(describer):
+        for note in notes(describer.description_):
             say(note)
-    return describer
+    return describer.description_
 
 
-def notes(describer: NoveltyDescriber) -> Iterator[str]:
+def notes(description: Description) -> Iterator[str]:
     """Yield what was folded and what was set aside, a sentence each."""
-    copies = describer.copies_
+    copies = description.copies
     if copies is not None and (copies.is_copy.any() or copies.passages.any()):
         yield copies.summary()
-    aside = list(describer.set_aside_)
+    aside = list(description.set_aside)
     if aside:
         shown = ", ".join(aside[:_SET_ASIDE_SHOWN]) + (", ..." if aside[_SET_ASIDE_SHOWN:] else "")
         yield f"Set aside dates, numbers and single letters ({shown}); --calendar keeps them."
 
 
 def _print(
-    describer: NoveltyDescriber,
+    description: Description,
     known: Documents | StreamedPile,
     novel: Documents | StreamedPile,
     names: Names,
@@ -407,21 +407,21 @@ def _print(
     from newfound.rules import LISTED_Q, readable_rules
 
     if json:
-        print_json(description_data(describer, known, novel, names, top=top, by=by))
+        print_json(description_data(description, known, novel, names, top=top, by=by))
         return
-    new = sure_first(top_words(describer, top, by), by)
-    old = sure_first(top_words(describer, top, by, ascending=True), by)
-    phrases = top_phrases(describer, top)
-    rules = readable_rules(describer.clauses_, -(-top // 2), max_q=LISTED_Q)
+    new = sure_first(top_words(description, top, by), by)
+    old = sure_first(top_words(description, top, by, ascending=True), by)
+    phrases = top_phrases(description, top)
+    rules = readable_rules(description.clauses, -(-top // 2), max_q=LISTED_Q)
     show(
-        headline(description_sentence(describer, names), names),
-        *themes_part(describer, names),
+        headline(description_sentence(description, names), names),
+        *themes_part(description, names),
         *(
             words_table(
-                spelled(describer, rows),
+                spelled(description, rows),
                 side,
-                words_title(describer, side, names),
-                word_curves(describer, rows),
+                words_title(description, side, names),
+                word_curves(description, rows),
                 names,
                 n_sure,
             )
@@ -434,7 +434,7 @@ def _print(
 
 
 def _page(
-    describer: NoveltyDescriber,
+    description: Description,
     known: Documents | StreamedPile,
     novel: Documents | StreamedPile,
     names: Names,
@@ -443,7 +443,7 @@ def _page(
     from newfound.report import report_page
 
     return report_page(
-        describer,
+        description,
         known=None if isinstance(known, StreamedPile) else known,
         novel=None if isinstance(novel, StreamedPile) else novel,
         known_name=names.known,

@@ -17,7 +17,7 @@ from newfound.sides import SIDES
 
 if TYPE_CHECKING:
     from newfound.cli.inputs import Inputs
-    from newfound.description.describer import NoveltyDescriber
+    from newfound.description.description import Description
     from newfound.scale.checkpoint import Checkpoint
     from newfound.scale.dated import DatedSides
     from newfound.scale.sources import Sides, Source
@@ -79,7 +79,7 @@ def describe_stream(
     *,
     dates_from: str | None,
     quiet: bool,
-) -> tuple[NoveltyDescriber, list[StreamedPile]]:
+) -> tuple[Description, list[StreamedPile]]:
     """Describe the documents of two paths, or of one by their dates; say what was read."""
     from newfound.scale.dated import DatedSides
     from newfound.scale.describing import SAMPLE, describe_with
@@ -114,12 +114,12 @@ def describe_stream(
                 progress(current[0], n, max(total, n))
 
         engine = Batches(sides, parameters.get("n_jobs"), done, checkpoint)
-        describer = describe_with(
+        description = describe_with(
             engine, text="text", side="side", date=sides.date, sample=sample, step=step,
             sampled=sampled, **parameters,
-        )  # fmt: skip
+        ).description_  # fmt: skip
     piles = [
-        StreamedPile(path, describer.n_documents_[side], dict(source.found))
+        StreamedPile(path, description.n_documents[side], dict(source.found))
         for path, side, source in zip(
             islice(cycle(inputs.paths), 2), SIDES, islice(cycle(sources), 2), strict=True
         )
@@ -132,7 +132,7 @@ def describe_stream(
         ]
     if not quiet:
         _say_what_was_read(sources, piles, drawn[0], perf_counter() - began)
-    return describer, piles
+    return description, piles
 
 
 def _checkpoint(

@@ -12,16 +12,16 @@ from newfound.cli.console import themes_table
 from newfound.sides import Names
 
 if TYPE_CHECKING:
-    from newfound.description.describer import NoveltyDescriber
+    from newfound.description.description import Description
 
 __all__ = ["spelled", "sure_first", "themes_part", "words_title"]
 
 
-def words_title(describer: NoveltyDescriber, side: str, names: Names | None = None) -> str:
+def words_title(description: Description, side: str, names: Names | None = None) -> str:
     """Return the heading of the words of a side, which says so if chance can explain them all."""
     from newfound.report.measures import Measures
 
-    measures = Measures.of(describer)
+    measures = Measures.of(description)
     sure = (measures.sides == side).any()
     if side == "novel" and sure:
         return "Words that are new"
@@ -52,11 +52,11 @@ def sure_first(rows: list[dict[str, Any]], by: str = "novelty") -> tuple[list[di
     return [*parts[0], *parts[1]], len(parts[0])
 
 
-def spelled(describer: NoveltyDescriber, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def spelled(description: Description, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return rows of words with the capitals that most documents give them."""
     from newfound.text.capitals import spelled_form
 
-    found = describer.spellings([row["word"] for row in rows])
+    found = description.spellings([row["word"] for row in rows])
     return [
         {
             **row,
@@ -67,18 +67,18 @@ def spelled(describer: NoveltyDescriber, rows: list[dict[str, Any]]) -> list[dic
     ]
 
 
-def themes_part(describer: NoveltyDescriber, names: Names | None = None) -> list[RenderableType]:
+def themes_part(description: Description, names: Names | None = None) -> list[RenderableType]:
     """Return the table of themes, and the share of the novelty that none explains."""
     from newfound.report.summary import NEARLY_NONE, percent
 
-    themes = describer.themes_
+    themes = description.themes
     if not themes:
         return []
-    curves = [] if describer.timeline_ is None else [describer.curve(theme) for theme in themes]
+    curves = [] if description.timeline is None else [description.curve(theme) for theme in themes]
     table = themes_table(themes, "Themes", curves, names)
-    if math.isnan(describer.unexplained_):
+    if math.isnan(description.unexplained):
         return [table]
     rest = "Nearly all of what is new is in documents of these themes."
-    if describer.unexplained_ >= NEARLY_NONE:
-        rest = f"{percent(describer.unexplained_)} of what is new is in documents of no theme."
+    if description.unexplained >= NEARLY_NONE:
+        rest = f"{percent(description.unexplained)} of what is new is in documents of no theme."
     return [table, Text(f"  {rest}\n", "dim")]

@@ -75,9 +75,10 @@ def show_found(found: Found, top: int) -> None:
     if n_grouped > 1 and (sentence := without_group(n_grouped, [g for g, _ in found.groups])):
         shown.append(Text(sentence))
     if found.description is not None:
-        rows, n_sure = sure_first(top_words(found.description, top))
-        title = words_title(found.description, "novel")
-        rows = spelled(found.description, rows)
+        described = found.description.description_
+        rows, n_sure = sure_first(top_words(described, top))
+        title = words_title(described, "novel")
+        rows = spelled(described, rows)
         shown += [Text(), words_table(rows, "novel", title, n_sure=n_sure)]
     show(*shown)
 

@@ -14,7 +14,7 @@ from newfound.cli.console import say
 from newfound.marks import counted
 
 if TYPE_CHECKING:
-    from newfound.description.describer import NoveltyDescriber
+    from newfound.description.description import Description
     from newfound.detection.detector import NoveltyDetector
 
 __all__ = ["check_table_format", "columns_left_out", "table_of", "which_table", "write"]
@@ -59,18 +59,18 @@ def columns_left_out(names: Sequence[str]) -> str:
     )
 
 
-def table_of(describer: NoveltyDescriber, name: str) -> Any:
+def table_of(description: Description, name: str) -> Any:
     """Return the table of a description with this name: words, rules, phrases or themes."""
     if name == "words":
-        return describer.words_
+        return description.words
     if name == "phrases":
-        return describer.phrases_
-    return (describer.clauses_ if name == "rules" else describer.themes_).to_table()
+        return description.phrases
+    return (description.clauses if name == "rules" else description.themes).to_table()
 
 
 def write(
     outputs: Iterable[tuple[str, _Rows, Path]],
-    save: tuple[str, NoveltyDescriber | NoveltyDetector, Path | None] | None = None,
+    save: tuple[str, Description | NoveltyDetector, Path | None] | None = None,
     *,
     force: bool,
     quiet: bool,

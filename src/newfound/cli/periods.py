@@ -88,7 +88,7 @@ def _all_rows(periods: tuple[Period, ...], name: str) -> Table:
     from newfound.table import Table
 
     return Table.stacked(
-        "period", {period.name: table_of(period.describer, name) for period in periods}
+        "period", {period.name: table_of(period.description, name) for period in periods}
     )
 
 
@@ -96,23 +96,23 @@ def _period_parts(period: Period, top: int, by: str, against: str) -> list[Rende
     """Return what the terminal shows of a period."""
     from newfound.report.summary import description_sentence
 
-    describer, names = period.describer, Names.of_part(period.name, against)
-    new, n_sure = sure_first(top_words(describer, top, by), by)
+    description, names = period.description, Names.of_part(period.name, against)
+    new, n_sure = sure_first(top_words(description, top, by), by)
     return [
         Text.assemble(
             (visible(period.name), "bold"),
             f": {len(period.novel):,} documents, compared with {len(period.known):,} "
             f"{_COMPARED[against]}.",
         ),
-        Unbroken(visible(description_sentence(describer, names))),
-        *themes_part(describer, names),
+        Unbroken(visible(description_sentence(description, names))),
+        *themes_part(description, names),
         *(
             [
                 words_table(
-                    spelled(describer, new),
+                    spelled(description, new),
                     "novel",
-                    words_title(describer, "novel", names),
-                    word_curves(describer, new),
+                    words_title(description, "novel", names),
+                    word_curves(description, new),
                     names,
                     n_sure,
                 )

@@ -8,7 +8,6 @@ from typing import Any
 from newfound.description.describer import NoveltyDescriber
 from newfound.machine.clauses import EpochInfo
 from newfound.text.documents import as_sides
-from newfound.wiring import call_registered
 
 __all__ = ["describe"]
 
@@ -64,7 +63,6 @@ def describe(
     days = [day for pile in piles for day in pile.dates or (None,) * len(pile)]
     if not mixture:
         return describer.fit(texts, labels, dates=days, callback=callback)
-    mixed: NoveltyDescriber = call_registered(
-        "describe.mixture", describer, texts, labels, dates=days, callback=callback
-    )
-    return mixed
+    from newfound.detection.mixture import describe_mixture
+
+    return describe_mixture(describer, texts, labels, dates=days, callback=callback)

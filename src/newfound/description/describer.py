@@ -4,38 +4,89 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import wraps
 from time import perf_counter
-from typing import Any, Self
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator  # type: ignore[import-untyped,unused-ignore]
+from sklearn.base import (  # type: ignore[import-untyped,unused-ignore]
+    BaseEstimator,
+    ClassifierMixin,
+)
 from sklearn.utils.validation import (  # type: ignore[import-untyped,unused-ignore]
     check_is_fitted,
 )
 
-from newfound.description.answers import AnswersMixin
-from newfound.description.estimator import SideClassifierMixin
-from newfound.description.learning import Training, findings, without_calendar, word_table
+from newfound.description.calibration import VerdictCalibration
+from newfound.description.counted_timeline import CountedTimeline
+from newfound.description.description import Description
+from newfound.description.learning import Training, described, without_calendar
+from newfound.description.novelty import Evidence
 from newfound.description.presets import VECTORIZER, check_parameters, resolve
-from newfound.description.state import DescriberParts, describer_from_state, describer_state
+from newfound.description.state import description_from_state, description_state
 from newfound.description.timeline import Timeline, timeline_of
+from newfound.description.words import WordTable
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import EpochInfo
 from newfound.machine.committee import Train, new_machines, rule_min_df, train
 from newfound.rules import ClauseTable
-from newfound.sides import SIDES
+from newfound.sides import SIDES, Names
 from newfound.storage.fields import Fields
 from newfound.storage.model_file import load_model, save_model
+from newfound.stories.themes import ThemeTuple
 from newfound.table import Table
+from newfound.text.copies import Copies
 from newfound.text.corpus import Corpus
-from newfound.text.validation import labelled_texts
+from newfound.text.documents import as_sides
+from newfound.text.validation import check_texts, is_novel, labelled_texts
 from newfound.text.vectorizer import TextVectorizer
 
 __all__ = ["NoveltyDescriber"]
 
+T = TypeVar("T")
+P = ParamSpec("P")
+R = TypeVar("R")
 
-class NoveltyDescriber(AnswersMixin, SideClassifierMixin, BaseEstimator):  # type: ignore[misc,unused-ignore]
+
+class Held(Generic[T]):
+    """An attribute of an estimator that its description holds, by the same name without ``_``."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, describer: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, describer: NoveltyDescriber, owner: type) -> T: ...
+    def __get__(self, describer: NoveltyDescriber | None, owner: type) -> Self | T:
+        if describer is None:
+            return self
+        check_is_fitted(describer)
+        value: T = getattr(describer.description_, self.name[:-1])
+        return value
+
+    def __set__(self, describer: NoveltyDescriber, value: T) -> None:
+        check_is_fitted(describer)
+        changed: dict[str, Any] = {self.name[:-1]: value}
+        describer.description_ = replace(describer.description_, **changed)
+
+
+def answered(
+    method: Callable[Concatenate[Description, P], R],
+) -> Callable[Concatenate[Any, P], R]:
+    """Return the method of an estimator that its description answers."""
+
+    @wraps(method)
+    def answer(self: Any, /, *args: P.args, **options: P.kwargs) -> R:
+        check_is_fitted(self)
+        return method(self.description_, *args, **options)
+
+    return answer
+
+
+class NoveltyDescriber(ClassifierMixin, BaseEstimator):  # type: ignore[misc,unused-ignore]
     """Describe what is new in novel documents, compared with known ones.
 
     Several Tsetlin Machines learn rules that separate the two. Each word is scored by its role in
@@ -153,13 +204,37 @@ class NoveltyDescriber(AnswersMixin, SideClassifierMixin, BaseEstimator):  # typ
     'novel'
     """
 
-    phrases_: Table
     machines_: tuple[TsetlinMachineClassifier, ...]
-    n_documents_: dict[str, int]
     classes_: NDArray[np.str_]
-    parameters_: dict[str, Any]
-    document_counts_: NDArray[np.int64]
-    seconds_: dict[str, float]
+    description_: Description
+
+    words_ = Held[WordTable]()
+    themes_ = Held[ThemeTuple]()
+    unexplained_ = Held[float]()
+    timeline_ = Held[Timeline | CountedTimeline | None]()
+    clauses_ = Held[ClauseTable]()
+    phrases_ = Held[Table]()
+    set_aside_ = Held[dict[str, str]]()
+    copies_ = Held[Copies | None]()
+    n_machines_ = Held[int]()
+    corpus_ = Held[Corpus | None]()
+    vectorizer_ = Held[TextVectorizer]()
+    n_documents_ = Held[dict[str, int]]()
+    parameters_ = Held[dict[str, Any]]()
+    all_clauses_ = Held[ClauseTable]()
+    document_counts_ = Held[NDArray[np.int64]]()
+    evidence_ = Held[Evidence]()
+    calibration_ = Held[VerdictCalibration | None]()
+    seconds_ = Held[dict[str, float]]()
+    names_ = Held[Names]()
+
+    context = answered(Description.context)
+    context_matrix = answered(Description.context_matrix)
+    senses = answered(Description.senses)
+    curve = answered(Description.curve)
+    explain = answered(Description.explain)
+    report = answered(Description.report)
+    spellings = answered(Description.spellings)
 
     def __init__(
         self,
@@ -281,21 +356,21 @@ class NoveltyDescriber(AnswersMixin, SideClassifierMixin, BaseEstimator):  # typ
             matrix, set_aside = without_calendar(vectorizer, matrix, texts)
         parameters["rule_min_df"] = rule_min_df(parameters["rule_min_df"], len(texts))
         training = Training.of(texts, novel, matrix, vectorizer, parameters["rule_min_df"])
-        epochs = parameters["epochs"]
         rows = train(
             machines,
             training.narrow,
             novel,
-            epochs,
+            parameters["epochs"],
             n_jobs=self.n_jobs,
             callback=callback,
             most=parameters["max_documents"] or None,
         )
-        self.vectorizer_, self.parameters_ = vectorizer, parameters
-        self.set_aside_, self.timeline_ = set_aside, timeline_of(dates)
         begun = [number for number, mine in enumerate(rows) if len(mine)]
-        self._find([machines[k] for k in begun], [rows[k] for k in begun], training)
-        self.seconds_ = {"learning": perf_counter() - began}
+        self.machines_, self.classes_ = tuple(machines[k] for k in begun), np.array(SIDES)
+        self._describe(
+            [rows[k] for k in begun], training, vectorizer, parameters, dates, began,
+            set_aside=set_aside,
+        )  # fmt: skip
         return self
 
     def partial_fit(
@@ -325,7 +400,7 @@ class NoveltyDescriber(AnswersMixin, SideClassifierMixin, BaseEstimator):  # typ
         -------
         self
         """
-        if not hasattr(self, "clauses_"):
+        if not self.__sklearn_is_fitted__():
             return self.fit(X, y, dates=dates, callback=callback)
         if not self.machines_:
             raise ValueError(
@@ -334,16 +409,95 @@ class NoveltyDescriber(AnswersMixin, SideClassifierMixin, BaseEstimator):  # typ
             )
         began = perf_counter()
         texts, novel, dates = labelled_texts(X, y, dates, redact=self.redact)
-        matrix, least = self.vectorizer_.transform(texts), int(self.parameters_["rule_min_df"])
-        training = Training.of(texts, novel, matrix, self.vectorizer_, least)
+        last = self.description_
+        matrix, least = last.vectorizer.transform(texts), int(last.parameters["rule_min_df"])
+        training = Training.of(texts, novel, matrix, last.vectorizer, least)
         for machine in self.machines_:
             machine.verbose = self.verbose
         options: dict[str, Any] = {"n_jobs": self.n_jobs, "callback": callback, "first": False}
-        options["most"] = self.parameters_["max_documents"] or None
-        rows = train(self.machines_, training.narrow, novel, epochs, **options)
-        self.timeline_ = timeline_of(dates)
-        self._find(self.machines_, rows, training)
-        self.seconds_ = {"learning": perf_counter() - began}
+        options["most"] = last.parameters["max_documents"] or None
+        rows = train(list(self.machines_), training.narrow, novel, epochs, **options)
+        self._describe(
+            rows, training, last.vectorizer, last.parameters, dates, began,
+            set_aside=last.set_aside, names=last.names,
+        )  # fmt: skip
+        return self
+
+    def _describe(
+        self,
+        rows: Sequence[NDArray[np.intp]],
+        training: Training,
+        vectorizer: TextVectorizer,
+        parameters: dict[str, Any],
+        dates: Iterable[Any] | None,
+        began: float,
+        **more: Any,
+    ) -> None:
+        """Hold the description of the machines and their documents."""
+        found = described(
+            self.machines_, rows, training, vectorizer, parameters,
+            given=self.get_params(deep=False), timeline=timeline_of(dates), **more,
+        )  # fmt: skip
+        self.description_ = replace(found, seconds={"learning": perf_counter() - began})
+
+    def predict(self, texts: Iterable[str]) -> NDArray[np.str_]:
+        """Return the verdict of `explain` for each text.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            Any texts.
+
+        Returns
+        -------
+        ndarray of str
+            "known" or "novel"; another word if the text cannot be judged.
+        """
+        return np.array([self.explain(text).verdict for text in check_texts(texts)], dtype=np.str_)
+
+    def score(self, X: Iterable[str], y: ArrayLike, sample_weight: Any = None) -> float:
+        """Return the accuracy of `predict`; a text that cannot be judged is an error.
+
+        Parameters
+        ----------
+        X : iterable of str
+            Any texts.
+        y : array
+            "known" or "novel" for each, or 0 and 1 (novel).
+        sample_weight : array, optional
+            The weight of each text.
+
+        Returns
+        -------
+        float
+        """
+        predicted = self.predict(X).tolist()
+        expected = [SIDES[is_novel(label)] for label in np.asarray(y).tolist()]
+        if len(expected) != len(predicted):
+            raise ValueError(
+                f"y has {len(expected):,} labels for {len(predicted):,} texts; pass one for each."
+            )
+        right = [a == b for a, b in zip(predicted, expected, strict=True)]
+        return float(np.average(right, weights=sample_weight))
+
+    def remember(self, known: object, novel: object) -> Self:
+        """Keep documents for examples, after loading: a file holds no texts.
+
+        Parameters
+        ----------
+        known, novel : iterable of str, series, frame or Documents
+            The documents that it was fitted on.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self)
+        sides = as_sides(known, novel, redact=self.redact)
+        texts = [text for documents in sides.values() for text in documents.texts]
+        matrix = self.vectorizer_.transform(texts)
+        is_new = np.arange(len(texts)) >= len(sides["known"])
+        self.corpus_ = Corpus.without_votes(texts, is_new, matrix)
         return self
 
     def save(
@@ -354,7 +508,7 @@ class NoveltyDescriber(AnswersMixin, SideClassifierMixin, BaseEstimator):  # typ
         force: bool = False,
     ) -> None:
         """Write the describer to a file; the options are those of `newfound.save`."""
-        check_is_fitted(self, "clauses_")
+        check_is_fitted(self)
         save_model(
             path, "describer", lambda: self.to_state(with_automata=with_automata), force=force
         )
@@ -380,98 +534,32 @@ class NoveltyDescriber(AnswersMixin, SideClassifierMixin, BaseEstimator):  # typ
         check_parameters({**self.get_params(deep=False), **parameters})
         return parameters
 
-    def _find(
-        self,
-        machines: Sequence[TsetlinMachineClassifier],
-        rows: Sequence[NDArray[np.intp]],
-        training: Training,
-    ) -> None:
-        """Set the attributes from trained machines and their documents."""
-        fold = bool(self.parameters_["fold_copies"])
-        found = findings(machines, rows, training, self.vectorizer_, fold=fold)
-        self.machines_, self.n_machines_ = tuple(machines), len(machines)
-        self.classes_, self.corpus_ = np.array(SIDES), found.corpus
-        self.n_documents_ = dict(zip(SIDES, found.clauses.n_documents, strict=True))
-        self.document_counts_, self.evidence_ = found.documents, found.evidence
-        self.phrases_, self.copies_ = found.phrases, found.copies
-        self.calibration_ = found.calibration
-        self._derive(found.clauses)
-
-    def _derive(self, clauses: ClauseTable) -> None:
-        """Set the words and the rules from the clauses of all machines."""
-        self.all_clauses_ = clauses
-        self._forget()
-        self.clauses_ = clauses.fold().sorted(plain_first=True)
-        self.words_ = word_table(
-            clauses,
-            self.n_machines_,
-            self.document_counts_,
-            self.evidence_,
-            self.vectorizer_.forms_,
-            self.parameters_,
-        )
-
     def to_state(self, *, with_automata: bool = False) -> dict[str, Any]:
         """Return what a model file keeps: nested plain values and arrays."""
-        check_is_fitted(self, "clauses_")
+        check_is_fitted(self)
         if with_automata and not self.machines_:
             raise ValueError("This describer has no automata to save; save it without them.")
-        parts = DescriberParts(
-            parameters=self.get_params(deep=False),
-            chosen=self.parameters_,
-            vectorizer=self.vectorizer_,
-            n_documents=(self.n_documents_["known"], self.n_documents_["novel"]),
-            n_machines=self.n_machines_,
-            table=self.all_clauses_,
-            documents=self.document_counts_,
-            evidence=self.evidence_,
-            phrases=self.phrases_,
-            machines=self.machines_ if with_automata else (),
-            set_aside=self.set_aside_,
-            calibration=self.calibration_,
-            names=self.names_,
-            **self._in_order_of_sides(),
-        )
-        return describer_state(parts)
-
-    def _in_order_of_sides(self) -> dict[str, Any]:
-        """Return themes and timeline with the known documents first: the order of `remember`."""
-        if self.corpus_ is None:
-            return {"themes": self._themes, "timeline": self.timeline_}
-        order = np.argsort(self.corpus_.novel, kind="stable")
-        timeline = self.timeline_
-        if isinstance(timeline, Timeline):
-            timeline = Timeline(timeline.dates[order], timeline.by)
-        ranks = np.argsort(order)
-        # Of a sample, the documents of each side are numbered as the first ones of all.
-        left_out = self.n_documents_["known"] - int((~self.corpus_.novel).sum())
-        ranks[self.corpus_.novel] += left_out
-        return {"themes": self._themes.renumbered(ranks), "timeline": timeline}
+        description = replace(self.description_, given=self.get_params(deep=False))
+        return description_state(description, self.machines_ if with_automata else ())
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
         """Return the describer of a state that `to_state` made; a ValueError says what is wrong."""
-        return cls.from_parts(describer_from_state(Fields(state), cls().get_params(deep=False)))
+        names = cls().get_params(deep=False)
+        return cls.from_description(*description_from_state(Fields(state), names))
 
     @classmethod
-    def from_parts(cls, parts: DescriberParts, corpus: Corpus | None = None) -> Self:
-        """Return a describer that has learned elsewhere, with documents for examples if given."""
-        describer = cls(**parts.parameters)
-        describer.parameters_, describer.vectorizer_ = parts.chosen, parts.vectorizer
-        describer.classes_, describer.corpus_ = np.array(SIDES), corpus
-        describer.n_documents_ = dict(zip(SIDES, parts.n_documents, strict=True))
-        describer.machines_, describer.n_machines_ = parts.machines, parts.n_machines
-        describer.document_counts_, describer.evidence_ = parts.documents, parts.evidence
-        describer.phrases_, describer.seconds_ = parts.phrases, {}
-        describer.set_aside_, describer.copies_ = parts.set_aside, None
-        describer.timeline_, describer.calibration_ = parts.timeline, parts.calibration
-        describer.names_ = parts.names
-        describer._derive(parts.table)
-        describer._themes = parts.themes
+    def from_description(
+        cls, description: Description, machines: tuple[TsetlinMachineClassifier, ...] = ()
+    ) -> Self:
+        """Return a describer that holds a description, and the machines that are to learn more."""
+        describer = cls(**description.given)
+        describer.description_, describer.machines_ = description, machines
+        describer.classes_ = np.array(SIDES)
         return describer
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "clauses_")
+        return "description_" in vars(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

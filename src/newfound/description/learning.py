@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newfound.description.calibration import VerdictCalibration
+from newfound.description.description import Description, LateThemes
 from newfound.description.novelty import Evidence, word_evidence
 from newfound.description.phrases import find_phrases
 from newfound.description.scores import stability
@@ -17,21 +18,13 @@ from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.committee import held_out_rows, read, rule_columns
 from newfound.rules import ClauseTable
 from newfound.stories.evidence import document_weights
-from newfound.stories.themes import (
-    Themes,
-    find_themes,
-    named_as_read,
-    unexplained_share,
-    with_copies,
-)
-from newfound.table import Table
 from newfound.text.calendar import calendar_terms
-from newfound.text.copies import Copies, fold_copies
+from newfound.text.copies import fold_copies
 from newfound.text.corpus import Corpus
 from newfound.text.validation import check_matrix
 from newfound.text.vectorizer import TextVectorizer
 
-__all__ = ["Findings", "Training", "findings", "themes_of", "without_calendar", "word_table"]
+__all__ = ["Training", "described", "with_tables", "without_calendar"]
 
 
 class Training(NamedTuple):
@@ -105,44 +98,14 @@ def without_calendar(
     return matrix[:, kept], set_aside
 
 
-class Findings(NamedTuple):
-    """What was found.
-
-    Attributes
-    ----------
-    corpus : Corpus
-        The documents, with the votes of the machines that were not trained on them.
-    clauses : ClauseTable
-        The clauses of all machines, one machine after the other.
-    documents : (2, n_words) ndarray of int64
-        The number of known and of novel documents with each word.
-    evidence : Evidence
-        The evidence of the documents for each word.
-    phrases : Table
-        Words that occur together.
-    copies : Copies or None
-        Copied documents and passages, which count once as evidence; None if all text counts.
-    calibration : VerdictCalibration or None
-        What words and votes mean; None if no documents were held out.
-    """
-
-    corpus: Corpus
-    clauses: ClauseTable
-    documents: NDArray[np.int64]
-    evidence: Evidence
-    phrases: Table
-    copies: Copies | None
-    calibration: VerdictCalibration | None
-
-
-def findings(
+def described(
     machines: Sequence[TsetlinMachineClassifier],
     rows: Sequence[NDArray[np.intp]],
     training: Training,
     vectorizer: TextVectorizer,
-    *,
-    fold: bool = True,
-) -> Findings:
+    parameters: Mapping[str, Any],
+    **more: Any,
+) -> Description:
     """Read the clauses of trained machines, and compute the evidence of the documents.
 
     Parameters
@@ -155,18 +118,18 @@ def findings(
         The documents.
     vectorizer : TextVectorizer
         The one that made the matrix.
-    fold : bool, default=True
-        Whether copied documents and passages count once as evidence.
-
-    Returns
-    -------
-    Findings
+    parameters : mapping
+        Every parameter that was used; `fold_copies` says whether copied documents and passages
+        count once as evidence.
+    **more
+        Other attributes of the description.
     """
     matrix, novel = training.matrix, training.novel
     learned = read(machines, rows, training.narrow, novel)
     held_out = np.setdiff1d(held_out_rows(novel), np.concatenate(list(rows)))
     n_novel = int(novel.sum())
     counts = novel.astype(np.int64)
+    fold = parameters["fold_copies"]
     copies = fold_copies(training.texts, novel, matrix, vectorizer) if fold else None
     counted = matrix if copies is None else copies.first
     weights = document_weights(counted, novel)
@@ -176,11 +139,17 @@ def findings(
         n_documents=(len(novel) - n_novel, n_novel),
         held_out=learned.held_out,
     )
-    return Findings(
-        corpus=Corpus(list(training.texts), novel, matrix, learned.votes),
-        clauses=clauses,
-        documents=np.stack((matrix.T @ (1 - counts), matrix.T @ counts)),
-        evidence=word_evidence(counted, novel, None if copies is None else matrix),
+    corpus = Corpus(list(training.texts), novel, matrix, learned.votes)
+    evidence = word_evidence(counted, novel, None if copies is None else matrix)
+    return with_tables(
+        clauses,
+        len(machines),
+        np.stack((matrix.T @ (1 - counts), matrix.T @ counts)),
+        evidence,
+        vectorizer,
+        parameters,
+        corpus=corpus,
+        grouped=LateThemes(corpus, copies, evidence, vectorizer),
         phrases=find_phrases(clauses, matrix, weights, held_out=held_out),
         copies=copies,
         calibration=VerdictCalibration.of(
@@ -190,6 +159,7 @@ def findings(
             {} if copies is None else copies.stop_words,
             None if copies is None else copies.stops,
         ),
+        **more,
     )
 
 
@@ -234,15 +204,16 @@ def negated_only_leads(
     return mean
 
 
-def word_table(
+def with_tables(
     clauses: ClauseTable,
     n_machines: int,
     documents: NDArray[np.int64],
     evidence: Evidence,
-    forms: Mapping[str, Iterable[str]],
+    vectorizer: TextVectorizer,
     parameters: Mapping[str, Any],
-) -> WordTable:
-    """Return the words with their scores, their evidence, and how many machines agree on them.
+    **more: Any,
+) -> Description:
+    """Return a description with its words and rules: their scores, and how many machines agree.
 
     Parameters
     ----------
@@ -250,51 +221,30 @@ def word_table(
         The clauses of all machines, one machine after the other.
     n_machines : int
         The number of machines.
-    documents, evidence
-        As in `Findings`.
-    forms : mapping of str to iterable of str
-        The forms of each word in the texts.
-    parameters : mapping
-        With ``shared_low`` and ``shared_high``, the cut-offs of shared words.
-
-    Returns
-    -------
-    WordTable
+    documents : (2, n_words) ndarray of int
+        The number of known and of novel documents with each word.
+    evidence, vectorizer, parameters, **more
+        As in `Description`.
     """
     n = len(clauses) // n_machines
     members = (clauses[k * n : (k + 1) * n].bags() for k in range(n_machines))
-    return WordTable.from_clauses(
+    words = WordTable.from_clauses(
         clauses,
         documents,
-        forms,
+        vectorizer.forms_,
         evidence,
         stability=stability(members, clauses.bags()),
         shared_low=parameters["shared_low"],
         shared_high=parameters["shared_high"],
     )
-
-
-def themes_of(
-    corpus: Corpus, copies: Copies | None, evidence: Evidence, vectorizer: TextVectorizer
-) -> Themes:
-    """Return the themes of the novel documents; copied text counts once as evidence for them.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        The documents.
-    copies : Copies or None
-        Copied documents and passages; None if all text counts.
-    evidence : Evidence
-        The evidence of the documents for each word.
-    vectorizer : TextVectorizer
-        Splits texts into words.
-    """
-    matrix = corpus.matrix if copies is None else copies.first
-    novel, terms, certain = corpus.novel, list(vectorizer.vocabulary_), evidence.novelty
-    themes = find_themes(matrix, novel, terms, evidence=certain, texts=corpus.texts)
-    left = unexplained_share(themes, matrix, novel, certain)
-    if copies is not None:
-        themes = with_copies(themes, corpus.matrix, novel, terms)
-    themes = named_as_read(themes, corpus.texts, vectorizer.tokens)
-    return Themes(tuple(themes), left)
+    return Description(
+        words=words,
+        clauses=clauses.fold().sorted(plain_first=True),
+        all_clauses=clauses,
+        n_machines=n_machines,
+        document_counts=documents,
+        evidence=evidence,
+        vectorizer=vectorizer,
+        parameters=dict(parameters),
+        **more,
+    )

@@ -12,12 +12,12 @@ import numpy as np
 
 from newfound.description.describe import describe
 from newfound.description.describer import NoveltyDescriber
+from newfound.description.description import Description
 from newfound.description.timeline import Timeline, as_days, period_rows
 from newfound.marks import counted
 from newfound.text.dates import parse_start
 from newfound.text.documents import DocumentError, Documents, as_documents
 from newfound.text.validation import NothingToLearnError, NoWordsWarning
-from newfound.wiring import call_registered
 
 __all__ = ["Period", "Periods", "describe_each", "describe_periods", "split_by_date"]
 
@@ -44,6 +44,11 @@ class Period:
     describer: NoveltyDescriber
     known: Documents
     novel: Documents
+
+    @property
+    def description(self) -> Description:
+        """What the describer learned."""
+        return self.describer.description_
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,9 @@ class Periods:
         force : bool, default=False
             Overwrite an existing file.
         """
-        call_registered("Periods.report", path, self, title=title, force=force)
+        from newfound.report.write import write_periods_report
+
+        write_periods_report(path, self, title=title, force=force)
 
 
 def split_by_date(documents: object, start: object, **reading: Any) -> tuple[Documents, Documents]:
@@ -188,11 +195,7 @@ def describe_periods(
             f"{np.nanmax(days)}, and a {by} needs two documents and two before it."
         )
     sides = [(name, np.sort(before).tolist(), own.tolist()) for name, before, own in chosen]
-    described = describe_each(whole, sides, callback, parameters)
-    for period in described:
-        timeline = period.describer.timeline_
-        if isinstance(timeline, Timeline):  # the bins of all periods, so that curves compare
-            period.describer.timeline_ = Timeline(timeline.dates, by)
+    described = describe_each(whole, sides, callback, parameters, by)
     return Periods(by, described, Timeline(days, by))
 
 
@@ -201,6 +204,7 @@ def describe_each(
     sides: Sequence[tuple[str, Sequence[int], Sequence[int]]],
     callback: Callable[[str, int, int], None] | None,
     parameters: Mapping[str, Any],
+    by: str | None = None,
 ) -> tuple[Period, ...]:
     """Describe some of the documents against others, several times.
 
@@ -214,6 +218,8 @@ def describe_each(
         For each description its name, and the places of the known and of the novel documents.
     callback, parameters
         As in `describe_periods`.
+    by : str, optional
+        The length of the bins of all timelines, so that curves compare.
     """
     described = []
     for number, (name, old, new) in enumerate(sides):
@@ -226,8 +232,13 @@ def describe_each(
                 describer = describe(known, novel, **parameters)
         except NothingToLearnError as error:
             raise NothingToLearnError(f"{name}: {error}") from error
-        describer.machines_ = ()  # the automata take far more memory than all that they found
-        described.append(Period(name, describer, known, novel))
+        description = describer.description_
+        if by is not None and isinstance(description.timeline, Timeline):
+            timeline = Timeline(description.timeline.dates, by)
+            description = replace(description, timeline=timeline)
+        # The automata take far more memory than all that they found.
+        kept = NoveltyDescriber.from_description(description)
+        described.append(Period(name, kept, known, novel))
     _warn_of_documents_without_words(described)
     return tuple(described)
 

@@ -1,9 +1,8 @@
-"""The state of a describer in a model file; docs/model-file.md lists its fields."""
+"""The state of a description in a model file; docs/model-file.md lists its fields."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,8 @@ from numpy.typing import NDArray
 from newfound.checks import check_whole_number
 from newfound.description.calibration import VerdictCalibration
 from newfound.description.counted_timeline import CountedTimeline
+from newfound.description.description import Description
+from newfound.description.learning import with_tables
 from newfound.description.novelty import Evidence
 from newfound.description.presets import VECTORIZER, check_parameters, resolve
 from newfound.description.timeline import Timeline
@@ -35,7 +36,7 @@ from newfound.table import Table
 from newfound.text.state import vectorizer_from_state, vectorizer_state
 from newfound.text.vectorizer import TextVectorizer
 
-__all__ = ["DescriberParts", "describer_from_state", "describer_state"]
+__all__ = ["description_from_state", "description_state"]
 
 _MOST_PHRASES = 10_000  # and words in them all
 _MOST_LETTERS = 1_000_000
@@ -43,107 +44,75 @@ _COUNTS = ("count", "documents_known", "documents_novel")
 _VALUES = ("precision", "held_out_precision", "novelty", "strength")
 
 
-@dataclass(frozen=True)
-class DescriberParts:
-    """What a describer has learned, and what it learned with.
-
-    Attributes
-    ----------
-    parameters : dict
-        The parameters of its constructor.
-    chosen : dict
-        Every parameter that `fit` used, with those of the preset.
-    vectorizer : TextVectorizer
-        What turns texts into words.
-    n_documents : (int, int)
-        How many known and novel documents it learned from.
-    n_machines : int
-        How many machines have learned.
-    table : ClauseTable
-        The clauses of all machines, one machine after the other.
-    documents : (2, n_words) ndarray of int
-        How many known and novel documents have each word.
-    evidence : Evidence
-        What the documents say about each word.
-    phrases : Table
-        Words that rules use together.
-    machines : tuple of TsetlinMachineClassifier
-        The machines, if training is to continue.
-    themes : Themes
-        What is new as a few themes. Rows count the known documents first, then the novel ones.
-    timeline : Timeline, CountedTimeline or None
-        The dates of the documents, in the same order; or the curves of a stream.
-    calibration : VerdictCalibration or None
-        The probability of novel for words and votes.
-    set_aside : dict of str to str
-        The calendar words and numbers that were left out, with their kind.
-    names : Names
-        What the two sides are called.
-    """
-
-    parameters: dict[str, Any]
-    chosen: dict[str, Any]
-    vectorizer: TextVectorizer
-    n_documents: tuple[int, int]
-    n_machines: int
-    table: ClauseTable
-    documents: NDArray[np.int64]
-    evidence: Evidence
-    phrases: Table
-    themes: Themes
-    timeline: Timeline | CountedTimeline | None = None
-    calibration: VerdictCalibration | None = None
-    machines: tuple[TsetlinMachineClassifier, ...] = ()
-    set_aside: dict[str, str] = field(default_factory=dict)
-    names: Names = PLAIN_NAMES
-
-
-def describer_state(parts: DescriberParts) -> dict[str, Any]:
-    """Return the state of a describer: plain values and arrays."""
-    stop_words = parts.vectorizer.stop_words_
+def description_state(
+    description: Description, machines: Sequence[TsetlinMachineClassifier] = ()
+) -> dict[str, Any]:
+    """Return the state of a description, and of machines that are to learn more."""
+    stop_words, clauses = description.vectorizer.stop_words_, description.all_clauses
+    themes, timeline = _in_order_of_sides(description)
     state: dict[str, Any] = {
-        "parameters": parameters_state(parts.parameters, stop_words),
-        "chosen": parameters_state(parts.chosen, stop_words),
-        "n_documents": dict(zip(SIDES, parts.n_documents, strict=True)),
-        "n_machines": parts.n_machines,
-        "vectorizer": vectorizer_state(parts.vectorizer),
-        "clauses": {**clauses_state(parts.table.arrays), "held_out": parts.table.held_out},
-        "words": {"documents": parts.documents, **parts.evidence._asdict()},
-        "phrases": _phrases_state(parts.phrases, parts.table),
-        "set_aside": {"words": list(parts.set_aside), "kinds": list(parts.set_aside.values())},
-    }
-    place = {word: column for column, word in enumerate(parts.table.vocabulary)}
-    state["themes"] = themes_state(parts.themes, place, parts.n_documents)
-    state.update(timeline_state(parts.timeline))
-    if parts.calibration is not None:
-        state["calibration"] = parts.calibration.to_state()
-    if parts.names != PLAIN_NAMES:
-        state["names"] = dict(vars(parts.names))
-    if parts.machines:
-        state["machines"] = [machine_state(machine) for machine in parts.machines]
+        "parameters": parameters_state(description.given, stop_words),
+        "chosen": parameters_state(description.parameters, stop_words),
+        "n_documents": description.n_documents,
+        "n_machines": description.n_machines,
+        "vectorizer": vectorizer_state(description.vectorizer),
+        "clauses": {**clauses_state(clauses.arrays), "held_out": clauses.held_out},
+        "words": {"documents": description.document_counts, **description.evidence._asdict()},
+        "phrases": _phrases_state(description.phrases, clauses),
+        "set_aside": {
+            "words": list(description.set_aside), "kinds": list(description.set_aside.values()),
+        },
+    }  # fmt: skip
+    place = {word: column for column, word in enumerate(clauses.vocabulary)}
+    state["themes"] = themes_state(themes, place, clauses.n_documents)
+    state.update(timeline_state(timeline))
+    if description.calibration is not None:
+        state["calibration"] = description.calibration.to_state()
+    if description.names != PLAIN_NAMES:
+        state["names"] = dict(vars(description.names))
+    if machines:
+        state["machines"] = [machine_state(machine) for machine in machines]
     return state
 
 
-def describer_from_state(fields: Fields, names: Iterable[str]) -> DescriberParts:
-    """Return the parts of a describer from a state that `describer_state` made.
+def _in_order_of_sides(
+    description: Description,
+) -> tuple[Themes, Timeline | CountedTimeline | None]:
+    """Return themes and timeline with the known documents first: the order of `remember`."""
+    themes, timeline, corpus = description.all_themes, description.timeline, description.corpus
+    if corpus is None:
+        return themes, timeline
+    order = np.argsort(corpus.novel, kind="stable")
+    if isinstance(timeline, Timeline):
+        timeline = Timeline(timeline.dates[order], timeline.by)
+    ranks = np.argsort(order)
+    # Of a sample, the documents of each side are numbered as the first ones of all.
+    ranks[corpus.novel] += description.n_documents["known"] - int((~corpus.novel).sum())
+    return themes.renumbered(ranks), timeline
+
+
+def description_from_state(
+    fields: Fields, names: Iterable[str]
+) -> tuple[Description, tuple[TsetlinMachineClassifier, ...]]:
+    """Return the description and the machines of a state that `description_state` made.
 
     Parameters
     ----------
     fields : Fields
         The state.
     names : iterable of str
-        The parameters of the constructor.
+        The parameters of the describer's constructor.
 
     Raises
     ------
     ValueError
         If a value is missing, has the wrong type or range, or contradicts another one.
     """
-    parameters = parameters_from_state(fields.fields("parameters"), names)
-    chosen = _chosen(fields.fields("chosen"), parameters)
+    given = parameters_from_state(fields.fields("parameters"), names)
+    chosen = _chosen(fields.fields("chosen"), given)
     n_machines = fields.integer("n_machines", least=1, most=MOST_MACHINES)
     fields.require(n_machines <= chosen["n_machines"], "n_machines", "at most the number chosen")
-    machines = new_machines({**chosen, "n_machines": n_machines}, parameters.get("random_state"))
+    machines = new_machines({**chosen, "n_machines": n_machines}, given.get("random_state"))
     sizes = fields.fields("n_documents")
     n_documents = [sizes.integer(side, most=MAX_DOCUMENTS) for side in SIDES]
     vectorizer = vectorizer_from_state(
@@ -161,23 +130,22 @@ def describer_from_state(fields: Fields, names: Iterable[str]) -> DescriberParts
         "counts up to the number of documents",
     )
     themes = themes_from_state(fields.fields("themes"), table.vocabulary, n_documents)
-    return DescriberParts(
-        parameters=parameters,
-        chosen=chosen,
-        vectorizer=vectorizer,
-        n_documents=(n_documents[0], n_documents[1]),
-        n_machines=n_machines,
-        table=table,
-        documents=documents,
-        evidence=Evidence(*(words.floats(name, (n_words,)) for name in Evidence._fields)),
+    description = with_tables(
+        table,
+        n_machines,
+        documents,
+        Evidence(*(words.floats(name, (n_words,)) for name in Evidence._fields)),
+        vectorizer,
+        chosen,
+        given=given,
         phrases=_phrases_from_state(fields.fields("phrases"), table),
-        themes=themes,
+        grouped=themes,
         timeline=timeline_from_state(fields, sum(n_documents), n_words, len(themes.themes)),
         calibration=_calibration(fields, n_words),
-        machines=_machines(fields, machines, vectorizer, chosen, table.arrays),
         set_aside=_set_aside(fields.fields("set_aside")),
         names=_names(fields),
     )
+    return description, _machines(fields, machines, vectorizer, chosen, table.arrays)
 
 
 def _names(fields: Fields) -> Names:

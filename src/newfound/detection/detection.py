@@ -22,7 +22,6 @@ from newfound.text.documents import Documents, as_documents, with_text
 from newfound.text.tokenized import TokenizedTexts
 from newfound.text.validation import NothingToLearnError, NoWordsWarning
 from newfound.text.vectorizer import TextVectorizer
-from newfound.wiring import call_registered
 
 if TYPE_CHECKING:
     from newfound.detection.detector import NoveltyDetector
@@ -131,10 +130,9 @@ class Detection(Table):
         force : bool, default=False
             Replace an existing file.
         """
-        call_registered(
-            "Detection.report",
-            path, self, known=known, incoming=incoming, title=title, force=force,
-        )  # fmt: skip
+        from newfound.report.write import write_detection_report
+
+        write_detection_report(path, self, known=known, incoming=incoming, title=title, force=force)
 
     def to_csv(
         self, path: str | os.PathLike[str] | None = None, *, force: bool = False

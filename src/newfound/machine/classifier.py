@@ -28,7 +28,6 @@ from newfound.machine.validation import (
     reject_keywords,
     thread_count,
 )
-from newfound.wiring import call_registered
 
 __all__ = ["HISTORY_COLUMNS", "Clauses", "EpochInfo", "TsetlinMachineClassifier"]
 
@@ -391,9 +390,9 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "_machine")
         if feature_names is None:
             feature_names = getattr(self, "feature_names_in_", None)
-        return call_registered(
-            "TsetlinMachineClassifier.rules", self.clauses_, self.classes_, feature_names
-        )
+        from newfound.rules.machine_rules import rules_of
+
+        return rules_of(self.clauses_, self.classes_, feature_names)
 
     @property
     def states_(self) -> NDArray[np.uint8]:

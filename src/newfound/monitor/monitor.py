@@ -29,7 +29,6 @@ from newfound.monitor.topics import (
     topic_parts,
     windows_of_topic,
 )
-from newfound.wiring import call_registered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -332,7 +331,9 @@ class Monitor:
         force : bool, default=False
             Replace an existing file.
         """
-        call_registered("Monitor.report", path, self, title=title, force=force)
+        from newfound.report.monitor import write_monitor_report
+
+        write_monitor_report(path, self, title=title, force=force)
 
     def warning(self) -> str | None:
         """Return a sentence if the held-back documents are no longer like the stream, else None.

@@ -17,7 +17,7 @@ from newfound.sides import SIDES
 from newfound.text.corpus import Corpus
 
 if TYPE_CHECKING:
-    from newfound.description.describer import NoveltyDescriber
+    from newfound.description.description import Description
 
 __all__ = ["Examples", "Rules", "card"]
 
@@ -123,7 +123,7 @@ class Examples:
 
 
 def card(
-    describer: NoveltyDescriber,
+    description: Description,
     word: str,
     company: Company,
     rules: Rules,
@@ -133,7 +133,7 @@ def card(
     """Return what a card shows in addition to the columns of the table of words."""
     found: dict[str, Any] = {
         "company": {side: company.partners(word, side, limits.company) for side in SIDES},
-        "rules": _rules_with(describer.clauses_, word, rules, limits.card_rules),
+        "rules": _rules_with(description.clauses, word, rules, limits.card_rules),
     }
     if examples is not None:
         found["examples"] = {side: examples.of(word, novel=side == "novel") for side in SIDES}

@@ -26,7 +26,7 @@ from newfound.text.capitals import corpus_spellings
 from newfound.text.corpus import Corpus
 
 if TYPE_CHECKING:
-    from newfound.description.describer import NoveltyDescriber
+    from newfound.description.description import Description
 
 __all__ = ["collect", "how_made", "versions"]
 
@@ -35,7 +35,7 @@ _NETWORK = 60  # words among which the strongest pairs are searched
 
 
 def collect(
-    describer: NoveltyDescriber,
+    description: Description,
     corpus: Corpus | None,
     limits: Limits,
     names_of_sides: Names | None = None,
@@ -44,7 +44,7 @@ def collect(
 
     Parameters
     ----------
-    describer : NoveltyDescriber
+    description : Description
         Fitted.
     corpus : Corpus or None
         The texts; without them there are no examples, documents or held-out curves.
@@ -61,40 +61,40 @@ def collect(
         ``curves``, ``notes``, ``made``, ``names`` and ``n_documents``; of a page that is
         rendered also ``title``.
     """
-    table, n = describer.words_, describer.n_documents_
-    measures = Measures.of(describer)
+    table, n = description.words, description.n_documents
+    measures = Measures.of(description)
     frequency = table["documents_known"] + table["documents_novel"]
     rows = choose(table["novelty"], frequency, limits.words)
-    shown = words(describer, measures, rows, limits)
+    shown = words(description, measures, rows, limits)
     names = shown["columns"]["word"]
     numbers = {word: number for number, word in enumerate(names)}
     novelty = [value or 0.0 for value in shown["columns"]["novelty"]]
-    excerpts = Excerpts(describer.vectorizer_, numbers, novelty.__getitem__)
+    excerpts = Excerpts(description.vectorizer, numbers, novelty.__getitem__)
     new = np.flatnonzero(shown["columns"]["new"]).tolist()[: limits.cards // 2]
     others = table["word"][choose(table["novelty"], frequency, limits.cards - len(new))]
     matter = sorted({*new, *(numbers[word] for word in others)})
     uses = (table["F_K"] + table["F_N"])[rows]
     used, ruled = np.argsort(-uses, kind="stable").tolist(), set(np.flatnonzero(uses).tolist())
-    company = Company(describer, [names[i] for i in dict.fromkeys([*matter, *used])][:_COMPANY])
+    company = Company(description, [names[i] for i in dict.fromkeys([*matter, *used])][:_COMPANY])
 
     examples, ranked = None, None
     if corpus is not None:
-        leaning = documents.contributions(describer, measures)
+        leaning = documents.contributions(description, measures)
         scores = documents.document_scores(corpus, leaning)
         examples = cards.Examples(corpus, excerpts, scores, limits)
-        vocabulary = list(describer.vectorizer_.vocabulary_)
+        vocabulary = list(description.vectorizer.vocabulary_)
         ranked = documents.documents(corpus, scores, leaning, vocabulary, excerpts, limits)
-    rules = _first_rules(describer, limits)
+    rules = _first_rules(description, limits)
     made = {
-        str(number): cards.card(describer, names[number], company, rules, examples, limits)
+        str(number): cards.card(description, names[number], company, rules, examples, limits)
         for number in matter
     }
     # Both ends of the ranking: the most novel words and, fewer, the most known.
     ends = dict.fromkeys([*matter[: 2 * _NETWORK // 3], *matter[-(_NETWORK // 3) :]])
     rest = sorted(set(range(len(names))) - set(matter))
-    written = _written(describer, corpus, [names[number] for number in (*matter, *rest)])
+    written = _written(description, corpus, [names[number] for number in (*matter, *rest)])
     shown["columns"]["written"] = [written.get(word) for word in names]
-    found = _themes_and_time(describer, corpus, excerpts, limits, made)
+    found = _themes_and_time(description, corpus, excerpts, limits, made)
     data = {
         "n_documents": dict(n),
         "names": (names_of_sides or Names()).to_dict(),
@@ -110,62 +110,60 @@ def collect(
         "words": shown,
         "cards": made,
         "examples": None if examples is None else examples.rows,
-        "rules": {"rows": rules.rows, "total": len(describer.clauses_)},
-        "phrases": _phrases(describer, limits),
-        "senses": None if corpus is None else senses(describer, names, corpus, excerpts, limits),
+        "rules": {"rows": rules.rows, "total": len(description.clauses)},
+        "phrases": _phrases(description, limits),
+        "senses": None if corpus is None else senses(description, names, corpus, excerpts, limits),
         "context": company.matrix([names[i] for i in new if i in ruled][: limits.matrix]),
         "pairs": company.pairs([names[number] for number in ends], limits.pairs),
         "documents": ranked,
-        "curves": certainty.curves(table, describer.vectorizer_.vocabulary_, corpus),
+        "curves": certainty.curves(table, description.vectorizer.vocabulary_, corpus),
         "notes": [] if corpus is None else list(corpus.notes),
-        "made": how_made(describer, corpus),
+        "made": how_made(description, corpus),
     }
     return with_fewer_bins(data, limits.bins)
 
 
 def _themes_and_time(
-    describer: NoveltyDescriber,
+    description: Description,
     corpus: Corpus | None,
     excerpts: Excerpts,
     limits: Limits,
     cards: Mapping[str, dict[str, Any]],
 ) -> dict[str, Any]:
     """Return the themes and the bins of time; each card gets the curve of its word."""
-    axis = axis_of(describer, limits.bins)
-    if corpus is not None and not is_training_corpus(describer, corpus):
+    axis = axis_of(description, limits.bins)
+    if corpus is not None and not is_training_corpus(description, corpus):
         corpus = None  # rows of themes and dates are not rows of these texts
     if axis is not None:
-        vocabulary, words = describer.vectorizer_.vocabulary_, excerpts.words
+        vocabulary, words = description.vectorizer.vocabulary_, excerpts.words
         columns = [vocabulary[words[int(number)]] for number in cards]
         curves = axis.word_curves(columns, corpus)
         for card, curve in zip(cards.values(), curves or (), strict=curves is not None):
             card["curve"] = curve
     return {
-        "themes": themes(describer, corpus, axis, excerpts, limits),
+        "themes": themes(description, corpus, axis, excerpts, limits),
         "time": None if axis is None else axis.data(),
     }
 
 
-def _written(
-    describer: NoveltyDescriber, corpus: Corpus | None, words: list[str]
-) -> dict[str, str]:
+def _written(description: Description, corpus: Corpus | None, words: list[str]) -> dict[str, str]:
     """Return how texts write words, where they give them capitals."""
     if corpus is None:
         return {}
-    found = corpus_spellings(corpus, describer.vectorizer_, words)
+    found = corpus_spellings(corpus, description.vectorizer, words)
     return {word: spelling for word, spelling in found.items() if spelling != word}
 
 
-def _first_rules(describer: NoveltyDescriber, limits: Limits) -> cards.Rules:
+def _first_rules(description: Description, limits: Limits) -> cards.Rules:
     """Return the best rules of each side."""
     rules = cards.Rules(limits.literals)
-    listed = readable_rules(describer.clauses_, -(-limits.rules // 2), max_q=LISTED_Q)
+    listed = readable_rules(description.clauses, -(-limits.rules // 2), max_q=LISTED_Q)
     rules.add(listed, listed=True)
     return rules
 
 
-def _phrases(describer: NoveltyDescriber, limits: Limits) -> dict[str, Any]:
-    table = describer.phrases_
+def _phrases(description: Description, limits: Limits) -> dict[str, Any]:
+    table = description.phrases
     rows = [
         {name: rounded(x) if isinstance(x, float) else x for name, x in row.items()}
         for row in table.take(slice(limits.phrases))
@@ -173,21 +171,21 @@ def _phrases(describer: NoveltyDescriber, limits: Limits) -> dict[str, Any]:
     return {"rows": rows, "total": len(table)}
 
 
-def how_made(describer: NoveltyDescriber, corpus: Corpus | None) -> dict[str, Any]:
+def how_made(description: Description, corpus: Corpus | None) -> dict[str, Any]:
     """Return the parameters and versions behind a description, and where its texts came from."""
     parameters = {
-        "preset": describer.preset or "default",
-        **{name: value for name, value in describer.parameters_.items() if name != "stop_words"},
-        "stop_words": f"{len(describer.vectorizer_.stop_words_):,} words",
-        "random_state": _seed(describer.random_state),
+        "preset": description.given["preset"] or "default",
+        **{name: value for name, value in description.parameters.items() if name != "stop_words"},
+        "stop_words": f"{len(description.vectorizer.stop_words_):,} words",
+        "random_state": _seed(description.given["random_state"]),
     }
     return {
         "parameters": {name: jsonable(value) for name, value in parameters.items()},
         "versions": versions(),
         "piles": {} if corpus is None else jsonable(corpus.sources),
-        "n_words": len(describer.words_),
-        "n_rules": len(describer.clauses_),
-        "n_machines": describer.n_machines_,
+        "n_words": len(description.words),
+        "n_rules": len(description.clauses),
+        "n_machines": description.n_machines,
     }
 
 

@@ -13,7 +13,7 @@ from newfound.report.words import rounded
 from newfound.sides import SIDES
 
 if TYPE_CHECKING:
-    from newfound.description.describer import NoveltyDescriber
+    from newfound.description.description import Description
 
 __all__ = ["Company"]
 
@@ -25,16 +25,16 @@ class Company:
 
     Parameters
     ----------
-    describer : NoveltyDescriber
+    description : Description
         Fitted.
     words : sequence of str
         The words, without duplicates.
     """
 
-    def __init__(self, describer: NoveltyDescriber, words: Sequence[str]) -> None:
+    def __init__(self, description: Description, words: Sequence[str]) -> None:
         self.words = list(words)
         self._numbers = {word: number for number, word in enumerate(self.words)}
-        self._scores = describer.context_matrix(self.words) if self.words else None
+        self._scores = description.context_matrix(self.words) if self.words else None
         self._strength = {side: self._strengths(side) for side in SIDES}
 
     def partners(self, word: str, side: str, most: int) -> list[list[Any]]:

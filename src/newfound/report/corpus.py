@@ -14,19 +14,17 @@ from newfound.text.corpus import Corpus
 from newfound.text.documents import Documents, as_sides
 
 if TYPE_CHECKING:
-    from newfound.description.describer import NoveltyDescriber
+    from newfound.description.description import Description
 
 __all__ = ["gather", "pile_data"]
 
 
-def gather(
-    describer: NoveltyDescriber, known: object = None, novel: object = None
-) -> Corpus | None:
+def gather(description: Description, known: object = None, novel: object = None) -> Corpus | None:
     """Return the texts that a describer was fitted on, as it keeps them or as they are passed.
 
     Parameters
     ----------
-    describer : NoveltyDescriber
+    description : Description
         Fitted.
     known, novel : what `as_documents` takes, optional
         The documents; needed if the describer was loaded from a file, which holds no texts.
@@ -39,11 +37,11 @@ def gather(
     if (known is None) != (novel is None):
         side, other = SIDES if known is None else SIDES[::-1]
         raise ValueError(f"There are {other} documents but no {side} ones; pass both or neither.")
-    corpus = describer.corpus_
+    corpus = description.corpus
     if known is None:
         return corpus
-    fold = describer.copies_ is not None
-    piles = as_sides(known, novel, redact=describer.redact)
+    fold = description.copies is not None
+    piles = as_sides(known, novel, redact=description.given["redact"])
     texts = [*piles["known"].texts, *piles["novel"].texts]
     more: dict[str, Any] = {
         "sources": {side: pile_data(pile, fold=fold) for side, pile in piles.items()}
@@ -53,8 +51,8 @@ def gather(
     if corpus is not None and list(corpus.texts) == texts:
         return replace(corpus, **more)
     is_novel = np.arange(len(texts)) >= len(piles["known"])
-    matrix = describer.vectorizer_.transform(texts)
-    more["notes"] = _differences(describer, matrix, is_novel)
+    matrix = description.vectorizer.transform(texts)
+    more["notes"] = _differences(description, matrix, is_novel)
     return Corpus.without_votes(texts, is_novel, matrix, **more)
 
 
@@ -77,12 +75,12 @@ def _has_names(pile: Documents) -> bool:
 
 
 def _differences(
-    describer: NoveltyDescriber, matrix: Any, novel: NDArray[np.bool_]
+    description: Description, matrix: Any, novel: NDArray[np.bool_]
 ) -> tuple[str, ...]:
     """Return a note if the texts are not those that the describer was fitted on."""
     counts = np.stack([matrix[side].sum(axis=0) for side in (~novel, novel)]).reshape(2, -1)
-    words = describer.words_
-    columns = [describer.vectorizer_.vocabulary_[word] for word in words["word"]]
+    words = description.words
+    columns = [description.vectorizer.vocabulary_[word] for word in words["word"]]
     learned = np.stack((words["documents_known"], words["documents_novel"]))
     if np.array_equal(counts[:, columns], learned):
         return ()

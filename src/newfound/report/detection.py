@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from newfound.detection.explanation import MAX_EXPLAINED
 from newfound.report.collect import collect, versions
-from newfound.report.corpus import gather
 from newfound.report.limits import Limits
 from newfound.report.summary import detection_summary
 from newfound.report.words import rounded
@@ -50,8 +49,10 @@ def collect_detection(
         The fields of `newfound.report.collect`, and ``detection`` and ``groups``. The fields that
         describe the novel documents are None if there are too few.
     """
-    described = detection.description
-    data = _undescribed() if described is None else collect(described, gather(described), limits)
+    data = _undescribed()
+    if detection.description is not None:
+        described = detection.description.description_
+        data = collect(described, described.corpus, limits)
     share, alpha = detection.share, detection.alpha
     names = [] if data["words"] is None else data["words"]["columns"]["word"]
     data["detection"] = {

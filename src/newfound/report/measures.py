@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from newfound.description.novelty import SIGNIFICANT
 
 if TYPE_CHECKING:
-    from newfound.description.describer import NoveltyDescriber
+    from newfound.description.description import Description
 
 __all__ = ["BEYOND_CHANCE", "SIGNIFICANT", "Measures"]
 
@@ -36,10 +36,10 @@ class Measures:
     stability: NDArray[np.float64]
 
     @classmethod
-    def of(cls, describer: NoveltyDescriber) -> Measures:
+    def of(cls, description: Description) -> Measures:
         """Read the columns of a describer's words."""
         names = ("novelty", "times", "low", "high", "q", "stability")
-        return cls(*(describer.words_[name] for name in names))
+        return cls(*(description.words[name] for name in names))
 
     @property
     def sides(self) -> NDArray[np.str_]:

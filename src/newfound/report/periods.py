@@ -23,7 +23,7 @@ from newfound.table import jsonable
 from newfound.text.corpus import Corpus
 
 if TYPE_CHECKING:
-    from newfound.description.describer import NoveltyDescriber
+    from newfound.description.description import Description
     from newfound.description.periods import Period, Periods
 
 __all__ = ["collect_periods"]
@@ -54,7 +54,7 @@ def collect_periods(
     dict
         Plain data, with the keys ``summary``, ``time``, ``periods``, ``notes`` and ``made``.
     """
-    last = periods.periods[-1].describer
+    last = periods.periods[-1].description
     if periods.timeline is None:
         rows, axis = _rows_of_values(periods, limits), None
     else:
@@ -81,16 +81,16 @@ def _rows_of_periods(
     periods: Periods, timeline: Timeline, limits: Limits
 ) -> tuple[list[Data], TimeAxis]:
     """Return the periods, with curves on one axis."""
-    last = periods.periods[-1].describer
+    last = periods.periods[-1].description
     first = timeline.starts[timeline.names.index(periods.periods[0].name)]
     axis = TimeAxis(timeline, timeline.dates >= first, limits.bins)
-    whole = _Dated(last, last.corpus_)
+    whole = _Dated(last, last.corpus)
     rows = []
     for period in periods.periods[-limits.periods :]:
         start = timeline.starts[timeline.names.index(period.name)]
         end = np.datetime64(end_of_bin(start, timeline.by))
-        corpus = gather(period.describer, period.known, period.novel)
-        own = _Dated(period.describer, corpus)
+        corpus = gather(period.description, period.known, period.novel)
+        own = _Dated(period.description, corpus)
         rows.append(_period(period, _Curves(own, whole, axis, end), limits))
     return rows, axis
 
@@ -99,31 +99,31 @@ def _rows_of_values(periods: Periods, limits: Limits) -> list[Data]:
     """Return the labels, without curves."""
     rows = []
     for period in periods.periods[-limits.periods :]:
-        own = _Dated(period.describer, gather(period.describer, period.known, period.novel))
+        own = _Dated(period.description, gather(period.description, period.known, period.novel))
         own.dates = None
         rows.append(_period(period, _Curves(own, own, None, np.datetime64("NaT")), limits))
     return rows
 
 
 class _Dated:
-    """The texts of a describer and their dates; each is None if it is missing."""
+    """The texts of a description and their dates; each is None if it is missing."""
 
-    def __init__(self, describer: NoveltyDescriber, corpus: Corpus | None) -> None:
-        if corpus is not None and not is_training_corpus(describer, corpus):
+    def __init__(self, description: Description, corpus: Corpus | None) -> None:
+        if corpus is not None and not is_training_corpus(description, corpus):
             corpus = None
-        timeline = describer.timeline_
+        timeline = description.timeline
         self.corpus = corpus
         self.dates = None
         if corpus is not None and isinstance(timeline, Timeline):
             self.dates = timeline.dates
-        self.vocabulary = describer.vectorizer_.vocabulary_
+        self.vocabulary = description.vectorizer.vocabulary_
 
 
 class _Curves:
     """Curves of the words and themes of a period, before, in and after it.
 
-    The describer of the last period has the documents of all periods (`whole`), and so those after
-    this one, which begin on the day `end`.
+    The description of the last period has the documents of all periods (`whole`), and so those
+    after this one, which begin on the day `end`.
     """
 
     def __init__(
@@ -168,12 +168,12 @@ class _Curves:
 
 
 def _period(period: Period, curves: _Curves, limits: Limits) -> Data:
-    describer = period.describer
-    measures = Measures.of(describer)
+    description = period.description
+    measures = Measures.of(description)
     weights = np.where(measures.sides == "neither", np.nan, measures.novelty)
-    excerpts = _excerpts(describer, weights)
-    found = themes(describer, curves.corpus, None, excerpts, limits)
-    for row, theme in zip(found["rows"], describer.themes_, strict=False):
+    excerpts = _excerpts(description, weights)
+    found = themes(description, curves.corpus, None, excerpts, limits)
+    for row, theme in zip(found["rows"], description.themes, strict=False):
         rules = [rule.words for rule in theme.rules]
         row["curve"] = curves.of_documents(theme.known_documents, theme.novel_documents, rules)
         for document, place in zip(row["documents"] or (), theme.typical, strict=False):
@@ -182,23 +182,23 @@ def _period(period: Period, curves: _Curves, limits: Limits) -> Data:
                 document["date"] = str(curves.dates[place])
     return {
         "name": period.name,
-        "n_known": describer.n_documents_["known"],
-        "n_novel": describer.n_documents_["novel"],
+        "n_known": description.n_documents["known"],
+        "n_novel": description.n_documents["novel"],
         "themes": found,
-        "words": _words(describer, measures, curves, limits),
+        "words": _words(description, measures, curves, limits),
         "new": int(measures.new.sum()),
     }
 
 
 def _words(
-    describer: NoveltyDescriber, measures: Measures, curves: _Curves, limits: Limits
+    description: Description, measures: Measures, curves: _Curves, limits: Limits
 ) -> list[Data]:
     """Return the most novel words of a period."""
-    table = describer.words_
+    table = description.words
     order = np.argsort(-np.nan_to_num(measures.novelty, nan=-np.inf), kind="stable")
     chosen = order[measures.novelty[order] > 0][: limits.period_words].tolist()
     figures = ("novelty", "times", "low", "high", "q")
-    written = describer.spellings([str(table["word"][row]) for row in chosen])
+    written = description.spellings([str(table["word"][row]) for row in chosen])
     return [
         {
             "word": written[str(table["word"][row])][:_MAX_WORD],
@@ -212,11 +212,11 @@ def _words(
     ]
 
 
-def _excerpts(describer: NoveltyDescriber, weights: NDArray[np.float64]) -> Excerpts:
+def _excerpts(description: Description, weights: NDArray[np.float64]) -> Excerpts:
     """Return what cuts documents and marks the words that indicate a side."""
     marked = np.flatnonzero(~np.isnan(weights)).tolist()
-    numbers = {str(describer.words_["word"][row]): row for row in marked}
-    return Excerpts(describer.vectorizer_, numbers, lambda row: float(weights[row]))
+    numbers = {str(description.words["word"][row]): row for row in marked}
+    return Excerpts(description.vectorizer, numbers, lambda row: float(weights[row]))
 
 
 def _weigh(document: Data, weights: NDArray[np.float64]) -> None:

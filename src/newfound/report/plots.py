@@ -56,7 +56,7 @@ def plot_words(describer: NoveltyDescriber, *, n_labels: int = 40, ax: Any = Non
     check_count("n_labels", n_labels, "labels", 0)
     ax = _axes(ax)
     table = describer.words_
-    measures = Measures.of(describer)
+    measures = Measures.of(describer.description_)
     documents = table["documents_known"] + table["documents_novel"]
     rows = choose(measures.novelty, documents, _MOST_WORDS)
     sides = measures.sides[rows]
@@ -105,7 +105,7 @@ def plot_context(
     matplotlib Axes
     """
     if words is None:
-        measures = Measures.of(describer)
+        measures = Measures.of(describer.description_)
         rows = np.flatnonzero(~np.isnan(measures.novelty))
         first = rows[np.argsort(-measures.novelty[rows], kind="stable")][:15]
         words = describer.words_["word"][first].tolist()
@@ -154,7 +154,7 @@ def plot_curves(
     """
     if kind not in _KINDS:
         raise ValueError(f"kind={kind!r}: expected one of {', '.join(_KINDS)}.")
-    corpus = gather(describer, known, novel)
+    corpus = gather(describer.description_, known, novel)
     if corpus is None and kind != "scores":
         raise ValueError(
             f"kind={kind!r} needs the documents, which a saved model does not hold; pass known and "

@@ -17,7 +17,7 @@ from newfound.table import Table
 from newfound.text.corpus import Corpus
 
 if TYPE_CHECKING:
-    from newfound.description.describer import NoveltyDescriber
+    from newfound.description.description import Description
 
 __all__ = ["senses"]
 
@@ -27,7 +27,7 @@ _PARTNERS = 3
 
 
 def senses(
-    describer: NoveltyDescriber,
+    description: Description,
     names: Sequence[str],
     corpus: Corpus,
     excerpts: Excerpts,
@@ -37,7 +37,7 @@ def senses(
 
     Parameters
     ----------
-    describer : NoveltyDescriber
+    description : Description
         Fitted.
     names : sequence of str
         The words of the page.
@@ -48,12 +48,12 @@ def senses(
     limits : Limits
         The number of words, and the length of their examples.
     """
-    vocabulary = describer.vectorizer_.vocabulary_
+    vocabulary = description.vectorizer.vocabulary_
     columns = np.array([vocabulary[name] for name in names], np.intp)
     found = []
     for column in _candidates(corpus, columns)[: limits.senses]:
         word = names[int(np.flatnonzero(columns == column)[0])]
-        context = describer.context(word, n=1)
+        context = description.context(word, n=1)
         sense = find_senses(word, int(column), corpus, excerpts.finder, context, n=_PARTNERS)
         sides = {side: _partners(sense[side], excerpts, limits) for side in SIDES}
         if all(sides.values()):

@@ -12,7 +12,7 @@ from newfound.sides import Names
 from newfound.table import jsonable
 
 if TYPE_CHECKING:
-    from newfound.description.describer import NoveltyDescriber
+    from newfound.description.description import Description
 
 __all__ = [
     "NEARLY_NONE",
@@ -86,33 +86,33 @@ def summary(
     return {**said, "words": new, "names": written}
 
 
-def description_sentence(describer: NoveltyDescriber, names: Names | None = None) -> str:
+def description_sentence(description: Description, names: Names | None = None) -> str:
     """Return the sentence and the detail of `summary` as one text, as for a terminal.
 
     Parameters
     ----------
-    describer : NoveltyDescriber
+    description : Description
         Fitted.
     names : Names, optional
         What the two sides are called.
     """
-    table, measures = describer.words_, Measures.of(describer)
+    table, measures = description.words, Measures.of(description)
     new = measures.new
     named = new if new.any() else measures.low > 1
     wanted = ("word", "documents_novel", "documents_known", "low")
     columns = {name: table[name][named].tolist() for name in wanted}
     words = {"columns": {**columns, "new": new[named].tolist()}, "new": int(new.sum())}
     wanted = ("name", "share_novel", "share_known", "may_be_chance")
-    rows = [{name: getattr(theme, name) for name in wanted} for theme in describer.themes_]
+    rows = [{name: getattr(theme, name) for name in wanted} for theme in description.themes]
     themes = {
         "rows": rows,
         "total": len(rows),
         "may_be_chance": sum(row["may_be_chance"] for row in rows),
-        "unexplained": jsonable(describer.unexplained_),
+        "unexplained": jsonable(description.unexplained),
     }
-    n = describer.n_documents_
+    n = description.n_documents
     first = [] if rows else columns["word"][:_SHOWN]
-    written = describer.spellings(first)
+    written = description.spellings(first)
     made = summary(
         words, n["known"], n["novel"], lambda word: written.get(word, word), themes, names
     )

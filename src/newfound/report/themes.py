@@ -14,7 +14,7 @@ from newfound.report.words import rounded
 from newfound.text.corpus import Corpus
 
 if TYPE_CHECKING:
-    from newfound.description.describer import NoveltyDescriber
+    from newfound.description.description import Description
     from newfound.stories.themes import Theme
 
 __all__ = ["is_training_corpus", "themes"]
@@ -27,17 +27,17 @@ Data = dict[str, Any]
 
 
 def themes(
-    describer: NoveltyDescriber,
+    description: Description,
     corpus: Corpus | None,
     axis: TimeAxis | CountedAxis | None,
     excerpts: Excerpts,
     limits: Limits,
 ) -> Data:
-    """Return the themes of a page, in the order of the describer.
+    """Return the themes of a page, in the order of the description.
 
     Parameters
     ----------
-    describer : NoveltyDescriber
+    description : Description
         Fitted.
     corpus : Corpus or None
         The texts that it was fitted on; None shows no documents.
@@ -54,7 +54,7 @@ def themes(
         ``rows``, the themes; ``total``, their number; ``may_be_chance``, how many of them may be
         chance; ``unexplained``, the share of the novelty that no theme explains.
     """
-    found = describer.themes_
+    found = description.themes
     rows = [_theme(theme, limits) for theme in found[: limits.themes]]
     for row, theme in zip(rows, found, strict=False):
         if axis is not None:
@@ -68,29 +68,29 @@ def themes(
         "rows": rows,
         "total": len(found),
         "may_be_chance": sum(theme.may_be_chance for theme in found),
-        "unexplained": rounded(describer.unexplained_),
+        "unexplained": rounded(description.unexplained),
     }
 
 
-def is_training_corpus(describer: NoveltyDescriber, corpus: Corpus) -> bool:
+def is_training_corpus(description: Description, corpus: Corpus) -> bool:
     """Return whether the documents of a describer's themes are rows of a corpus.
 
     They are not if other texts were passed, or the same ones in another order.
     """
-    if corpus is describer.corpus_:  # of a stream, these are fewer than all documents
+    if corpus is description.corpus:  # of a stream, these are fewer than all documents
         return True
-    if corpus.notes or len(corpus) != sum(describer.n_documents_.values()):
+    if corpus.notes or len(corpus) != sum(description.n_documents.values()):
         return False
-    if describer.corpus_ is not None and list(corpus.texts) != list(describer.corpus_.texts):
+    if description.corpus is not None and list(corpus.texts) != list(description.corpus.texts):
         return False
-    return all(_finds_its_documents(theme, describer, corpus) for theme in describer.themes_)
+    return all(_finds_its_documents(theme, description, corpus) for theme in description.themes)
 
 
-def _finds_its_documents(theme: Theme, describer: NoveltyDescriber, corpus: Corpus) -> bool:
+def _finds_its_documents(theme: Theme, description: Description, corpus: Corpus) -> bool:
     """Return whether each document of a theme is on its side and matches one of the rules."""
     if not corpus.novel[theme.novel_documents].all() or corpus.novel[theme.known_documents].any():
         return False
-    vocabulary = describer.vectorizer_.vocabulary_
+    vocabulary = description.vectorizer.vocabulary_
     rows = np.concatenate((theme.novel_documents, theme.known_documents))
     matched = np.zeros(len(corpus), bool)
     for rule in theme.rules:

@@ -21,7 +21,7 @@ from newfound.sides import SIDES
 from newfound.text.corpus import Corpus
 
 if TYPE_CHECKING:
-    from newfound.description.describer import NoveltyDescriber
+    from newfound.description.description import Description
     from newfound.stories.themes import Theme
 
 __all__ = ["CountedAxis", "TimeAxis", "axis_of", "end_of_bin", "with_fewer_bins"]
@@ -128,7 +128,7 @@ class CountedAxis:
     Parameters
     ----------
     timeline : CountedTimeline
-        That of a describer.
+        That of a description.
     themes : sequence of Theme
         Its themes, in their order.
     """
@@ -201,17 +201,17 @@ def _bins_data(timeline: Timeline | CountedTimeline) -> Data:
     }
 
 
-def axis_of(describer: NoveltyDescriber, most: int) -> TimeAxis | CountedAxis | None:
+def axis_of(description: Description, most: int) -> TimeAxis | CountedAxis | None:
     """Return the axis of a describer's documents; None if they have no dates."""
-    timeline = describer.timeline_
+    timeline = description.timeline
     if timeline is None:
         return None
     if isinstance(timeline, CountedTimeline):
-        return CountedAxis(timeline, describer.themes_)
-    if describer.corpus_ is not None and len(describer.corpus_) == len(timeline.dates):
-        return TimeAxis(timeline, describer.corpus_.novel, most)
+        return CountedAxis(timeline, description.themes)
+    if description.corpus is not None and len(description.corpus) == len(timeline.dates):
+        return TimeAxis(timeline, description.corpus.novel, most)
     # A describer that was loaded has its documents in this order: known, then novel.
-    novel = np.arange(len(timeline.dates)) >= describer.n_documents_["known"]
+    novel = np.arange(len(timeline.dates)) >= description.n_documents["known"]
     return TimeAxis(timeline, novel, most)
 
 

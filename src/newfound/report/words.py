@@ -12,7 +12,7 @@ from newfound.report.limits import Limits
 from newfound.report.measures import Measures
 
 if TYPE_CHECKING:
-    from newfound.description.describer import NoveltyDescriber
+    from newfound.description.description import Description
 
 __all__ = ["choose", "rounded", "words"]
 
@@ -46,10 +46,10 @@ def choose(
 
 
 def words(
-    describer: NoveltyDescriber, measures: Measures, rows: NDArray[np.intp], limits: Limits
+    description: Description, measures: Measures, rows: NDArray[np.intp], limits: Limits
 ) -> dict[str, Any]:
     """Return the columns of the words of a page, in the order of `rows`."""
-    table = describer.words_.take(rows)
+    table = description.words.take(rows)
     columns = {
         "word": table["word"].tolist(),
         "side": measures.sides[rows].tolist(),
@@ -67,9 +67,9 @@ def words(
     }
     return {
         "columns": columns,
-        "total": len(describer.words_),
+        "total": len(description.words),
         "new": int(measures.new.sum()),
-        "several_machines": describer.n_machines_ > 1,
+        "several_machines": description.n_machines > 1,
     }
 
 

@@ -19,7 +19,7 @@ from newfound.sides import Names
 from newfound.storage.files import check_writable, replacing
 
 if TYPE_CHECKING:
-    from newfound.description.describer import NoveltyDescriber
+    from newfound.description.description import Description
     from newfound.description.periods import Periods
     from newfound.detection.detection import Detection
     from newfound.text.documents import Documents
@@ -38,7 +38,7 @@ _MAX_TITLE = 120  # characters
 
 
 def report_page(
-    describer: NoveltyDescriber,
+    description: Description,
     *,
     known: object = None,
     novel: object = None,
@@ -53,7 +53,7 @@ def report_page(
 
     Parameters
     ----------
-    describer : NoveltyDescriber
+    description : Description
         Fitted.
     known, novel : iterable of str, series, frame or Documents, optional
         The documents it was fitted on, needed if it was loaded from a file, which holds no texts.
@@ -72,8 +72,8 @@ def report_page(
     """
     began = time.perf_counter()
     names = Names(known_name, novel_name)
-    data = collect(describer, gather(describer, known, novel), Limits(), names)
-    spent = {**(seconds or {}), **describer.seconds_}
+    data = collect(description, gather(description, known, novel), Limits(), names)
+    spent = {**(seconds or {}), **description.seconds}
     return _page(data, "What is new" if title is None else title, began, spent)
 
 
@@ -137,10 +137,10 @@ def report_page_of_periods(
         UTF-8.
     """
     began = time.perf_counter()
-    fold = any(period.describer.copies_ is not None for period in periods.periods)
+    fold = any(period.description.copies is not None for period in periods.periods)
     piles = {} if known is None else {"all": pile_data(known, fold=fold)}
     data = collect_periods(periods, Limits(), piles)
-    learning = sum(period.describer.seconds_.get("learning", 0.0) for period in periods.periods)
+    learning = sum(period.description.seconds.get("learning", 0.0) for period in periods.periods)
     if title is None:
         each = f"What is new, {periods.by} by {periods.by}"
         title = f"What sets each {periods.by} apart" if periods.timeline is None else each
@@ -149,7 +149,7 @@ def report_page_of_periods(
 
 def write_report(
     path: str | os.PathLike[str],
-    describer: NoveltyDescriber,
+    description: Description,
     *,
     force: bool = False,
     **options: Any,
@@ -160,7 +160,7 @@ def write_report(
     ----------
     path : path
         The file.
-    describer : NoveltyDescriber
+    description : Description
         Fitted.
     force : bool, default=False
         Overwrite an existing file.
@@ -168,7 +168,7 @@ def write_report(
         Those of `report_page`.
     """
     check_writable(path, force=force)
-    write_page(path, report_page(describer, **options), force=force)
+    write_page(path, report_page(description, **options), force=force)
 
 
 def write_periods_report(

@@ -13,9 +13,9 @@ from scipy import sparse
 from newfound.arithmetic import log
 from newfound.description.calibration import VerdictCalibration
 from newfound.description.counted_timeline import NO_DAY, CountedTimeline
-from newfound.description.describer import NoveltyDescriber
+from newfound.description.description import Description
+from newfound.description.learning import with_tables
 from newfound.description.novelty import WordSums, evidence_from_sums
-from newfound.description.state import DescriberParts
 from newfound.rules import ClauseTable
 from newfound.scale.statistics import Plan, Statistics
 from newfound.scale.themes import counted_phrases, measured_themes, unexplained
@@ -26,19 +26,19 @@ __all__ = ["combined", "widened_calibration"]
 
 
 def combined(
-    describer: NoveltyDescriber,
+    sample: Description,
     plan: Plan,
     found: Statistics,
     corpus: Corpus,
     sizes: tuple[int, int],
     stands_for: NDArray[np.float64],
-) -> NoveltyDescriber:
+) -> Description:
     """Return the description of all documents.
 
     Parameters
     ----------
-    describer : NoveltyDescriber
-        Fitted on the sample.
+    sample : Description
+        Of the sample, without its machines.
     plan : Plan
         That of the last pass.
     found : Statistics
@@ -51,15 +51,15 @@ def combined(
         The number of documents that each one of the sample stands for, as a copy of it.
     """
     vectorizer, documents = plan.vectorizer, found.words.documents
-    counted, lengths = _without_copies(found, describer, plan, corpus, stands_for)
+    counted, lengths = _without_copies(found, sample, plan, corpus, stands_for)
     evidence = evidence_from_sums(counted, lengths, documents, sizes)
-    not_copied = _not_copied(describer, plan, found, corpus, stands_for)
-    themes = measured_themes(describer.themes_, found.themes, sizes, not_copied)
+    not_copied = _not_copied(sample, plan, found, corpus, stands_for)
+    themes = measured_themes(sample.themes, found.themes, sizes, not_copied)
     left = unexplained(
         [number for number, _ in themes], found.themes, documents, counted.documents,
         evidence.novelty, sizes,
     )  # fmt: skip
-    kept = _kept(describer, plan, documents.sum(axis=0), sum(sizes))
+    kept = _kept(sample, plan, documents.sum(axis=0), sum(sizes))
     typical = _typical(plan, found, [number for number, _ in themes])
     vectorizer.document_frequencies_ = documents.sum(axis=0)
     vectorizer.keep(kept)
@@ -67,28 +67,27 @@ def combined(
     places[kept] = np.arange(len(kept))
     columns = places[plan.columns]
     whole, rows = _with_typical(corpus, columns, plan, typical)
-    parts = DescriberParts(
-        parameters=describer.get_params(deep=False),
-        chosen=describer.parameters_,
-        vectorizer=vectorizer,
-        n_documents=sizes,
-        n_machines=describer.n_machines_,
-        table=_clauses(describer, found, columns, list(vectorizer.vocabulary_), sizes),
-        documents=documents[:, kept],
-        evidence=type(evidence)(*(values[kept] for values in evidence)),
-        phrases=counted_phrases(describer.phrases_, found.themes),
-        themes=Themes(
+    return with_tables(
+        _clauses(sample, found, columns, list(vectorizer.vocabulary_), sizes),
+        sample.n_machines,
+        documents[:, kept],
+        type(evidence)(*(values[kept] for values in evidence)),
+        vectorizer,
+        sample.parameters,
+        given=sample.given,
+        phrases=counted_phrases(sample.phrases, found.themes),
+        grouped=Themes(
             tuple(
                 replace(theme, typical=own) for (_, theme), own in zip(themes, rows, strict=True)
             ),
             left,
         ),
         timeline=_timeline(plan, found, places, [number for number, _ in themes], len(kept)),
-        calibration=widened_calibration(describer.calibration_, columns, len(kept), len(corpus)),
-        set_aside=describer.set_aside_,
-        names=describer.names_,
+        calibration=widened_calibration(sample.calibration, columns, len(kept), len(corpus)),
+        set_aside=sample.set_aside,
+        names=sample.names,
+        corpus=whole,
     )
-    return NoveltyDescriber.from_parts(parts, whole)
 
 
 def _timeline(
@@ -126,14 +125,14 @@ def _timeline(
 
 
 def _clauses(
-    describer: NoveltyDescriber,
+    sample: Description,
     found: Statistics,
     columns: NDArray[np.intp],
     vocabulary: list[str],
     sizes: tuple[int, int],
 ) -> ClauseTable:
     """Return the clauses of the machines with the words and the support of all documents."""
-    table = describer.all_clauses_
+    table = sample.all_clauses
     novel_first = table.arrays.class_index == 1
     for_novel = novel_first == (table.arrays.polarity > 0)
     arrays = replace(
@@ -163,13 +162,13 @@ def _with_typical(
     more = [text for text in dict.fromkeys(chain.from_iterable(typical)) if text not in rows]
     rows.update((text, len(corpus) + number) for number, text in enumerate(more))
     width = len(plan.vectorizer.vocabulary_)
-    sample = sparse.csr_matrix(
+    widened = sparse.csr_matrix(
         (corpus.matrix.data, columns[corpus.matrix.indices], corpus.matrix.indptr),
         shape=(len(corpus), width),
     )
-    matrix = sample
+    matrix = widened
     if more:
-        matrix = sparse.vstack((sample, plan.vectorizer.transform(more)), format="csr")
+        matrix = sparse.vstack((widened, plan.vectorizer.transform(more)), format="csr")
     whole = Corpus(
         texts=[*corpus.texts, *more],
         novel=np.append(corpus.novel, np.ones(len(more), bool)),
@@ -180,24 +179,24 @@ def _with_typical(
 
 
 def _not_copied(
-    describer: NoveltyDescriber,
+    sample: Description,
     plan: Plan,
     found: Statistics,
     corpus: Corpus,
     stands_for: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Return the share of the documents of each theme and side that is no copied text."""
-    themes: tuple[Theme, ...] = describer.themes_
+    themes: tuple[Theme, ...] = sample.themes
     shares = np.ones((len(themes), 2))
-    if describer.copies_ is None:
+    if sample.copies is None:
         return shares
     matrix = plan.vectorizer.transform(corpus.texts)
     masks = plan.themes.masks(plan.themes.matches(matrix), len(corpus))
-    columns = sparse.csc_matrix(describer.copies_.first)
+    columns = sparse.csc_matrix(sample.copies.first)
     of_theme, side, documents = found.themes.themes.T
     for number, theme in enumerate(themes):
         inside = of_theme == number
-        first = corpus.novel[rows_of_theme(theme, columns, describer.vectorizer_.vocabulary_)]
+        first = corpus.novel[rows_of_theme(theme, columns, sample.vectorizer.vocabulary_)]
         for novel in (0, 1):
             rows = (masks >> number & 1 == 1) & (corpus.novel == novel)
             total = documents[inside & (side == novel)].sum()
@@ -224,7 +223,7 @@ def _share(documents: Any, left_out: Any, whole: Any, first: Any) -> NDArray[np.
 
 def _without_copies(
     found: Statistics,
-    describer: NoveltyDescriber,
+    sample: Description,
     plan: Plan,
     corpus: Corpus,
     stands_for: NDArray[np.float64],
@@ -235,11 +234,11 @@ def _without_copies(
     sample, too, and how often a text of the sample occurs in all documents is known.
     """
     sums = found.words
-    if describer.copies_ is None:
+    if sample.copies is None:
         return sums, found.lengths
     share, of_documents = np.ones(sums.documents.shape), np.ones((2, 1))
     for number, rows in enumerate((~corpus.novel, corpus.novel)):
-        whole, first = corpus.matrix[rows], describer.copies_.first[rows]
+        whole, first = corpus.matrix[rows], sample.copies.first[rows]
         n, more = whole.shape[1], stands_for[rows] - 1
         left_out = np.bincount(whole.indices, np.repeat(more, np.diff(whole.indptr)), n)
         counts = [np.bincount(each.indices, minlength=n) for each in (whole, first)]
@@ -253,12 +252,12 @@ def _without_copies(
 
 
 def _kept(
-    describer: NoveltyDescriber, plan: Plan, frequencies: NDArray[np.int64], n: int
+    sample: Description, plan: Plan, frequencies: NDArray[np.int64], n: int
 ) -> NDArray[np.intp]:
     """Return the columns of words with as many documents as asked for, and those of the sample."""
     least, most = (
         df * n if isinstance(df, float) else df
-        for df in (describer.parameters_["min_df"], describer.parameters_["max_df"])
+        for df in (sample.parameters["min_df"], sample.parameters["max_df"])
     )
     kept = (frequencies >= least) & (frequencies <= most)
     kept[plan.columns] = True

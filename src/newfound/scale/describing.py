@@ -23,6 +23,7 @@ from scipy import sparse
 
 from newfound.description.counted_timeline import DayCounts
 from newfound.description.describer import NoveltyDescriber
+from newfound.description.description import Description
 from newfound.description.other_words import OtherWords
 from newfound.description.presets import VECTORIZER
 from newfound.machine.committee import rule_columns
@@ -166,16 +167,18 @@ def describe_with(
         tokenized = TokenizedTexts.of(texts).with_lemmas(vectorizer.lemmas_)
         describer.fit_with(engine.train, tokenized, labels)
     # Nothing is trained any more; the workers of the last pass need the memory.
-    del tokenized
-    describer.machines_ = ()
-    corpus = replace(_corpus(describer), texts=texts)
-    plan = _plan(describer, vectorizer, corpus, text, side)
+    learned, corpus = describer.description_, describer.description_.corpus
+    del tokenized, describer
+    assert corpus is not None
+    corpus = replace(corpus, texts=texts)
+    plan = _plan(learned, vectorizer, corpus, text, side)
     plan = replace(plan, date=date, days=_day_counts(counts))
     begin("Counting documents of words, rules and themes")
     work = partial(statistics_batch, plan=plan)
     schema = statistics_schema(dated=plan.days is not None)
     found = Statistics.of(engine.sums(work, schema, KEYS), plan)
-    return combined(describer, plan, found, corpus, sizes, drawn.stands_for)
+    whole = combined(learned, plan, found, corpus, sizes, drawn.stands_for)
+    return NoveltyDescriber.from_description(whole)
 
 
 _NAMED = ("kind", "word")
@@ -217,44 +220,39 @@ def _day_counts(counts: Any) -> DayCounts | None:
     return DayCounts(days, sides[:, dated], int(sides[:, ~dated].sum()))
 
 
-def _corpus(describer: NoveltyDescriber) -> Corpus:
-    assert describer.corpus_ is not None
-    return describer.corpus_
-
-
 def _plan(
-    describer: NoveltyDescriber, vectorizer: TextVectorizer, corpus: Corpus, text: str, side: str
+    sample: Description, vectorizer: TextVectorizer, corpus: Corpus, text: str, side: str
 ) -> Plan:
     """Return what the last pass needs, with the words of all documents."""
-    aside = describer.set_aside_
-    if not describer.parameters_["calendar"]:
+    aside = sample.set_aside
+    if not sample.parameters["calendar"]:
         terms = list(vectorizer.vocabulary_)
         kinds = calendar_terms(terms, vectorizer.language)
         kept = [i for i, term in enumerate(terms) if not kinds[i] and term not in aside]
         vectorizer.keep(np.array(kept, np.intp))
-    _add_terms(vectorizer, describer.vectorizer_)
-    columns = np.array([vectorizer.vocabulary_[t] for t in describer.vectorizer_.vocabulary_])
-    bags = sparse.csr_array(_counted(describer, corpus), dtype=np.float64)
+    _add_terms(vectorizer, sample.vectorizer)
+    columns = np.array([vectorizer.vocabulary_[t] for t in sample.vectorizer.vocabulary_])
+    bags = sparse.csr_array(_counted(sample, corpus), dtype=np.float64)
     bags.sort_indices()
-    least = int(describer.parameters_["rule_min_df"])
-    used = rule_columns(describer.vectorizer_.document_frequencies_, least)
+    least = int(sample.parameters["rule_min_df"])
+    used = rule_columns(sample.vectorizer.document_frequencies_, least)
     lengths = np.diff(bags.indptr)
     search = ThemeSearch.of(
-        describer.themes_,
-        describer.phrases_["words"],
+        sample.themes,
+        sample.phrases["words"],
         vectorizer.vocabulary_,
         vectorizer.transform(corpus.texts),
         corpus.texts,
         corpus.novel,
     )
-    n = len(describer.all_clauses_) // describer.n_machines_
-    arrays = describer.all_clauses_.arrays.narrowed(used)
+    n = len(sample.all_clauses) // sample.n_machines
+    arrays = sample.all_clauses.arrays.narrowed(used)
     return Plan(
         vectorizer=vectorizer,
         columns=columns,
         typical=float(np.median(lengths[lengths > 0])),
         others=OtherWords.learn(bags, document_weights(bags, corpus.novel)),
-        machines=[arrays.take(np.arange(k * n, (k + 1) * n)) for k in range(describer.n_machines_)],
+        machines=[arrays.take(np.arange(k * n, (k + 1) * n)) for k in range(sample.n_machines)],
         rule_columns=columns[used],
         themes=search,
         text=text,
@@ -277,6 +275,6 @@ def _add_terms(vectorizer: TextVectorizer, sample: TextVectorizer) -> None:
     vectorizer.forms_ = {term: forms[term] for term in vectorizer.vocabulary_}
 
 
-def _counted(describer: NoveltyDescriber, corpus: Corpus) -> Any:
+def _counted(sample: Description, corpus: Corpus) -> Any:
     """Return the words of the sample, copied text left out as in the evidence."""
-    return corpus.matrix if describer.copies_ is None else describer.copies_.first
+    return corpus.matrix if sample.copies is None else sample.copies.first

@@ -128,6 +128,7 @@ def _plain(text: str) -> Any:
 def _describe(folder: Path, request: dict[str, Any], progress: Progress) -> Done:
     from newfound.description.describer import NoveltyDescriber
     from newfound.description.periods import split_by_date
+    from newfound.models import save
     from newfound.output import description_data
     from newfound.report import report_page, write_page
     from newfound.sides import Names
@@ -149,18 +150,18 @@ def _describe(folder: Path, request: dict[str, Any], progress: Progress) -> Done
     days = [day for pile in (known, novel) for day in pile.dates or (None,) * len(pile)]
     progress("Learning rules")
     describer.fit([*known, *novel], labels, dates=days, callback=progress.epochs)
-    describer.names_ = names
+    description = replace(describer.description_, names=names)
     progress("Finding themes")
-    data = description_data(describer, known, novel, names, top=request["top"])
+    data = description_data(description, known, novel, names, top=request["top"])
     progress("Writing the report")
-    describer.save(folder / MODEL, force=True)
+    save(description, folder / MODEL, force=True)
     page = report_page(
-        describer, known=known, novel=novel, known_name=names.known, novel_name=names.novel,
+        description, known=known, novel=novel, known_name=names.known, novel_name=names.novel,
         title=request.get("title"), seconds=seconds,
     )  # fmt: skip
     write_page(folder / REPORT, page, force=True)
     write_documents(folder / DOCUMENTS, _sides(known, novel))
-    fold = describer.copies_ is not None
+    fold = description.copies is not None
     piles = (("known", known), ("novel", novel))
     read = {side: read_summary(pile, fold=fold) for side, pile in piles}
     return {"summary": data["summary"], "read": read}, data, describer.redact
@@ -191,12 +192,12 @@ def _describe_periods(folder: Path, request: dict[str, Any], progress: Progress)
         found, title=request.get("title"), known=documents, seconds=seconds
     )
     write_page(folder / REPORT, page, force=True)
-    words = Table.stacked("period", {one.name: one.describer.words_ for one in found.periods})
+    words = Table.stacked("period", {one.name: one.description.words for one in found.periods})
     _write_csv(folder / WORDS, words)
     write_documents(folder / DOCUMENTS, _sides(last.known, last.novel))
     n = len(found.periods)
     summary = f"{n:,} {found.by}{'s'[: n != 1]}; {last.name}: {data['periods'][-1]['summary']}"
-    fold = last.describer.copies_ is not None
+    fold = last.description.copies is not None
     about = {"summary": summary, "read": {"documents": read_summary(documents, fold=fold)}}
     return about, data, last.describer.redact
 
