@@ -138,7 +138,7 @@ class Description:
     >>> novel = [f"{who} scored a try" for who in ("Ann", "Bob", "Cy", "Di")] * 4
     >>> description = newfound.describe(known, novel, n_clauses=10, T=5).description_
     >>> description
-    <Description of 16 known and 16 novel documents, 4 words>
+    <Description of 16 known and 16 novel documents, 8 words>
     >>> description.words["word"][:2].tolist(), description.n_documents["novel"]
     (['scored', 'try'], 16)
     """
