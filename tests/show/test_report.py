@@ -17,11 +17,11 @@ from typer.testing import CliRunner
 import newfound
 import newfound.report.write as written
 from newfound.cli import app
+from newfound.description.words import WordTable
 from newfound.marks import visible
 from newfound.report import MAX_BYTES, Limits, collect, gather, write_report
 from newfound.report.certainty import document_curves, tfidf_held_out
 from newfound.report.excerpts import Excerpts
-from newfound.report.measures import Measures
 from newfound.report.page import embedded_json, render
 from newfound.report.trim import trim
 from newfound.text.documents import as_documents
@@ -549,5 +549,5 @@ def test_the_page_needs_everything_it_places() -> None:
 
 def test_a_word_is_new_if_both_its_interval_and_its_novelty_say_so() -> None:
     novelty, low, high = np.array([[5.0, 1.5, 3.0, -3.0], [2, 2, 1, 0.1], [4, 4, 3, 0.5]])
-    measures = Measures(novelty, (low + high) / 2, low, high, np.zeros(4), np.ones(4))
-    assert measures.sides.tolist() == ["novel", "neither", "neither", "known"]
+    words = WordTable({"novelty": novelty, "low": low, "high": high})
+    assert words.sides.tolist() == ["novel", "neither", "neither", "known"]

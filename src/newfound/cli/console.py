@@ -260,7 +260,8 @@ def headline(sentence: str, names: Names) -> Group:
 
 def legend(where: str) -> Unbroken:
     """Return how to read the columns; `where` says in or than in which documents words are."""
-    from newfound.report.measures import BEYOND_CHANCE, SIGNIFICANT
+    from newfound.description.novelty import SIGNIFICANT
+    from newfound.description.words import BEYOND_CHANCE
     from newfound.stories.themes import SURE
 
     return Unbroken(

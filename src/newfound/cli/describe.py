@@ -409,8 +409,8 @@ def _print(
     if json:
         print_json(description_data(description, known, novel, names, top=top, by=by))
         return
-    new = sure_first(top_words(description, top, by), by)
-    old = sure_first(top_words(description, top, by, ascending=True), by)
+    new = sure_first(description, top_words(description, top, by), by)
+    old = sure_first(description, top_words(description, top, by, ascending=True), by)
     phrases = top_phrases(description, top)
     rules = readable_rules(description.clauses, -(-top // 2), max_q=LISTED_Q)
     show(

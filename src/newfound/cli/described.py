@@ -19,37 +19,36 @@ __all__ = ["spelled", "sure_first", "themes_part", "words_title"]
 
 def words_title(description: Description, side: str, names: Names | None = None) -> str:
     """Return the heading of the words of a side, which says so if chance can explain them all."""
-    from newfound.report.measures import Measures
-
-    measures = Measures.of(description)
-    sure = (measures.sides == side).any()
+    words = description.words
+    sure = (words.sides == side).any()
     if side == "novel" and sure:
         return "Words that are new"
-    likely = (measures.low > 1 if side == "novel" else measures.high < 1).any()
+    likely = (words["low"] > 1 if side == "novel" else words["high"] < 1).any()
     doubt = "" if sure else ", none of them sure" if likely else ", none beyond chance"
     return f"Words typical of the {(names or Names()).quoted(side)} documents{doubt}"
 
 
-def sure_first(rows: list[dict[str, Any]], by: str = "novelty") -> tuple[list[dict[str, Any]], int]:
+def sure_first(
+    description: Description, rows: list[dict[str, Any]], by: str = "novelty"
+) -> tuple[list[dict[str, Any]], int]:
     """Return words with those that are beyond chance first, and how many these are.
 
     Parameters
     ----------
+    description : Description
+        That of the words.
     rows : list of dict
         The first words of a side, as they are ranked.
     by : str, default="novelty"
         The column that ranks them. By another one than novelty they keep their order, and count as
         sure; so do words none of which is beyond chance, as their heading says.
     """
-    from newfound.report.measures import BEYOND_CHANCE, SIGNIFICANT
-
-    parts: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
-    for row in rows:
-        sure = row["q"] <= SIGNIFICANT and abs(row["novelty"]) >= BEYOND_CHANCE
-        parts[0 if sure else 1].append(row)
-    if by != "novelty" or not parts[0]:
+    words = description.words
+    sure = [words.sides[words.number(row["word"])] != "neither" for row in rows]
+    if by != "novelty" or not any(sure):
         return rows, len(rows)
-    return [*parts[0], *parts[1]], len(parts[0])
+    order = sorted(range(len(rows)), key=lambda place: not sure[place])
+    return [rows[place] for place in order], sum(sure)
 
 
 def spelled(description: Description, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

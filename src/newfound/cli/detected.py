@@ -76,7 +76,7 @@ def show_found(found: Found, top: int) -> None:
         shown.append(Text(sentence))
     if found.description is not None:
         described = found.description.description_
-        rows, n_sure = sure_first(top_words(described, top))
+        rows, n_sure = sure_first(described, top_words(described, top))
         title = words_title(described, "novel")
         rows = spelled(described, rows)
         shown += [Text(), words_table(rows, "novel", title, n_sure=n_sure)]

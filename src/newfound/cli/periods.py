@@ -97,7 +97,7 @@ def _period_parts(period: Period, top: int, by: str, against: str) -> list[Rende
     from newfound.report.summary import description_sentence
 
     description, names = period.description, Names.of_part(period.name, against)
-    new, n_sure = sure_first(top_words(description, top, by), by)
+    new, n_sure = sure_first(description, top_words(description, top, by), by)
     return [
         Text.assemble(
             (visible(period.name), "bold"),

@@ -14,7 +14,9 @@ from newfound.description.scores import SHARED_HIGH, SHARED_LOW, shared_role, wo
 from newfound.rules import ClauseTable
 from newfound.table import Table
 
-__all__ = ["WordTable"]
+__all__ = ["BEYOND_CHANCE", "WordTable"]
+
+BEYOND_CHANCE = 2.0  # standard deviations
 
 
 class WordTable(Table):
@@ -146,6 +148,17 @@ class WordTable(Table):
         if group not in ("known", "novel", "shared"):
             raise ValueError(f"group={group!r}: expected 'known', 'novel' or 'shared'.")
         return self.take(self["group"] == group)
+
+    @cached_property
+    def sides(self) -> NDArray[np.str_]:
+        """The side that each word indicates: "novel", "known", or "neither" if it may be chance.
+
+        It is sure if the q-value is at most 5 %, and so the whole interval of ``times`` on that
+        side, and if the novelty is beyond what chance reaches.
+        """
+        novel = (self["low"] > 1) & (self["novelty"] >= BEYOND_CHANCE)
+        known = (self["high"] < 1) & (self["novelty"] <= -BEYOND_CHANCE)
+        return np.select([novel, known], ["novel", "known"], "neither")
 
     @cached_property
     def _rows(self) -> dict[str, int]:

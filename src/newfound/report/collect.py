@@ -13,7 +13,6 @@ from newfound.report import cards, certainty, documents
 from newfound.report.context import Company
 from newfound.report.excerpts import Excerpts
 from newfound.report.limits import Limits
-from newfound.report.measures import Measures
 from newfound.report.senses import senses
 from newfound.report.summary import summary
 from newfound.report.themes import is_training_corpus, themes
@@ -62,10 +61,9 @@ def collect(
         rendered also ``title``.
     """
     table, n = description.words, description.n_documents
-    measures = Measures.of(description)
     frequency = table["documents_known"] + table["documents_novel"]
     rows = choose(table["novelty"], frequency, limits.words)
-    shown = words(description, measures, rows, limits)
+    shown = words(description, rows, limits)
     names = shown["columns"]["word"]
     numbers = {word: number for number, word in enumerate(names)}
     novelty = [value or 0.0 for value in shown["columns"]["novelty"]]
@@ -79,7 +77,7 @@ def collect(
 
     examples, ranked = None, None
     if corpus is not None:
-        leaning = documents.contributions(description, measures)
+        leaning = documents.contributions(description)
         scores = documents.document_scores(corpus, leaning)
         examples = cards.Examples(corpus, excerpts, scores, limits)
         vocabulary = list(description.vectorizer.vocabulary_)

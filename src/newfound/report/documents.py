@@ -15,19 +15,18 @@ from newfound.text.corpus import Corpus
 
 if TYPE_CHECKING:
     from newfound.description.description import Description
-    from newfound.report.measures import Measures
 
 __all__ = ["choose_documents", "contributions", "document_scores", "documents"]
 
 _REASONS = 6
 
 
-def contributions(description: Description, measures: Measures) -> NDArray[np.float64]:
+def contributions(description: Description) -> NDArray[np.float64]:
     """Return what each word of the vocabulary adds to the novelty of a document, by column."""
     leaning = np.zeros(len(description.vectorizer.vocabulary_))
     column = description.vectorizer.vocabulary_
     rows = [column[word] for word in description.words["word"]]
-    leaning[rows] = np.nan_to_num(measures.novelty)
+    leaning[rows] = np.nan_to_num(description.words["novelty"])
     return leaning
 
 

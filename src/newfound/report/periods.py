@@ -14,7 +14,6 @@ from newfound.report.collect import how_made
 from newfound.report.corpus import gather
 from newfound.report.excerpts import Excerpts
 from newfound.report.limits import Limits
-from newfound.report.measures import Measures
 from newfound.report.summary import periods_summary
 from newfound.report.themes import is_training_corpus, themes
 from newfound.report.timeline import TimeAxis, end_of_bin, with_fewer_bins
@@ -169,8 +168,8 @@ class _Curves:
 
 def _period(period: Period, curves: _Curves, limits: Limits) -> Data:
     description = period.description
-    measures = Measures.of(description)
-    weights = np.where(measures.sides == "neither", np.nan, measures.novelty)
+    sides = description.words.sides
+    weights = np.where(sides == "neither", np.nan, description.words["novelty"])
     excerpts = _excerpts(description, weights)
     found = themes(description, curves.corpus, None, excerpts, limits)
     for row, theme in zip(found["rows"], description.themes, strict=False):
@@ -185,25 +184,23 @@ def _period(period: Period, curves: _Curves, limits: Limits) -> Data:
         "n_known": description.n_documents["known"],
         "n_novel": description.n_documents["novel"],
         "themes": found,
-        "words": _words(description, measures, curves, limits),
-        "new": int(measures.new.sum()),
+        "words": _words(description, curves, limits),
+        "new": int((sides == "novel").sum()),
     }
 
 
-def _words(
-    description: Description, measures: Measures, curves: _Curves, limits: Limits
-) -> list[Data]:
+def _words(description: Description, curves: _Curves, limits: Limits) -> list[Data]:
     """Return the most novel words of a period."""
     table = description.words
-    order = np.argsort(-np.nan_to_num(measures.novelty, nan=-np.inf), kind="stable")
-    chosen = order[measures.novelty[order] > 0][: limits.period_words].tolist()
+    order = np.argsort(-np.nan_to_num(table["novelty"], nan=-np.inf), kind="stable")
+    chosen = order[table["novelty"][order] > 0][: limits.period_words].tolist()
     figures = ("novelty", "times", "low", "high", "q")
     written = description.spellings([str(table["word"][row]) for row in chosen])
     return [
         {
             "word": written[str(table["word"][row])][:_MAX_WORD],
-            "side": str(measures.sides[row]),
-            **{name: rounded(float(getattr(measures, name)[row])) for name in figures},
+            "side": str(table.sides[row]),
+            **{name: rounded(float(table[name][row])) for name in figures},
             "documents_novel": int(table["documents_novel"][row]),
             "documents_known": int(table["documents_known"][row]),
             "curve": curves.of_word(str(table["word"][row])),

@@ -14,7 +14,6 @@ from newfound.checks import check_count
 from newfound.marks import INK
 from newfound.report.certainty import document_curves, score_curves, tfidf_curves, tfidf_held_out
 from newfound.report.corpus import gather
-from newfound.report.measures import Measures
 from newfound.report.words import choose
 
 if TYPE_CHECKING:
@@ -56,11 +55,11 @@ def plot_words(describer: NoveltyDescriber, *, n_labels: int = 40, ax: Any = Non
     check_count("n_labels", n_labels, "labels", 0)
     ax = _axes(ax)
     table = describer.words_
-    measures = Measures.of(describer.description_)
+    novelty = table["novelty"]
     documents = table["documents_known"] + table["documents_novel"]
-    rows = choose(measures.novelty, documents, _MOST_WORDS)
-    sides = measures.sides[rows]
-    x, y = documents[rows], measures.novelty[rows]
+    rows = choose(novelty, documents, _MOST_WORDS)
+    sides = table.sides[rows]
+    x, y = documents[rows], novelty[rows]
     for side, marker in _MARKERS.items():
         own = sides == side
         hollow = {"facecolors": "none", "edgecolors": INK[side]}
@@ -105,10 +104,7 @@ def plot_context(
     matplotlib Axes
     """
     if words is None:
-        measures = Measures.of(describer.description_)
-        rows = np.flatnonzero(~np.isnan(measures.novelty))
-        first = rows[np.argsort(-measures.novelty[rows], kind="stable")][:15]
-        words = describer.words_["word"][first].tolist()
+        words = describer.words_.top(15)["word"].tolist()
     matrix = describer.context_matrix(words)
     scores = matrix[side]
     ax = _axes(ax)

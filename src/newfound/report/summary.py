@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any
 
-from newfound.report.measures import Measures
 from newfound.sides import Names
 from newfound.table import jsonable
 
@@ -96,9 +95,9 @@ def description_sentence(description: Description, names: Names | None = None) -
     names : Names, optional
         What the two sides are called.
     """
-    table, measures = description.words, Measures.of(description)
-    new = measures.new
-    named = new if new.any() else measures.low > 1
+    table = description.words
+    new = table.sides == "novel"
+    named = new if new.any() else table["low"] > 1
     wanted = ("word", "documents_novel", "documents_known", "low")
     columns = {name: table[name][named].tolist() for name in wanted}
     words = {"columns": {**columns, "new": new[named].tolist()}, "new": int(new.sum())}

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.report.limits import Limits
-from newfound.report.measures import Measures
 
 if TYPE_CHECKING:
     from newfound.description.description import Description
@@ -45,20 +44,17 @@ def choose(
     return ranked[taken[ranked]]
 
 
-def words(
-    description: Description, measures: Measures, rows: NDArray[np.intp], limits: Limits
-) -> dict[str, Any]:
+def words(description: Description, rows: NDArray[np.intp], limits: Limits) -> dict[str, Any]:
     """Return the columns of the words of a page, in the order of `rows`."""
     table = description.words.take(rows)
     columns = {
         "word": table["word"].tolist(),
-        "side": measures.sides[rows].tolist(),
-        "new": measures.new[rows].tolist(),
+        "side": table.sides.tolist(),
+        "new": (table.sides == "novel").tolist(),
         **{
-            name: [rounded(value) for value in getattr(measures, name)[rows].tolist()]
-            for name in ("novelty", "times", "low", "high", "q", "stability")
+            name: [rounded(value) for value in table[name].tolist()]
+            for name in ("novelty", "times", "low", "high", "q", "stability", "score")
         },
-        "score": [rounded(value) for value in table["score"].tolist()],
         **{
             name: table[name].tolist()
             for name in ("F_N", "F_K", "documents_novel", "documents_known", "group")
@@ -68,7 +64,7 @@ def words(
     return {
         "columns": columns,
         "total": len(description.words),
-        "new": int(measures.new.sum()),
+        "new": int((description.words.sides == "novel").sum()),
         "several_machines": description.n_machines > 1,
     }
 
