@@ -88,9 +88,9 @@ class DescriberOfNumbers(Numbers, NoveltyDescriber):
         texts = words(self, X, reset=True)
         if y is None:
             return super().fit(texts, y)
-        self.names_, codes = np.unique(np.asarray(y), return_inverse=True)
+        self.of_sides_, codes = np.unique(np.asarray(y), return_inverse=True)
         super().fit(texts, codes)
-        self.classes_ = self.names_
+        self.classes_ = self.of_sides_
         return self
 
     partial_fit = property()  # that of one class alone, which the checks begin with, is refused
@@ -98,7 +98,7 @@ class DescriberOfNumbers(Numbers, NoveltyDescriber):
     def predict(self, X):
         check_is_fitted(self)
         found = super().predict(words(self, X, reset=False))
-        return self.names_[(found == "novel").astype(int)]
+        return self.of_sides_[(found == "novel").astype(int)]
 
     def score(self, X, y):
         return float(np.mean(self.predict(X) == np.asarray(y)))
