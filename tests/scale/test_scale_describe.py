@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 import newfound
 from newfound.cli import app
 from newfound.description.calibration import VerdictCalibration
-from newfound.description.novelty import WordSums, evidence_from_sums, word_evidence
+from newfound.description.novelty import WordSums, by_length, evidence_from_sums, word_evidence
 from newfound.description.other_words import OtherWords
 from newfound.machine.committee import new_machines, train
 from newfound.machine.matcher import ClauseMatcher
@@ -273,16 +273,13 @@ def test_evidence_from_sums_is_that_of_documents(table):
     w, width = weights.weight[rows], matrix.shape[1]
     values = (np.ones(len(rows)), w, w**2, w * expected, w**2 * expected * (1 - expected))
     keys = matrix.indices + width * novel[rows]
-    sums = [np.bincount(keys, value, 2 * width).reshape(2, width) for value in values]
-    lengths = np.diff(matrix.indptr)
-    by_length = [np.bincount(lengths[novel == side], minlength=99) for side in (False, True)]
-    sizes = int((~novel).sum()), int(novel.sum())
-    found = evidence_from_sums(
-        WordSums(sums[0].astype(np.int64), *sums[1:]),
-        np.stack(by_length),
-        sums[0].astype(np.int64),
-        sizes,
+    documents, weight, *rest = (
+        np.bincount(keys, value, 2 * width).reshape(2, width) for value in values
     )
+    summed = (total.sum(axis=0) for total in rest)
+    sums = WordSums(documents.astype(np.int64), weight.sum(axis=0), weight[1], *summed)
+    counts = by_length(np.diff(matrix.indptr), novel)
+    found = evidence_from_sums(sums, sums.weights, *counts)
     for name, one, other in zip(found._fields, found, word_evidence(matrix, novel), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9, err_msg=name)
 

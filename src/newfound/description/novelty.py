@@ -38,7 +38,6 @@ from newfound.stories.evidence import (
     DocumentWeights,
     agreeing,
     document_weights,
-    evidence_of_sets,
     excess,
     weighted_root,
 )
@@ -49,6 +48,7 @@ __all__ = [
     "Evidence",
     "WordSums",
     "evidence_from_sums",
+    "not_contradicted",
     "q_values",
     "word_evidence",
 ]
@@ -112,19 +112,28 @@ def word_evidence(matrix: Any, novel: ArrayLike, whole: Any = None) -> Evidence:
     bags.sort_indices()
     is_novel = np.asarray(novel, bool)
     weights = document_weights(bags, is_novel)
-    alone = evidence_of_sets(bags, weights)
-    beyond = _beyond_other_words(bags, weights)
-    counts = _documents(bags, is_novel)
     lengths = np.diff(bags.indptr)
-    # A folded copy has no words left, and counts neither among those that have a word nor in all.
-    full = lengths > 0
-    sizes = (int((full & ~is_novel).sum()), int((full & is_novel).sum()))
-    expected = expected_shares(*by_length(lengths, is_novel), counts.sum(axis=0), sizes)
-    found = _evidence(alone, beyond, counts, sizes, expected)
+    rows = np.repeat(np.arange(len(lengths)), lengths)
+    weight, likely = weights.weight[rows], OtherWords.learn(bags, weights).expected(bags)[0]
+    square = weight**2
+    sums = WordSums(
+        _documents(bags, is_novel),
+        *(
+            np.bincount(bags.indices, values, bags.shape[1]).astype(np.float64)
+            for values in (
+                weight,
+                weight * is_novel[rows],
+                square,
+                weight * likely,
+                square * likely * (1 - likely),
+            )
+        ),
+    )
+    evidence = evidence_from_sums(sums, weights, *by_length(lengths, is_novel))
     if whole is None:
-        return found
+        return evidence
     everywhere = _documents(sparse.csr_array(whole), is_novel)
-    return _not_contradicted(found, everywhere, (int((~is_novel).sum()), int(is_novel.sum())))
+    return not_contradicted(evidence, everywhere, (int((~is_novel).sum()), int(is_novel.sum())))
 
 
 def _documents(bags: Any, novel: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -134,14 +143,14 @@ def _documents(bags: Any, novel: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 
 class WordSums(NamedTuple):
-    """Sums over the documents that have each word, by side: arrays of shape (2, n_words).
+    """Sums over the documents that have each word: arrays of shape (n_words,) but for the first.
 
     Attributes
     ----------
-    documents : ndarray of int64
+    documents : (2, n_words) ndarray of int64
         The number of known and of novel documents.
-    weight, square : ndarray of float64
-        The sums of their weights, and of the squares of these.
+    weight, own, square : ndarray of float64
+        The sums of their weights, of those of the novel ones, and of the squares of all.
     expected, variance : ndarray of float64
         The sums of weight times p, and of squared weight times p (1 - p), if p is the probability
         of novel without the word (see `OtherWords.expected`).
@@ -149,85 +158,51 @@ class WordSums(NamedTuple):
 
     documents: NDArray[np.int64]
     weight: NDArray[np.float64]
+    own: NDArray[np.float64]
     square: NDArray[np.float64]
     expected: NDArray[np.float64]
     variance: NDArray[np.float64]
 
+    @property
+    def weights(self) -> DocumentWeights:
+        """What is expected of a word that says nothing, without the weights of single documents."""
+        total, cells = float(self.weight.sum()) or 1.0, max(float(self.documents.sum()), 1.0)
+        return DocumentWeights(
+            weight=np.zeros(0),
+            novel=np.zeros(0, bool),
+            base=min(max(float(self.own.sum()) / total, 1e-9), 1 - 1e-9),
+            mean=total / cells,
+            mean_square=float(self.square.sum()) / cells or 1.0,
+        )
+
 
 def evidence_from_sums(
     sums: WordSums,
+    weights: DocumentWeights,
     lengths: NDArray[np.int64],
-    everywhere: NDArray[np.int64],
-    sizes: tuple[int, int],
+    by_side: NDArray[np.int64],
 ) -> Evidence:
-    """Return what `word_evidence` returns, from sums instead of documents.
+    """Return what `word_evidence` returns, from sums over documents or over batches of them.
 
     Parameters
     ----------
     sums : WordSums
         Over all documents.
-    lengths : (2, longest + 1) ndarray of int64
-        The number of known and of novel documents of each length, in words.
-    everywhere : (2, n_words) ndarray of int64
-        The number of known and of novel documents that have each word, copied text included.
-    sizes : (int, int)
-        The number of known and of novel documents.
-
-    Returns
-    -------
-    Evidence
+    weights : DocumentWeights
+        What is expected of a word that says nothing.
+    lengths : ndarray of int64
+        The lengths that documents have, in words, ascending.
+    by_side : (2, n_lengths) ndarray of int64
+        The number of known and of novel documents of each length.
     """
-    full = (int(lengths[0, 1:].sum()), int(lengths[1, 1:].sum()))
-    size, own = sums.weight.sum(axis=0), sums.weight[1]
-    total, cells = float(size.sum()) or 1.0, max(float(sums.documents.sum()), 1.0)
-    weights = DocumentWeights(
-        weight=np.zeros(0),
-        novel=np.zeros(0, bool),
-        base=min(max(float(own.sum()) / total, 1e-9), 1 - 1e-9),
-        mean=total / cells,
-        mean_square=float(sums.square.sum()) / cells or 1.0,
-    )
-    chance = sums.square.sum(axis=0) * weights.base * (1 - weights.base)
+    # A folded copy has no words left, and counts neither among those that have a word nor in all.
+    known, novel = by_side[:, lengths > 0].sum(axis=1).tolist()
+    sizes, counts, size, own = (known, novel), sums.documents, sums.weight, sums.own
+    chance = sums.square * weights.base * (1 - weights.base)
     alone = weighted_root(own, size * weights.base, size, chance, weights, PRIOR)
-    alone = agreeing(alone, sums.documents, full)
-    beyond = weighted_root(
-        own, sums.expected.sum(axis=0), size, sums.variance.sum(axis=0), weights, _PRIOR_Z2
-    )
-    long = np.arange(lengths.shape[1])
-    some = lengths.sum(axis=0) > 0
-    frequencies = sums.documents.sum(axis=0)
-    expected = expected_shares(long[some], lengths[:, some], frequencies, full)
-    found = _evidence(alone, beyond, sums.documents, full, expected)
-    return _not_contradicted(found, everywhere, sizes)
-
-
-def _not_contradicted(
-    found: Evidence, everywhere: NDArray[np.int64], sizes: tuple[int, int]
-) -> Evidence:
-    """Take back what contradicts the shares of documents with copied text.
-
-    Text that most known documents have in common counts once. A word of it that novel documents use
-    by themselves is not new for that.
-    """
-    more = excess(everywhere, sizes)
-    against = (found.novelty * more < 0) | ((found.times - 1) * more < 0)
-    return Evidence(
-        novelty=np.where(against, 0.0, found.novelty),
-        times=np.where(against, 1.0, found.times),
-        low=np.where(against, np.minimum(found.low, 1.0), found.low),
-        high=np.where(against, np.maximum(found.high, 1.0), found.high),
-        q=np.where(against, 1.0, found.q),
-    )
-
-
-def _evidence(
-    alone: NDArray[np.float64],
-    beyond: NDArray[np.float64],
-    counts: NDArray[np.int64],
-    sizes: tuple[int, int],
-    expected: NDArray[np.float64],
-) -> Evidence:
-    """Return the evidence, given the two statistics and the counts of documents by side."""
+    alone = agreeing(alone, counts, sizes)
+    beyond = weighted_root(own, sums.expected, size, sums.variance, weights, _PRIOR_Z2)
+    expected = expected_shares(lengths, by_side, counts.sum(axis=0), sizes)
     # Where the two statistics have opposite signs, the first decides.
     novelty = (1 - _WEIGHT_Z2) * alone + _WEIGHT_Z2 * np.where(alone * beyond > 0, beyond, 0.0)
     up = _p_values(counts[0], counts[1], sizes[0], sizes[1], expected)
@@ -244,6 +219,25 @@ def _evidence(
         low=np.where((q > SIGNIFICANT) & more, np.minimum(ratios.low, 1.0), ratios.low),
         high=np.where((q > SIGNIFICANT) & ~more, np.maximum(ratios.high, 1.0), ratios.high),
         q=np.minimum(q, 1.0),
+    )
+
+
+def not_contradicted(
+    found: Evidence, everywhere: NDArray[np.int64], sizes: tuple[int, int]
+) -> Evidence:
+    """Take back what contradicts the shares of documents with copied text.
+
+    Text that most known documents have in common counts once. A word of it that novel documents use
+    by themselves is not new for that.
+    """
+    more = excess(everywhere, sizes)
+    against = (found.novelty * more < 0) | ((found.times - 1) * more < 0)
+    return Evidence(
+        novelty=np.where(against, 0.0, found.novelty),
+        times=np.where(against, 1.0, found.times),
+        low=np.where(against, np.minimum(found.low, 1.0), found.low),
+        high=np.where(against, np.maximum(found.high, 1.0), found.high),
+        q=np.where(against, 1.0, found.q),
     )
 
 
@@ -313,23 +307,6 @@ def _near_tests(
     """
     most = np.maximum(normal_quantile(1 - np.where(found > 0, up, down)), 0.0) + _BEYOND_TESTS
     return np.clip(found, -most, most)
-
-
-def _beyond_other_words(bags: Any, weights: DocumentWeights) -> NDArray[np.float64]:
-    """Return the second statistic: what the other words of documents leave unexplained."""
-    expected, _ = OtherWords.learn(bags, weights).expected(bags)
-    rows = np.repeat(np.arange(bags.shape[0]), np.diff(bags.indptr))
-    weight, novel = weights.weight[rows], weights.novel[rows].astype(np.float64)
-    size, own, likely, variance = (
-        np.bincount(bags.indices, values, bags.shape[1]).astype(np.float64)
-        for values in (
-            weight,
-            weight * novel,
-            weight * expected,
-            weight**2 * expected * (1 - expected),
-        )
-    )
-    return weighted_root(own, likely, size, variance, weights, _PRIOR_Z2)
 
 
 def by_length(

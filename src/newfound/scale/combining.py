@@ -15,9 +15,9 @@ from newfound.description.calibration import VerdictCalibration
 from newfound.description.counted_timeline import NO_DAY, CountedTimeline
 from newfound.description.description import Description
 from newfound.description.learning import with_tables
-from newfound.description.novelty import WordSums, evidence_from_sums
+from newfound.description.novelty import WordSums, evidence_from_sums, not_contradicted
 from newfound.rules import ClauseTable
-from newfound.scale.statistics import Plan, Statistics
+from newfound.scale.statistics import UNIT, Plan, Statistics
 from newfound.scale.themes import counted_phrases, measured_themes, unexplained
 from newfound.stories.themes import Theme, Themes, rows_of_theme
 from newfound.text.corpus import Corpus
@@ -50,9 +50,11 @@ def combined(
     stands_for : ndarray of float64
         The number of documents that each one of the sample stands for, as a copy of it.
     """
-    vectorizer, documents = plan.vectorizer, found.words.documents
+    vectorizer, documents = plan.vectorizer, found.words[0]
     counted, lengths = _without_copies(found, sample, plan, corpus, stands_for)
-    evidence = evidence_from_sums(counted, lengths, documents, sizes)
+    evidence = not_contradicted(
+        evidence_from_sums(counted, counted.weights, *lengths), documents, sizes
+    )
     not_copied = _not_copied(sample, plan, found, corpus, stands_for)
     themes = measured_themes(sample.themes, found.themes, sizes, not_copied)
     left = unexplained(
@@ -227,28 +229,30 @@ def _without_copies(
     plan: Plan,
     corpus: Corpus,
     stands_for: NDArray[np.float64],
-) -> tuple[WordSums, NDArray[np.int64]]:
-    """Return the sums of words and the lengths, less the share of each that is copied text.
+) -> tuple[WordSums, tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Return the sums of words, and the documents by length, less the share that is copied text.
 
     Of all documents, copies cannot be found batch by batch. What is copied often is copied in the
     sample, too, and how often a text of the sample occurs in all documents is known.
     """
-    sums = found.words
-    if sample.copies is None:
-        return sums, found.lengths
-    share, of_documents = np.ones(sums.documents.shape), np.ones((2, 1))
+    share, of_documents = np.ones(found.words.shape[1:]), np.ones((2, 1))
     for number, rows in enumerate((~corpus.novel, corpus.novel)):
+        if sample.copies is None:
+            break
         whole, first = corpus.matrix[rows], sample.copies.first[rows]
         n, more = whole.shape[1], stands_for[rows] - 1
         left_out = np.bincount(whole.indices, np.repeat(more, np.diff(whole.indptr)), n)
         counts = [np.bincount(each.indices, minlength=n) for each in (whole, first)]
-        documents = sums.documents[number, plan.columns]
+        documents = found.words[0, number, plan.columns]
         share[number, plan.columns] = _share(documents, left_out, *counts)
         sizes = [(np.diff(each.indptr) > 0).sum() for each in (whole, first)]
         of_documents[number] = _share(found.lengths[number, 1:].sum(), more.sum(), *sizes)
-    documents = np.rint(sums.documents * share).astype(np.int64)
-    lengths = np.rint(found.lengths * of_documents).astype(np.int64)
-    return WordSums(documents, *(total * share for total in sums[1:])), lengths
+    documents = np.rint(found.words[0] * share).astype(np.int64)
+    weight, *rest = found.words[1:] / UNIT * share
+    sums = WordSums(documents, weight.sum(axis=0), weight[1], *(one.sum(axis=0) for one in rest))
+    by_side = np.rint(found.lengths * of_documents).astype(np.int64)
+    lengths = np.flatnonzero(by_side.any(axis=0))
+    return sums, (lengths, by_side[:, lengths])
 
 
 def _kept(

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.description.counted_timeline import NO_DAY, DayCounts
-from newfound.description.novelty import WordSums
 from newfound.description.other_words import OtherWords
 from newfound.machine.clauses import Clauses
 from newfound.machine.matcher import ClauseMatcher
@@ -27,6 +26,7 @@ from newfound.text.vectorizer import TextVectorizer
 
 __all__ = [
     "KEYS",
+    "UNIT",
     "DatedCounts",
     "Plan",
     "Statistics",
@@ -34,7 +34,7 @@ __all__ = [
     "statistics_schema",
 ]
 
-_UNIT = float(1 << 20)
+UNIT = float(1 << 20)
 _WORD, _LENGTH, _RULE, _AND, _THEME, _THEME_WORD, _WORD_BIN, _THEME_BIN, _TYPICAL = range(9)
 _VALUES = ("documents", "weight", "square", "expected", "variance")
 _DAYS = ("first", "last")  # the days of words and of themes
@@ -103,7 +103,7 @@ def statistics_schema(*, dated: bool) -> Any:
 def document_weight(lengths: NDArray[np.int64], typical: float) -> NDArray[np.float64]:
     """Return how much documents of these lengths count, as multiples of 2**-20."""
     weight = np.where(lengths > 0, 2 / (1 + lengths / typical), 0.0)
-    return np.round(weight * _UNIT) / _UNIT
+    return np.round(weight * UNIT) / UNIT
 
 
 def statistics_batch(batch: Any, plan: Plan) -> Any:
@@ -216,10 +216,10 @@ def _words(
     expected[in_sample[cells]] = without
     values = (
         np.ones(len(rows)),
-        weight * _UNIT,
-        weight**2 * _UNIT,
-        weight * expected * _UNIT,
-        weight**2 * expected * (1 - expected) * _UNIT,
+        weight * UNIT,
+        weight**2 * UNIT,
+        weight * expected * UNIT,
+        weight**2 * expected * (1 - expected) * UNIT,
     )
     keys = cells + width * novel[rows]
     sums = [np.bincount(keys, np.round(value), 2 * width).astype(np.int64) for value in values]
@@ -251,8 +251,10 @@ class Statistics:
 
     Attributes
     ----------
-    words : WordSums
-        For the words of the plan's vectorizer.
+    words : (5, 2, n_words) ndarray of int64
+        For the words of the plan's vectorizer, by side: the number of documents, and in multiples
+        of `UNIT` the sums of weight, squared weight, weight times p, and squared weight times
+        p (1 - p); see `newfound.description.novelty.WordSums`.
     lengths : (2, n) ndarray of int64
         The number of known and of novel documents of each length.
     rules : (2, n_clauses) ndarray of int64
@@ -263,7 +265,7 @@ class Statistics:
         The documents of words and of themes in each bin of time; None without dates.
     """
 
-    words: WordSums
+    words: NDArray[np.int64]
     lengths: NDArray[np.int64]
     rules: NDArray[np.int64]
     themes: ThemeCounts
@@ -283,9 +285,8 @@ class Statistics:
 
         width = len(plan.vectorizer.vocabulary_)
         longest = int(columns["key"][columns["kind"] == _LENGTH].max(initial=0)) + 1
-        words = [sums(_WORD, width, name) for name in _VALUES]
         return cls(
-            WordSums(words[0], *(total / _UNIT for total in words[1:])),
+            np.stack([sums(_WORD, width, name) for name in _VALUES]),
             sums(_LENGTH, longest),
             sums(_RULE, sum(map(len, plan.machines))),
             ThemeCounts(
