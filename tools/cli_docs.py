@@ -17,11 +17,11 @@ INTRODUCTION = """# Command line
 
 Every command has `--help`, with the same text as this page. The exit status is
 
-- 0 if it is done,
-- 1 if it could not be done; one sentence on standard error says why,
-- 2 if options are wrong,
-- 3 if `detect --fail-on-novel` found as many novel documents as it names,
-- 130 if it was interrupted.
+- 0: success,
+- 1: failure; one sentence on standard error says why,
+- 2: usage error; an option or its value is wrong,
+- 3: `detect --fail-on-novel N` found N or more novel documents,
+- 130: interrupted.
 
 `--json` prints the objects of [JSON output](json.md).
 

@@ -1,7 +1,7 @@
 """The command line: it parses, calls and prints; a module for each command.
 
-Exit status: 0 done, 1 could not (one sentence on standard error), 2 asked wrongly, 3 as many novel
-documents as ``detect --fail-on-novel`` names, 130 interrupted.
+Exit status: 0: success, 1: failure (one sentence on standard error), 2: usage error, 3: as many
+novel documents as ``detect --fail-on-novel`` names, 130: interrupted.
 Everything heavy is imported when a command runs, so that ``newfound --help`` answers at once.
 """
 

@@ -95,7 +95,7 @@ _INTERRUPTED = "interrupted; no file was left half-written."
 
 @contextmanager
 def outcome() -> Iterator[None]:
-    """Turn an error into one sentence and an exit status; 1 is "could not"."""
+    """Turn an error into one sentence and exit status 1, failure."""
     try:
         yield
         sys.stdout.flush()

@@ -98,7 +98,7 @@ def describe(
         list[str] | None,
         typer.Option(
             metavar="NAME=PATH",
-            help="A pile of documents to compare with all other piles; given for each pile.",
+            help="A pile of documents to compare with all other piles. Repeat it for each pile.",
         ),
     ] = None,
     date_column: Annotated[
@@ -148,7 +148,10 @@ def describe(
     top: Top = 20,
     rank_by: Annotated[
         Ranking,
-        typer.Option(help="Rank words by how sure, how many times more frequent, or the score."),
+        typer.Option(
+            help="Rank words by how sure it is that they are new, by how many times more "
+            "frequent they are, or by the score."
+        ),
     ] = Ranking.novelty,
     preset: Annotated[
         Preset, typer.Option(help="Parameter set: the default, or that of the paper.")
@@ -200,8 +203,8 @@ def describe(
         bool,
         typer.Option(
             "--stream",
-            help="Read the documents batch by batch, three times, for more than fit in memory. "
-            "Always so for folders of Parquet files and for quoted patterns such as "
+            help="Read documents that do not fit in memory: batch by batch, three times. "
+            "Always on for folders of Parquet files and for quoted patterns such as "
             "'data/*.parquet'. Rules and themes are learned from a sample and measured on all.",
         ),
     ] = False,
@@ -209,9 +212,9 @@ def describe(
         int | None,
         typer.Option(
             min=2,
-            help="With --stream: documents of each side to learn from, at most; 20,000 by default. "
-            "Of documents with more than 50 different words, fewer: as many words, but not less "
-            "than 1,000 documents. Memory grows with it.",
+            help="With --stream: maximum number of documents of each side to learn from; 20,000 by "
+            "default. Of documents with more than 50 different words, fewer: as many words, but "
+            "not less than 1,000 documents. Memory grows with it.",
         ),
     ] = None,
     checkpoint: Checkpoint = None,
@@ -330,7 +333,7 @@ def demo(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Describe the bundled sample: requests about banking are known, about travel novel."""
+    """Describe the bundled sample: known requests about banking, novel ones about travel."""
     with outcome():
         from newfound.text.sample import load_sample
 

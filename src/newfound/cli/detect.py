@@ -135,7 +135,7 @@ def detect(
         bool,
         typer.Option(
             "--forget-texts",
-            help="Leave the texts of the held-back documents out of the detector; it can then not "
+            help="Leave the texts of the held-back documents out of the detector; it then cannot "
             "learn more, nor be used by monitor.",
         ),
     ] = False,
@@ -175,8 +175,8 @@ def detect(
         bool,
         typer.Option(
             "--stream",
-            help="Read, score and write documents batch by batch, for more than fit in memory. "
-            "Always so for a folder of Parquet files and for a quoted pattern such as "
+            help="Read, score and write documents that do not fit in memory, batch by batch. "
+            "Always on for a folder of Parquet files and for a quoted pattern such as "
             "'data/*.parquet'. Groups and words are those of a sample of the novel documents.",
         ),
     ] = False,
@@ -203,7 +203,7 @@ def detect(
     classes have only one or two documents. Without classes all known documents are one class.
     With --known and --save alone, it learns a detector for later, such as for monitor.
 
-    Exit status: 0 done, 1 could not, 2 asked wrongly, 3 with --fail-on-novel.
+    Exit status: 0: success, 1: failure, 2: usage error, 3: see --fail-on-novel.
     """
     _check_options(context, known, incoming, model, labels_column)
     check_language(language, lemmatize=lemmatize)

@@ -60,11 +60,13 @@ def watch(
     ] = None,
     state: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="File with the state; made if it is not there."),
+        typer.Option(metavar="FILE", help="File with the state; created if it does not exist."),
     ] = None,
     model: Annotated[
         Path | None,
-        typer.Option(help="Detector written by detect --save. A state has it after the first run."),
+        typer.Option(
+            help="Detector written by detect --save. The state keeps it after the first run."
+        ),
     ] = None,
     every: Annotated[
         str | None,
@@ -79,10 +81,13 @@ def watch(
     ] = None,
     fdr: Annotated[
         float | None,
-        typer.Option(help="Share of false discoveries among the documents counted as new; 0.1."),
+        typer.Option(
+            help="Share of false discoveries among documents counted as new; 0.1 by default."
+        ),
     ] = None,
     keep: Annotated[
-        int | None, typer.Option(help="Windows for which texts of topics are kept; 1000.")
+        int | None,
+        typer.Option(help="Number of windows to keep texts of topics for; 1000 by default."),
     ] = None,
     replay: Annotated[
         Path | None,
@@ -99,7 +104,7 @@ def watch(
     ] = None,
     time_column: Annotated[
         str | None,
-        typer.Option(help="Field with the time; by default time, timestamp or date, if there."),
+        typer.Option(help="Field with the time; by default time, timestamp or date."),
     ] = None,
     on_alert: Annotated[
         str | None,
@@ -120,8 +125,8 @@ def watch(
         bool,
         typer.Option(
             "--once",
-            help="End with what is there now; for cron. The last window stays open for the next "
-            "call.",
+            help="Read what is there now and end, for cron. The last window stays open for the "
+            "next call.",
         ),
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print alerts as JSON, one a line.")] = False,

@@ -122,7 +122,7 @@ def promote(
 
 
 def dismiss(number: Number, state: State) -> None:
-    """Teach that a topic is noise; it raises no further alert."""
+    """Make a topic part of the class noise; it raises no further alert."""
     with outcome(), _opened(state) as monitor:
         topic = monitor.dismiss(number)
         print_line(f"Topic {number}, {topic.name}, is now known as noise.")
@@ -140,7 +140,7 @@ def merge(
 
 
 def undo(state: State) -> None:
-    """Take back the last promote, dismiss or merge."""
+    """Undo the last promote, dismiss or merge."""
     with outcome(), _opened(state) as monitor:
         step = monitor.undo()
         print_line(f"Undone: {_step(step)}.")

@@ -151,7 +151,7 @@ def _jobs(value: int) -> int:
 
 
 Top = Annotated[
-    int, typer.Option(min=1, help="Number of words of each side, and of rules, to print, at most.")
+    int, typer.Option(min=1, help="Maximum number of words of each side, and of rules, to print.")
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Random seed; the same seed gives the same result.")]
 Jobs = Annotated[
@@ -178,7 +178,9 @@ Report = Annotated[
 ]
 Checkpoint = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="With --stream: a folder to go on from if the run is killed."),
+    typer.Option(
+        metavar="DIR", help="With --stream: a folder from which a run that was killed continues."
+    ),
 ]
 SkipBad = Annotated[
     bool,

@@ -28,7 +28,8 @@ def serve(
     workspace: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Folder that keeps runs, models and monitors; by default your own."
+            metavar="DIR",
+            help="Folder that keeps runs, models and monitors; by default in your data folder.",
         ),
     ] = None,
     model: Annotated[
@@ -43,7 +44,7 @@ def serve(
         str | None,
         typer.Option(
             envvar="NEWFOUND_TOKEN",
-            help="Token that requests must have, instead of a new one; better in --token-file.",
+            help="Token that requests must have, instead of a random one; safer in --token-file.",
         ),
     ] = None,
     token_file: Annotated[
@@ -53,7 +54,7 @@ def serve(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Further value of the header Host to answer for, such as news.example.org. Can be "
+            help="Another value of the header Host to accept, such as news.example.org. Can be "
             "repeated.",
         ),
     ] = None,
@@ -72,7 +73,7 @@ def serve(
     max_upload: Annotated[
         int, typer.Option(metavar="MB", min=1, help="Largest file that can be uploaded.")
     ] = 256,
-    max_queue: Annotated[int, typer.Option(min=1, help="Most jobs that may wait.")] = 16,
+    max_queue: Annotated[int, typer.Option(min=1, help="Maximum number of jobs that wait.")] = 16,
     job_memory: Annotated[
         int, typer.Option(metavar="MB", min=0, help="Memory a job may use; 0 for no limit.")
     ] = 8192,
