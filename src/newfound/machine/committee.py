@@ -1,4 +1,4 @@
-"""Several machines that learn the same from different documents.
+"""Several machines that learn the same task from different documents.
 
 What one machine learns depends on its seed. The counts of clauses are additive, so the clauses of
 many machines are one larger and steadier table. Each machine learns from its own part of the
@@ -95,7 +95,7 @@ def held_out_rows(novel: NDArray[np.bool_]) -> NDArray[np.intp]:
     """Draw the documents that no machine of a committee learns from: a fifth of each side.
 
     The draw depends on the documents only, so that they stay held out for every seed and when
-    training goes on.
+    training continues.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def member_rows(
     """Draw the documents that a machine learns from: a share of each side, or all for one machine.
 
     Those of `held_out_rows` are for no machine of several. The same documents and seed always give
-    the same draw, so that the documents held out stay held out when training goes on.
+    the same draw, so that the documents held out stay held out when training continues.
 
     Parameters
     ----------

@@ -294,7 +294,7 @@ class Engine:
         p, length, count, expected, size = min(tests)
         self.window.rate_p = min(1.0, p * len(SPANS))
         if self.risen or p > self.level:
-            # The longest span holds the documents that were told until they have left it.
+            # The longest span holds the documents of the alert until they have left it.
             self.risen = self.risen and p <= _CALM
             return []
         self.risen = True

@@ -1,6 +1,6 @@
-"""A file that grows: its lines, also after it was begun anew, replaced or moved.
+"""A file that grows: its lines, also after it was emptied, replaced or moved.
 
-A file is known again by a digest of its beginning. Logs are rotated in two ways: the file is
+A file is recognised by a digest of its beginning. Logs are rotated in two ways: the file is
 renamed and a new one has its name, or its content is copied and the file is emptied.
 """
 
@@ -176,7 +176,7 @@ def _open(path: Path) -> BinaryIO:
 
 
 def _grows(file: BinaryIO) -> bool:
-    """Return whether a file has changed a moment ago, and goes on to."""
+    """Return whether a file has changed a moment ago, and may still be changing."""
     before = os.fstat(file.fileno())
     if abs(clock.time() - before.st_mtime) > SETTLED:
         return False

@@ -1,9 +1,9 @@
 """Documents of a Kafka topic, with confluent-kafka (extra ``kafka``).
 
 A message counts as read when its document is in the state. Its offset is committed to Kafka after
-that. A monitor that was killed in between goes on at the offset of its state. If several monitors
-share a group, each with its own state, a partition that comes from another one goes on where that
-has committed: the later of both offsets is used.
+that. A monitor that was killed in between continues at the offset of its state. If several
+monitors share a group, each with its own state, a partition that comes from another one continues
+where that one has committed: the later of both offsets is used.
 """
 
 from __future__ import annotations

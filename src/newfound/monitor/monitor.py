@@ -58,7 +58,7 @@ class Monitor:
         How far apart false alarms may be on average, in the unit of `every`, such as 50000 or
         "30d". By default 100 windows.
     state : path, optional
-        The file that keeps everything. If it is there, the monitor goes on where it was. Without
+        The file that keeps everything. If it exists, the monitor continues where it was. Without
         it the state is in memory.
     fdr : float, default=0.1
         The expected share of false discoveries among the documents of a window that are counted
@@ -272,7 +272,7 @@ class Monitor:
 
         What counts is the time of the stream: that of the latest document, and the time since that
         document came. So a stream that is behind the clock, such as an old file, has whole windows
-        as long as it goes on.
+        while it continues.
 
         Parameters
         ----------

@@ -190,7 +190,7 @@ class Alert:
         The number of documents that were counted, outside of older topics: those with the strongest
         word (only those called novel, if the summary says so), or novel ones.
     expected : float
-        The number that the reference leads one to expect.
+        The number expected from the reference.
     p_value, level : float
         How probable so many are by chance, and the value below which an alert is raised.
     topic : dict or None

@@ -32,7 +32,7 @@ class RisenWord:
     documents : int
         The number of documents of the windows that have it.
     expected : float
-        The number that the reference leads one to expect.
+        The number expected from the reference.
     p_value : float
         How probable so many are by chance, adjusted for the number of words.
     novel : bool

@@ -44,7 +44,7 @@ def open_source(
     position : object
         Where an earlier run was; None at the beginning.
     once : bool
-        Whether to end with what is there now, instead of waiting for more.
+        Whether to read what is there now and end, instead of waiting for more.
     problem : callable
         Called with a sentence for each document that cannot be read.
 

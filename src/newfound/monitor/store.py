@@ -295,7 +295,7 @@ class Store:
     # What expires
 
     def expire(self, *, recent: int, words: int, keep: int) -> None:
-        """Remove what is older than it is needed.
+        """Remove what is no longer needed.
 
         Parameters
         ----------
@@ -337,7 +337,7 @@ def remove_state(path: Path) -> None:
 def _lock(path: Path) -> BinaryIO:
     """Return the lock of a state, which only one monitor can have.
 
-    It is a file of its own: to close any handle of a database drops SQLite's locks on it.
+    It is a separate file: closing any handle of a database drops SQLite's locks on it.
     """
     try:
         return locked_file(path.with_name(path.name + _LOCK_ENDING))

@@ -1,4 +1,4 @@
-"""The guard in front of everything: who may ask, from where, and how much.
+"""The guard in front of everything: who may send requests, from where, and how much.
 
 A page of any web site can send requests to a service on the same machine, and a name that such a
 page controls can be made to point at it (DNS rebinding). Therefore the header Host must be a known
@@ -99,7 +99,7 @@ class Guard:
         }
 
     def is_token(self, given: str) -> bool:
-        """Return whether a text is the token, in a time that does not tell how near it is."""
+        """Return whether a text is the token, in a time that does not depend on how near it is."""
         return hmac.compare_digest(given.encode("utf-8", "replace"), self._token)
 
     def _answer(self, scope: Scope, headers: Mapping[str, str]) -> Response | None:
@@ -239,8 +239,8 @@ def _sign_in_first(headers: Mapping[str, str]) -> Response:
 def _with_headers(send: Send, body: _Body) -> Send:
     """Add the headers that protect browsers, unless the answer has its own.
 
-    An answer that does not wait for the body ends the connection: it would be kept open by
-    everyone who goes on to send something, as slowly as they like.
+    An answer that does not wait for the body ends the connection: everyone who keeps
+    sending something, however slowly, would keep it open.
     """
 
     async def sending(message: Message) -> None:

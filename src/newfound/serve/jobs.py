@@ -1,4 +1,4 @@
-"""The queue of jobs, each in a process of its own: its crash is its own failure alone."""
+"""The queue of jobs, each in its own process: a crash ends that job only."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PAUSE = 5.0  # seconds between two attempts to write to the index
 
 
 class Jobs:
-    """Runs jobs one after the other, tells how far they are, and cancels them.
+    """Runs jobs one after the other, reports their progress, and cancels them.
 
     Parameters
     ----------
@@ -245,7 +245,7 @@ def process_environment() -> dict[str, str]:
 
 
 def _crashed(status: int) -> str:
-    """Say why a process has ended that could not say so itself."""
+    """Say why a process ended that did not report it."""
     if status == -9:
         return (
             "The job was killed, probably because the machine ran out of memory; use fewer "

@@ -29,7 +29,7 @@ class Entry:
     Attributes
     ----------
     id : str
-        By which requests name it.
+        The id to use in requests.
     name : str
         What people call it.
     kind : str
@@ -38,9 +38,9 @@ class Entry:
         Its file.
     source : str
         "file" if it was named when the service was started, "import" if it was uploaded, "run" if
-        a run has made it.
+        a run made it.
     created : str or None
-        When it was made here.
+        When it was created here.
     """
 
     id: str

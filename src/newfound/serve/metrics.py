@@ -105,7 +105,7 @@ class MetricsMiddleware:
 
 
 def memory_bytes() -> float:
-    """Return the memory of this process that is in use; its peak where the system tells no more."""
+    """Return the memory of this process in use; its peak where the system reports no more."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             return float(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

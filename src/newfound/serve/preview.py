@@ -1,4 +1,4 @@
-"""Look at a file in a process of its own: ``python -m newfound.serve.preview WHAT FILE NAME``.
+"""Look at a file in a separate process: ``python -m newfound.serve.preview WHAT FILE NAME``.
 
 A hostile file can at most end this process: its memory is limited, and the service limits its time.
 An error is one sentence on standard error, and exit status 1.

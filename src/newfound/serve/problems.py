@@ -18,7 +18,7 @@ _SHOWN = 20  # defects of a request
 
 
 class Problem(HTTPException):
-    """An error that the caller is told.
+    """An error that is reported to the caller.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ class _Together:
     Parameters
     ----------
     transport : asyncio.Transport
-        Sends what is written until the event loop goes on, or from some size on at once.
+        Sends what is written when the event loop continues, or at once from some size on.
     loop : asyncio.AbstractEventLoop
         The event loop.
     """

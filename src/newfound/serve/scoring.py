@@ -100,7 +100,7 @@ class _Waiting:
 
 
 class Explainer:
-    """Explains texts in a thread of its own, those that wait together.
+    """Explains texts in a separate thread, all waiting texts together.
 
     Parameters
     ----------

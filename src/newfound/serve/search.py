@@ -57,7 +57,7 @@ def _spaced(text: str) -> str:
 def search_documents(
     folder: Path, query: str, *, side: str = "", start: int = 0, n: int = 20
 ) -> dict[str, Any]:
-    """Return the documents of a run that have all words of a query; the last word may be begun.
+    """Return the documents of a run with all words of a query; the last may be incomplete.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ async def receive(request: Request, path: Path) -> int:
 
 
 async def inspect(context: Context, *arguments: str) -> bytes:
-    """Look at a file in a process of its own, with limits; return what it prints."""
+    """Look at a file in a separate process, with limits; return what it prints."""
     async with context.inspections:
         process = await asyncio.create_subprocess_exec(
             *python_command("newfound.serve.preview", *arguments),

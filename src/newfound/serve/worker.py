@@ -86,7 +86,7 @@ def main(folder: Path) -> int:
 
 
 def _forget_inputs(folder: Path, request: dict[str, Any]) -> None:
-    """Remove the documents as they came; they were for a restart."""
+    """Remove the original documents, which were kept for a restart."""
     for given in request.values():
         if isinstance(given, dict) and "source" in given:
             (folder / (given.get("file") or given["texts"])).unlink(missing_ok=True)
@@ -279,7 +279,7 @@ def _detect(folder: Path, request: dict[str, Any], progress: Progress) -> Done:
 
 
 def _limit_memory(most: int) -> None:
-    """Let the process fail by itself before it takes the memory of others."""
+    """Make the process fail before it takes the memory of others."""
     if most and sys.platform != "win32":
         import resource
 
@@ -305,7 +305,7 @@ def _end_with_the_service() -> None:
 
 
 def _yield_to_answers() -> None:
-    """Let the answers of the service come first.
+    """Lower the priority of the process, so that the service answers first.
 
     On Linux sessions share the processor evenly, however nice their processes are; so the session
     of the job, which is its own, has to be nice, too.

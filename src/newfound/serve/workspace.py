@@ -1,6 +1,6 @@
 """The folder that keeps runs, models, uploads and monitors, with a SQLite file as its index.
 
-A run has a folder of its own. Its result is written last and completely, so that after a kill at
+Each run has a folder. Its result is written last and completely, so that after a kill at
 any moment a run is either finished or was interrupted.
 """
 
