@@ -70,8 +70,8 @@ def _groups(texts: list[str], known: list[str], seed: int) -> NDArray[np.int64]:
     counts = np.asarray(vectorizer.transform(known).sum(axis=0)).ravel().tolist()
     frequencies = dict(zip(words, counts, strict=True))
     codes = np.full(len(texts), -1, np.int64)  # those of no group count as one more group
-    for number, (rows, _) in enumerate(find_groups(matrix, words, frequencies, len(known), seed)):
-        codes[rows] = number
+    for number, group in enumerate(find_groups(matrix, words, frequencies, len(known), seed)):
+        codes[group.documents] = number
     return codes
 
 

@@ -496,7 +496,7 @@ def test_groups_are_as_many_as_the_kinds_of_documents():
             dense[kind == k, 5 * k : 5 * k + 5] |= rng.random((30, 5)) < 0.7
         found = find_groups(sparse.csr_array(dense), words, {}, 100, seed=0)
         assert len(found) == kinds
-        assert all(np.bincount(kind[rows]).max() > 0.8 * len(rows) for rows, _ in found)
+        assert all(np.bincount(kind[one.documents]).max() > 0.8 * one.size for one in found)
 
 
 def test_stories_within_a_kind_of_long_documents_are_no_groups():
@@ -509,7 +509,7 @@ def test_stories_within_a_kind_of_long_documents_are_no_groups():
     words = [f"w{i}" for i in range(dense.shape[1])]
     found = find_groups(sparse.csr_array(dense), words, {}, 100, seed=0)
     assert len(found) == 2
-    assert all(len(set(kind[rows].tolist())) == 1 for rows, _ in found)
+    assert all(len(set(kind[one.documents].tolist())) == 1 for one in found)
 
 
 def test_long_documents_are_judged_by_their_neighbours_more():

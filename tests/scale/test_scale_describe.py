@@ -39,8 +39,7 @@ from newfound.scale.sampling import draw_sample, sample_sizes
 from newfound.scale.tally import place_of
 from newfound.scale.themes import ThemeCounts, measured_themes, theme_groups, unexplained
 from newfound.scale.training import train_as_tasks
-from newfound.stories.choice import theme_evidence
-from newfound.stories.evidence import document_weights
+from newfound.stories.evidence import document_weights, theme_evidence
 from newfound.stories.themes import unexplained_share
 from newfound.text.capitals import Capitals
 from newfound.text.vectorizer import TextVectorizer

@@ -13,9 +13,10 @@ from lab.evaluation.topic_models import MODELS, Clustering, grown_clusters
 from newfound import describe, load_sample
 from newfound.storage.errors import Refusal
 from newfound.storage.fields import Fields
+from newfound.stories import evidence
 from newfound.stories.choice import _similar_rules, choose_themes
 from newfound.stories.mixtures import DocumentSpace
-from newfound.stories.names import in_reading_order, theme_name
+from newfound.stories.names import in_reading_order, strong_words
 from newfound.stories.state import themes_from_state, themes_state
 from newfound.stories.themes import Theme, find_themes, unexplained_share
 from newfound.text.vectorizer import TextVectorizer
@@ -255,7 +256,10 @@ def test_topics_may_be_learned_from_a_sample_of_the_documents() -> None:
         {topic: (9 * a, 9 * b) for topic, (a, b) in SHIFTED.items()}
     )
     drafts = choose_themes(
-        matrix.astype(np.float32).tocsr(), novel, np.full(len(terms), 3.0), 12, most=600
+        evidence.Piles(matrix.astype(np.float32).tocsr(), novel),
+        np.full(len(terms), 3.0),
+        12,
+        most=600,
     )
     piles = Piles(matrix, novel, labels, ("flight", "food"), terms, [])
     groups = [draft.rows[novel[draft.rows]] for draft in drafts]
@@ -289,8 +293,8 @@ def test_a_name_has_the_order_of_the_texts() -> None:
 
 def test_the_rule_that_finds_most_documents_is_in_the_name() -> None:
     words = [("year", 9.0), ("three", 8.0), ("jail", 7.5)]
-    assert theme_name(words) == ("year", "three", "jail")
-    assert theme_name(words, ["new", "year"])[:2] == ("new", "year")
+    assert strong_words(words) == ("year", "three", "jail")
+    assert strong_words(words, ["new", "year"])[:2] == ("new", "year")
 
 
 def test_rules_of_one_theme_have_more_in_common_than_a_word() -> None:
@@ -305,10 +309,11 @@ def test_rules_of_one_theme_have_more_in_common_than_a_word() -> None:
     space = DocumentSpace(
         sparse.csr_matrix(matrix, dtype=np.float32), np.arange(len(texts)), np.arange(len(place))
     )
+    documents = evidence.Piles(matrix, np.arange(len(texts)) % 2 == 1)
     rules = [(place["australian"], place["open"]), (place["australian"], place["beef"])]
-    assert len(_similar_rules(rules, matrix.tocsc(), space)) == 2
+    assert len(_similar_rules(rules, documents, space)) == 2
     akin = [(place["australian"], place["beef"]), (place["cattle"],)]
-    assert len(_similar_rules(akin, matrix.tocsc(), space)) == 1
+    assert len(_similar_rules(akin, documents, space)) == 1
 
 
 def test_names_are_kept_in_a_state() -> None:

@@ -12,8 +12,9 @@ import newfound
 from newfound.cli import app
 from newfound.report.collect import collect
 from newfound.report.limits import Limits
+from newfound.stories.names import named_as_read
 from newfound.stories.rules import ThemeRule
-from newfound.stories.themes import Theme, named_as_read
+from newfound.stories.themes import Theme
 from newfound.text.capitals import SpellingCounter, spelled_form
 from newfound.text.tokens import Token
 from newfound.text.vectorizer import TextVectorizer

@@ -262,7 +262,7 @@ def legend(where: str) -> Unbroken:
     """Return how to read the columns; `where` says in or than in which documents words are."""
     from newfound.description.novelty import SIGNIFICANT
     from newfound.description.words import BEYOND_CHANCE
-    from newfound.stories.themes import SURE
+    from newfound.stories.evidence import SURE
 
     return Unbroken(
         "Novelty: how sure it is that a word is new, in standard deviations; for one word, "
@@ -339,7 +339,7 @@ def themes_table(
     names: Names | None = None,
 ) -> Table:
     """Return a table of themes, those that may be chance last, with the rules that find them."""
-    from newfound.stories.themes import SURE
+    from newfound.stories.evidence import SURE
 
     table = _table(title)
     table.add_column("theme", style=STYLES["novel"], min_width=16)

@@ -22,12 +22,12 @@ from newfound.description.timeline import Curve, Timeline
 from newfound.description.words import WordTable
 from newfound.rules import ClauseTable
 from newfound.sides import PLAIN_NAMES, SIDES, Names
+from newfound.stories.names import named_as_read
 from newfound.stories.themes import (
     Theme,
     Themes,
     ThemeTuple,
     find_themes,
-    named_as_read,
     unexplained_share,
     with_copies,
 )

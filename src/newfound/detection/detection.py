@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -458,4 +459,4 @@ def _groups(
         scorer.statistics.n_documents,
         detector.seed_,
     )
-    return tuple(Group(rows[own], words) for own, words in found)
+    return tuple(replace(group, documents=rows[group.documents]) for group in found)

@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 
 from newfound.detection.class_rules import ClassRules, learn_rules
 from newfound.rules.classifier import RuleClassifier
-from newfound.stories.clusters import characteristic, choose_groups, group_bags
+from newfound.stories.clusters import choose_groups, group_bags, name_groups
 
 __all__ = ["KnownGroups", "find_known_groups"]
 
 _MAX_DOCUMENTS = 3000  # to find groups in, and to learn their rules from
 _MAX_GROUPS = 30
 _MIN_DOCUMENTS = 4
-_NAME = 3  # words
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,15 +87,6 @@ def find_known_groups(
     codes = choose_groups(words, rarity[columns], seed, _MAX_GROUPS)
     if not codes.any():  # no evidence for groups; two of them still give rules
         codes = group_bags(words, 2, seed)
-    names = _names(words, [terms[j] for j in columns.tolist()], codes)
+    names = name_groups(words, codes, [terms[j] for j in columns.tolist()])
     rules = learn_rules(classifier, matrix, codes, len(names), usable)
     return None if rules is None else KnownGroups(tuple(names), rules)
-
-
-def _names(words: Any, terms: Sequence[str], codes: NDArray[np.int64]) -> list[str]:
-    frequencies, names = np.asarray(words.sum(axis=0)).ravel(), []
-    for k, size in enumerate(np.bincount(codes).tolist()):
-        counts = np.asarray(words[codes == k].sum(axis=0)).ravel()
-        scores = characteristic(counts, size, frequencies, len(codes))
-        names.append(", ".join(terms[j] for j in np.argsort(-scores, kind="stable")[:_NAME]))
-    return names

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from newfound.detection.calibration import held_back_needed
 from newfound.machine.validation import check_one_type
-from newfound.stories.clusters import characteristic, group_bags
+from newfound.stories.clusters import group_bags, name_groups
 from newfound.text.documents import with_text
 from newfound.text.records import is_missing
 from newfound.text.validation import check_several, is_count
@@ -250,12 +250,8 @@ def group_classes(
     matrix = vectorizer.fit_transform(texts)
     words = list(vectorizer.vocabulary_)
     single = np.flatnonzero([" " not in word for word in words])
-    codes = group_bags(matrix[:, single], n_groups, seed)
-    labels = np.empty(n, dtype=object)
-    frequencies = vectorizer.document_frequencies_[single]
-    for k, size in enumerate(np.bincount(codes).tolist()):
-        counts = np.asarray(matrix[codes == k][:, single].sum(axis=0)).ravel()
-        scores = characteristic(counts, size, frequencies, n)
-        top = [words[single[j]] for j in np.argsort(-scores, kind="stable")[:3]]
-        labels[codes == k] = f"group {k + 1}: {', '.join(top)}"
-    return labels
+    bags = matrix[:, single]
+    codes = group_bags(bags, n_groups, seed)
+    names = name_groups(bags, codes, [words[j] for j in single.tolist()])
+    labels = np.array([f"group {k}: {name}" for k, name in enumerate(names, 1)], dtype=object)
+    return labels[codes]

@@ -12,7 +12,7 @@ from newfound.monitor.records import Document, Topic
 from newfound.monitor.reference import ReferenceWindows
 from newfound.monitor.search import Bag, Draft
 from newfound.stories.clusters import characteristic
-from newfound.stories.names import theme_name
+from newfound.stories.names import same_stem, strong_words
 
 __all__ = ["TopicRules", "new_topic"]
 
@@ -57,7 +57,7 @@ def new_topic(
     ]
     return Topic(
         number,
-        " ".join(theme_name(strong)),
+        " ".join(strong_words(strong)),
         words,
         list(draft.rules),
         min(times, default=None),
@@ -120,12 +120,6 @@ class TopicRules:
         """Return the topic that has another form of one of some words as a rule, 0 for none."""
         for word in words:
             for rule, number in self._of_all.items():
-                if _same_word(word, rule):
+                if same_stem(word, rule, most=2):
                     return number
         return 0
-
-
-def _same_word(one: str, other: str) -> bool:
-    """Return whether one word is the other with an ending of at most two letters: iraq, iraqi."""
-    short, long = sorted((one, other), key=len)
-    return len(short) >= 4 and len(long) - len(short) <= 2 and long.startswith(short)

@@ -19,7 +19,8 @@ from newfound.description.novelty import WordSums, evidence_from_sums, not_contr
 from newfound.rules import ClauseTable
 from newfound.scale.statistics import UNIT, Plan, Statistics
 from newfound.scale.themes import counted_phrases, measured_themes, unexplained
-from newfound.stories.themes import Theme, Themes, rows_of_theme
+from newfound.stories.evidence import Piles
+from newfound.stories.themes import Theme, Themes, rule_rows
 from newfound.text.corpus import Corpus
 
 __all__ = ["combined", "widened_calibration"]
@@ -194,16 +195,17 @@ def _not_copied(
         return shares
     matrix = plan.vectorizer.transform(corpus.texts)
     masks = plan.themes.masks(plan.themes.matches(matrix), len(corpus))
-    columns = sparse.csc_matrix(sample.copies.first)
+    first = Piles(sample.copies.first, corpus.novel)
     of_theme, side, documents = found.themes.themes.T
     for number, theme in enumerate(themes):
         inside = of_theme == number
-        first = corpus.novel[rows_of_theme(theme, columns, sample.vectorizer.vocabulary_)]
+        by_rule = rule_rows(theme, first, sample.vectorizer.vocabulary_)
+        not_copied = first.sides(np.unique(np.concatenate(by_rule)))
         for novel in (0, 1):
             rows = (masks >> number & 1 == 1) & (corpus.novel == novel)
             total = documents[inside & (side == novel)].sum()
             left_out = (stands_for[rows] - 1).sum()
-            shares[number, novel] = _share(total, left_out, rows.sum(), (first == novel).sum())
+            shares[number, novel] = _share(total, left_out, rows.sum(), not_copied[novel])
     return shares
 
 

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from newfound.scale.tally import place_of
-from newfound.stories.choice import theme_evidence
-from newfound.stories.mixtures import MIN_EVIDENCE
-from newfound.stories.themes import N_TYPICAL, Theme, text_key
+from newfound.stories.evidence import MIN_EVIDENCE, theme_evidence
+from newfound.stories.themes import N_TYPICAL, Theme, first_distinct, recounted, text_key
 from newfound.table import Table
 
 __all__ = [
@@ -190,12 +189,8 @@ def _first_distinct(scored: Iterable[tuple[float, str]]) -> list[tuple[float, st
     # Copies are many: their places need be computed once only.
     best = {text: float(score) for score, text in scored}
     order = sorted(best.items(), key=lambda item: (-item[1], place_of(item[0]), item[0]))
-    found: dict[str, tuple[float, str]] = {}
-    for text, score in order:
-        found.setdefault(text_key(text), (score, text))
-        if len(found) == N_TYPICAL:
-            break
-    return list(found.values())
+    chosen = first_distinct(order, lambda item: text_key(item[0]), N_TYPICAL)
+    return [(score, text) for text, score in chosen]
 
 
 class ThemeCounts(NamedTuple):
@@ -248,21 +243,12 @@ def measured_themes(
     for number, theme in enumerate(themes):
         inside = found.themes[found.themes[:, 0] == number]
         known, novel = (int(inside[inside[:, 1] == side, 2].sum()) for side in (0, 1))
-        rules = [
-            replace(rule, known=int(old), novel=int(new))
-            for rule, (old, new) in zip(theme.rules, found.ands.T[first:].tolist(), strict=False)
-        ]
-        first += len(rules)
+        by_rule = found.ands.T[first : first + len(theme.rules)].tolist()
+        first += len(by_rule)
         old, new = np.array([known, novel]) * not_copied[number]
-        evidence = theme_evidence(float(new), float(old + new), sizes[1] / sum(sizes), len(rules))
-        whole = replace(
-            theme,
-            rules=tuple(sorted(rules, key=lambda rule: -rule.novel)),
-            share_known=known / sizes[0],
-            share_novel=novel / sizes[1],
-            evidence=evidence,
-            counted=(known, novel),
-        )
+        evidence = theme_evidence(float(new), float(old + new), sizes[1] / sum(sizes), len(by_rule))
+        counted = (known, novel)
+        whole = recounted(theme, by_rule, counted, sizes, evidence=evidence, counted=counted)
         if evidence >= MIN_EVIDENCE:
             measured.append((number, whole))
     return sorted(measured, key=lambda item: -item[1].evidence)

@@ -24,6 +24,7 @@ from scipy import sparse  # type: ignore[import-untyped,unused-ignore]
 
 from newfound.arithmetic import binomial_tail, log, log_beta, log_gamma, norm
 from newfound.linear import Tfidf, k_means, principal_axes, product, unit_rows
+from newfound.stories.names import N_LISTED, listed
 from newfound.table import Table
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "choose_groups",
     "find_groups",
     "group_bags",
+    "name_groups",
     "without_group",
 ]
 
@@ -51,7 +53,7 @@ _OF_FIRST = 2 / 3  # or the share that has the first word
 _TIMES_ALONE = 20.0  # as _TIMES, for a word that makes a group by itself
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Group:
     """Similar novel documents.
 
@@ -77,7 +79,7 @@ class Group:
     @property
     def name(self) -> str:
         """The first words."""
-        return ", ".join(self.words["word"][:3].tolist())
+        return listed(self.words["word"].tolist())
 
 
 def without_group(n: int, groups: Sequence[Group]) -> str:
@@ -96,8 +98,8 @@ def find_groups(
     known: Mapping[str, int],
     n_known: int,
     seed: int,
-) -> list[tuple[NDArray[np.int64], Table]]:
-    """Group novel documents; return the rows and the words of each group, the largest first.
+) -> list[Group]:
+    """Group novel documents; return the groups, the largest first.
 
     Documents that have too little in common with others are in no group.
 
@@ -116,7 +118,7 @@ def find_groups(
 
     Returns
     -------
-    list of (ndarray of int, Table)
+    list of Group
     """
     n = matrix.shape[0]
     in_known = np.array([known.get(word, 0) for word in words])
@@ -133,7 +135,7 @@ def find_groups(
     times = in_novel / n / expected
     times[binomial_tail(in_novel, n, expected) > _CHANCE] = 0.0
 
-    def described(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], Table]:
+    def described(rows: NDArray[np.int64]) -> Group:
         counts = np.asarray(matrix[rows].sum(axis=0)).ravel()
         scores = characteristic(counts, len(rows), in_known + in_novel, n_known + n)
         top = np.argsort(-scores, kind="stable")[:_WORDS]
@@ -144,26 +146,25 @@ def find_groups(
             "documents": counts[top],
             "known": in_known[top].astype(np.int64),
         }
-        return rows, Table(columns)
+        return Group(rows, Table(columns))
 
     candidates = [described(np.flatnonzero(codes == k)) for k in range(int(codes.max()) + 1)]
-    kept = [_holds_together(matrix[rows], times, table) for rows, table in candidates]
-    loose = [rows for (rows, _), keep in zip(candidates, kept, strict=True) if not keep]
-    found = [group for group, keep in zip(candidates, kept, strict=True) if keep]
+    found = [group for group in candidates if _holds_together(matrix, group, times)]
+    loose = [group.documents for group in candidates if group not in found]
     if loose:
         found += map(described, _by_new_words(matrix, np.sort(np.concatenate(loose)), times))
-    return sorted(found, key=lambda group: (-len(group[0]), int(group[0][0])))
+    return sorted(found, key=lambda group: (-group.size, int(group.documents[0])))
 
 
-def _holds_together(matrix: Any, times: NDArray[np.float64], words: Table) -> bool:
+def _holds_together(matrix: Any, group: Group, times: NDArray[np.float64]) -> bool:
     """Return whether the documents of a group have enough in common."""
-    n = matrix.shape[0]
-    if not len(words):
+    if not len(group.words):
         return False
-    counts = np.asarray(matrix.sum(axis=0)).ravel()
-    shared = (counts >= min(_SHARED, n)) & (times >= _TIMES)
-    held = np.diff(matrix[:, shared].indptr) > 0
-    return bool(held.mean() >= _HELD or int(words["documents"][0]) >= _OF_FIRST * n)
+    inside = matrix[group.documents]
+    counts = np.asarray(inside.sum(axis=0)).ravel()
+    shared = (counts >= min(_SHARED, group.size)) & (times >= _TIMES)
+    held = np.diff(inside[:, shared].indptr) > 0
+    return bool(held.mean() >= _HELD or int(group.words["documents"][0]) >= _OF_FIRST * group.size)
 
 
 def _by_new_words(
@@ -192,6 +193,23 @@ def characteristic(
     elsewhere = (frequencies - counts + 0.5) / (n_all - size + 1)
     scores: NDArray[np.float64] = counts / size * log(here / elsewhere)
     return scores
+
+
+def name_groups(matrix: Any, codes: NDArray[np.int64], terms: Sequence[str]) -> list[str]:
+    """Return the name of each group: the words that are characteristic of it.
+
+    Examples
+    --------
+    >>> bags = sparse.csr_matrix(np.array([[1, 1, 0], [1, 1, 0], [0, 1, 1]]) > 0)
+    >>> name_groups(bags, np.array([0, 0, 1]), ["rain", "today", "tax"])
+    ['rain, today, tax', 'tax, today, rain']
+    """
+    frequencies, names = np.asarray(matrix.sum(axis=0)).ravel(), []
+    for k, size in enumerate(np.bincount(codes).tolist()):
+        counts = np.asarray(matrix[codes == k].sum(axis=0)).ravel()
+        scores = characteristic(counts, size, frequencies, len(codes))
+        names.append(listed([terms[j] for j in np.argsort(-scores, kind="stable")[:N_LISTED]]))
+    return names
 
 
 def _mean(matrix: Any) -> NDArray[np.float64]:

@@ -8,26 +8,45 @@ to a theme.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from newfound.arithmetic import xlogy
+from newfound.arithmetic import log, xlogy
 
 __all__ = [
+    "MIN_EVIDENCE",
     "PRIOR",
+    "PSEUDO_DOCUMENTS",
+    "SURE",
     "DocumentWeights",
+    "Piles",
     "agreeing",
+    "deviance_root",
     "document_weights",
     "evidence_of_sets",
     "excess",
-    "signed_deviance_root",
+    "theme_evidence",
     "weighted_root",
 ]
 
 PRIOR = 16.0  # documents of no evidence that are added to each set
+MIN_EVIDENCE = 2.0  # of a word that may start a theme, and of a theme
+SURE = 3.0  # evidence of a theme that is hardly chance
+SEARCH = 5.0  # deviance that the best of many groups reaches by chance
+RULE_SEARCH = 0.7  # the same for each further rule
+PSEUDO_DOCUMENTS = 8.0  # with the expected share of novel ones, so that few documents are no proof
+TELLING = 2.5  # standard deviations, of a word of a group
+PSEUDO_WORDS = 10.0  # added to a group, in the proportions of all documents
+
+Matrix = Any
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
 
 
 class DocumentWeights(NamedTuple):
@@ -185,3 +204,124 @@ def excess(counts: NDArray[Any], sizes: tuple[int, int]) -> NDArray[np.float64]:
     known, novel = counts / np.maximum(np.array(sizes, np.float64)[:, None], 1.0)
     excess: NDArray[np.float64] = novel - known
     return excess
+
+
+def deviance_root(novel: Any, total: Any, share: float, prior: float = 0.0) -> Any:
+    """Return the signed root of the deviance of `novel` of `total` documents from a share.
+
+    Parameters
+    ----------
+    novel, total : float or array
+        The number of novel documents and of all documents.
+    share : float
+        The share of novel documents that is expected.
+    prior : float, default=0
+        The number of documents with the expected share that are added.
+
+    Examples
+    --------
+    >>> round(float(deviance_root(30.0, 40.0, 0.5)), 2)
+    3.23
+    """
+    size = np.maximum(total + prior, 1e-12)
+    return signed_deviance_root(novel + prior * share, size, size * share)
+
+
+def theme_evidence(novel: float, total: float, share: float, n_rules: int = 1) -> float:
+    """Return the deviance root of documents, less what the search reaches by chance.
+
+    Parameters
+    ----------
+    novel, total : float
+        The number of novel documents, and of all documents, that the rules find.
+    share : float
+        The share of novel documents in the corpus.
+    n_rules : int, default=1
+        The number of rules.
+
+    Examples
+    --------
+    >>> round(theme_evidence(30, 40, 0.5), 2), round(theme_evidence(30, 40, 0.5, n_rules=3), 2)
+    (1.9, 1.48)
+    """
+    root = float(deviance_root(novel, total, share, PSEUDO_DOCUMENTS))
+    by_chance = SEARCH + RULE_SEARCH * (n_rules - 1)
+    return float(np.sign(root) * np.sqrt(max(root * root - by_chance, 0.0)))
+
+
+class Piles:
+    """Known and novel documents, and what is counted of some of them.
+
+    Parameters
+    ----------
+    matrix : (n_documents, n_words) CSR matrix
+        The words of all documents.
+    novel : (n_documents,) ndarray of bool
+        Which documents are novel.
+
+    Attributes
+    ----------
+    share : float
+        The share of novel documents.
+    """
+
+    def __init__(self, matrix: Matrix, novel: Bools) -> None:
+        self.matrix, self.novel, self.share = matrix, novel, float(novel.mean())
+
+    @cached_property
+    def columns(self) -> Matrix:
+        """The matrix by words, in CSC format."""
+        return self.matrix.tocsc()
+
+    @cached_property
+    def rates(self) -> Floats:
+        """The share of each word in all words of all documents."""
+        counts = np.asarray(self.matrix.sum(axis=0)).ravel().astype(np.float64)
+        rates: Floats = counts / max(self.matrix.nnz, 1)
+        return rates
+
+    def matching(self, rule: Sequence[int]) -> Rows:
+        """Return the documents that have all words of a rule."""
+        indptr, indices = self.columns.indptr, self.columns.indices
+        words = [np.sort(indices[indptr[word] : indptr[word + 1]]) for word in rule]
+        rows = words[0]
+        for more in words[1:]:
+            rows = np.intersect1d(rows, more, assume_unique=True)
+        return rows.astype(np.intp)
+
+    def found(self, rules: Iterable[Sequence[int]]) -> Rows:
+        """Return the documents that match any of some rules."""
+        return np.unique(np.concatenate([self.matching(rule) for rule in rules]))
+
+    def sides(self, rows: Rows) -> tuple[int, int]:
+        """Return the number of known and of novel documents among these."""
+        novel = int(self.novel[rows].sum())
+        return len(rows) - novel, novel
+
+    def evidence(self, rows: Rows, n_rules: int = 1) -> float:
+        """Return the evidence of the documents that so many rules find; see `theme_evidence`."""
+        return theme_evidence(float(self.novel[rows].sum()), len(rows), self.share, n_rules)
+
+    def growth(self, rows: Rows) -> float:
+        """Return how many times as frequent documents are on the novel side, shrunk a little."""
+        known, novel = self.sides(rows)
+        return (novel + 1.0) / (known + 1) * (1 - self.share) / self.share
+
+    def telling(self, rows: Rows) -> tuple[Rows, Floats]:
+        """Return the words that are significantly more frequent in documents, and their weights.
+
+        The strongest word comes first.
+        """
+        counts = np.asarray(self.matrix[rows].sum(axis=0)).ravel().astype(np.float64)
+        total = counts.sum()
+        expected = self.rates * total
+        strength = (counts - expected) / np.sqrt(expected + 1)
+        # A theme has a name of at least two words.
+        least = np.sort(strength)[-2] if len(strength) > 1 else 0.0
+        words = np.flatnonzero((counts > expected) & (strength >= min(TELLING, least)))
+        words = words[(counts[words] >= 2) | (strength[words] <= TELLING)]
+        base = self.rates[words]
+        ratios = log((counts[words] + PSEUDO_WORDS * base) / (total + PSEUDO_WORDS) / base)
+        weights = ratios * np.sqrt(counts[words])
+        order = np.argsort(-weights, kind="stable")
+        return words[order], weights[order]

@@ -27,20 +27,16 @@ from scipy.spatial.distance import squareform
 
 from newfound.arithmetic import exp, log
 from newfound.linear import Tfidf, k_means, principal_axes, product, unit_rows
-from newfound.stories.evidence import signed_deviance_root
+from newfound.stories.evidence import MIN_EVIDENCE, Piles, deviance_root
 
 __all__ = [
     "MAX_LEARNED",
     "MIN_DOCUMENTS",
-    "MIN_EVIDENCE",
     "DocumentSpace",
-    "Group",
-    "deviance_root",
+    "Draft",
     "find_groups",
-    "telling_words",
 ]
 
-MIN_EVIDENCE = 2.0  # of a word that may start a topic
 MAX_SEEDS = 300
 MIN_LINK = 0.2  # average NPMI of the words of one group
 MAX_LEARNED = 9_000
@@ -49,9 +45,7 @@ N_BACKGROUND = 40  # topics beside those of novel words
 DOCUMENTS_A_TOPIC = 30  # at least, on average
 DIMENSIONS = 100
 SIGNIFICANT = 2.0  # standard deviations, of a word with a rate of its own
-TELLING = 2.5  # the same, of a word of a group
 PSEUDO_SHARE = 0.05  # words added to a topic, for each word of the vocabulary
-PSEUDO_WORDS = 10.0
 PSEUDO_DOCUMENTS = 30.0
 NO_LENGTH = 1e-6  # of a reduced vector that is but rounding
 NEGLIGIBLE = 0.02  # probability of a topic that is set to 0
@@ -69,77 +63,30 @@ Links = tuple[tuple[int, int, float], ...]
 
 
 @dataclass(frozen=True)
-class Group:
-    """A topic that a mixture found.
+class Draft:
+    """Documents that may be a theme.
 
     Attributes
     ----------
     rows : ndarray of int
-        Its documents.
+        The documents: those of a topic, or those that the rules find.
     words, weights : ndarray
         The columns of its significant words, the strongest first, and their weights.
     links : tuple of (int, int, float)
         How its first words were joined: two columns and their normalised pointwise mutual
         information, the strongest first. Empty for a topic that started from documents.
+    rules : tuple of tuple of int
+        The columns of each AND; none as long as they were not chosen.
+    evidence : float
+        That of the documents that the rules find.
     """
 
     rows: Integers
     words: Integers
     weights: Floats
-    links: Links
-
-
-def deviance_root(novel: Any, total: Any, share: float, prior: float = 0.0) -> Any:
-    """Return the signed root of the deviance of `novel` of `total` documents from a share.
-
-    Parameters
-    ----------
-    novel, total : float or array
-        The number of novel documents and of all documents.
-    share : float
-        The share of novel documents that is expected.
-    prior : float, default=0.0
-        The number of documents with the expected share that are added.
-
-    Examples
-    --------
-    >>> round(float(deviance_root(30.0, 40.0, 0.5)), 2)
-    3.23
-    """
-    size = np.maximum(total + prior, 1e-12)
-    return signed_deviance_root(novel + prior * share, size, size * share)
-
-
-def telling_words(matrix: Matrix, rates: Floats, rows: Integers) -> tuple[Integers, Floats]:
-    """Return the words that are significantly more frequent in some documents.
-
-    Parameters
-    ----------
-    matrix : CSR matrix
-        The words of all documents.
-    rates : ndarray of float64
-        The share of each word in all words of all documents.
-    rows : ndarray of int
-        The documents.
-
-    Returns
-    -------
-    words, weights : ndarray
-        The columns of the words, the strongest first, and their weights.
-    """
-    counts = np.asarray(matrix[rows].sum(axis=0)).ravel().astype(np.float64)
-    total = counts.sum()
-    expected = rates * total
-    strength = (counts - expected) / np.sqrt(expected + 1)
-    # A theme has a name of at least two words.
-    least = np.sort(strength)[-2] if len(strength) > 1 else 0.0
-    words = np.flatnonzero((counts > expected) & (strength >= min(TELLING, least)))
-    words = words[(counts[words] >= 2) | (strength[words] <= TELLING)]
-    base = rates[words]
-    ratios = log((counts[words] + PSEUDO_WORDS * base) / (total + PSEUDO_WORDS) / base)
-    weights = ratios * np.sqrt(counts[words])
-    order = np.argsort(-weights, kind="stable")
-    return words[order], weights[order]
+    links: Links = ()
+    rules: tuple[tuple[int, ...], ...] = ()
+    evidence: float = 0.0
 
 
 class DocumentSpace:
@@ -216,16 +163,14 @@ def _absent(size: int, places: Sequence[int]) -> Vectors:
 
 
 def find_groups(
-    matrix: Matrix, novel: Bools, evidence: Floats, most: int = MAX_LEARNED
-) -> tuple[list[Group], DocumentSpace | None]:
+    piles: Piles, evidence: Floats, most: int = MAX_LEARNED
+) -> tuple[list[Draft], DocumentSpace | None]:
     """Return topics that are more frequent on the novel side, and the space of documents.
 
     Parameters
     ----------
-    matrix : sparse matrix of bool
-        The words of all documents.
-    novel : ndarray of bool
-        Which documents are novel.
+    piles : Piles
+        All documents, some of each side.
     evidence : ndarray of float64
         The evidence of each word, above 0 for novel words.
     most : int, default=9,000
@@ -233,36 +178,35 @@ def find_groups(
 
     Returns
     -------
-    list of Group
+    list of Draft
         In no particular order. Groups of different mixtures may overlap.
     DocumentSpace or None
         None if there is no group.
     """
+    matrix, novel = piles.matrix, piles.novel
     counts = np.asarray(matrix.sum(axis=0)).ravel()
     often = np.flatnonzero(counts >= 2 + min(matrix.shape[0] // 2000, 4))
     seeds = often[evidence[often] >= MIN_EVIDENCE]
-    if not len(seeds) or not novel.any() or novel.all():
+    if not len(seeds):
         return [], None
-    narrow = sparse.csr_matrix(matrix[:, often], dtype=np.float32)
+    narrow = Piles(sparse.csr_matrix(matrix[:, often], dtype=np.float32), novel)
     learned = _learned_rows(novel, most)
-    space = DocumentSpace(narrow, learned, often)
+    space = DocumentSpace(narrow.matrix, learned, often)
     vectors = space.vectors(learned)
     # Without a novel word nothing is new, so that the other starts are not tried either.
     starts = [_clusters(vectors, n) for n in N_TOPICS]
-    found = [
-        group for start in starts for group in _Mixture(narrow, novel, learned, start).groups(often)
-    ]
+    found = [group for start in starts for group in _Mixture(narrow, learned, start).groups(often)]
     place = np.full(matrix.shape[1], -1)
     place[often] = np.arange(len(often))
     words = place[seeds[np.argsort(-evidence[seeds], kind="stable")][:MAX_SEEDS]]
-    clusters, links = _word_clusters(narrow[novel][:, words])
+    clusters, links = _word_clusters(narrow.matrix[novel][:, words])
     start = _seeded_start(space, learned, vectors, words, clusters, evidence[often[words]])
     n_seeded = int(clusters.max()) + 1
     joined: list[list[tuple[int, int, float]]] = [[] for _ in range(n_seeded)]
     for a, b, strength in links:
         if clusters[a] == clusters[b]:
             joined[clusters[a]].append((int(often[words[a]]), int(often[words[b]]), strength))
-    mixture = _Mixture(narrow, novel, learned, start)
+    mixture = _Mixture(narrow, learned, start)
     found += mixture.groups(often, [tuple(each) for each in joined])
     return found, space
 
@@ -332,20 +276,17 @@ class _Mixture:
 
     Parameters
     ----------
-    matrix : CSR matrix
-        The words of all documents.
-    novel : ndarray of bool
-        Which documents are novel.
+    piles : Piles
+        All documents.
     learned : ndarray of int
         The documents that topics are learned from.
     start : ndarray of int
         The first topic of each of these.
     """
 
-    def __init__(self, matrix: Matrix, novel: Bools, learned: Integers, start: Integers) -> None:
-        self.matrix, self.novel, self.share = matrix, novel, float(novel.mean())
-        self.n_topics = int(start.max()) + 1
-        self.rates = np.asarray(matrix.sum(axis=0)).ravel().astype(np.float64) / max(matrix.nnz, 1)
+    def __init__(self, piles: Piles, learned: Integers, start: Integers) -> None:
+        self.piles, self.n_topics = piles, int(start.max()) + 1
+        matrix = piles.matrix
         part = matrix if len(learned) == matrix.shape[0] else matrix[learned]
         transposed = part.T.tocsr()
         ones = np.ones(len(start), dtype=np.float32)
@@ -358,13 +299,13 @@ class _Mixture:
                 members = sparse.vstack(found, format="csr")
 
     def _update_words(self, transposed: Matrix, members: Matrix) -> None:
-        counts = (transposed @ members).tocoo()
+        all_rates, counts = self.piles.rates, (transposed @ members).tocoo()
         words, topics, data = counts.row, counts.col, counts.data.astype(np.float64)
         n_words = np.bincount(topics, data, self.n_topics)
-        expected = self.rates[words] * n_words[topics]
+        expected = all_rates[words] * n_words[topics]
         keep = (data - expected) / np.sqrt(expected + 1) > SIGNIFICANT
         words, topics, data = words[keep], topics[keep], data[keep]
-        rates, added = self.rates[words], PSEUDO_SHARE * len(self.rates)
+        rates, added = all_rates[words], PSEUDO_SHARE * len(all_rates)
         own = (data + added * rates) / (n_words[topics] + added)
         rest = 1 - np.bincount(topics, own, self.n_topics)
         base = 1 - np.bincount(topics, rates, self.n_topics)
@@ -372,7 +313,7 @@ class _Mixture:
         others = log(np.maximum(rest, 1e-3) / np.maximum(base, 1e-3))
         self.others = others.astype(np.float32)
         ratios = (log(own / rates) - others[topics]).astype(np.float32)
-        shape = (len(self.rates), self.n_topics)
+        shape = (len(all_rates), self.n_topics)
         self.ratios = sparse.csr_matrix((ratios, (words, topics)), shape=shape)
         sizes = np.asarray(members.sum(axis=0)).ravel()
         self.log_sizes = log(sizes + 1).astype(np.float32)
@@ -388,40 +329,40 @@ class _Mixture:
     def _assigned(self) -> tuple[Integers, Floats]:
         """Return the topic of each document, and how well it explains the document."""
         topics, fits = [], []
-        for scores, found in self._scores(self.matrix):
+        for scores, found in self._scores(self.piles.matrix):
             best = scores.argmax(axis=1)
             topics.append(best)
             fits.append(found[np.arange(len(best)), best])
         return np.concatenate(topics).astype(np.intp), np.concatenate(fits).astype(np.float64)
 
-    def groups(self, columns: Integers, links: list[Links] | None = None) -> list[Group]:
+    def groups(self, columns: Integers, links: Sequence[Links] = ()) -> list[Draft]:
         """Return the topics that are more frequent on the novel side, but for small ones.
 
         Parameters
         ----------
         columns : ndarray of int
             The column of each word in the groups.
-        links : list
+        links : sequence
             The links of the words that the first topics started from.
         """
-        links = links or []
+        piles = self.piles
         topics, fits = self._assigned()
         order = np.argsort(topics, kind="stable")
         bounds = np.searchsorted(topics[order], np.arange(self.n_topics + 1))
-        found = []
+        drafts = []
         for topic in range(self.n_topics):
             rows = order[bounds[topic] : bounds[topic + 1]]
             if len(rows) < MIN_DOCUMENTS:
                 continue
             if topic < len(links):
-                rows = rows[_strongest(fits[rows], self.novel[rows], self.share)]
-            if deviance_root(float(self.novel[rows].sum()), len(rows), self.share) <= 0:
+                rows = rows[_strongest(fits[rows], piles.novel[rows], piles.share)]
+            if deviance_root(float(piles.sides(rows)[1]), len(rows), piles.share) <= 0:
                 continue
-            words, weights = telling_words(self.matrix, self.rates, rows)
+            words, weights = piles.telling(rows)
             if len(words):
-                own = links[topic] if topic < len(links) else ()
-                found.append(Group(rows, columns[words], weights, own))
-        return found
+                joined = links[topic] if topic < len(links) else ()
+                drafts.append(Draft(rows, columns[words], weights, joined))
+        return drafts
 
 
 def _probable(scores: Vectors) -> Vectors:

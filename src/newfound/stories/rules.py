@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -11,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from newfound.stories.mixtures import deviance_root
+from newfound.stories.evidence import Piles, deviance_root
 
-__all__ = ["ThemeRule", "choose_rules", "found_rows", "matching_rows"]
+__all__ = ["ANDRule", "ThemeRule", "choose_rules"]
 
 MAX_RULES = 8
 N_WORDS = 40  # words that may be in rules
@@ -24,7 +23,7 @@ MIN_MATCHES = 3
 MIN_FURTHER = 5  # novel documents that a further rule has to add
 MIN_PART = 0.03  # of the documents found, that a further rule has to add
 
-Matrix = Any
+ANDRule = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -58,12 +57,7 @@ class ThemeRule:
         return " AND ".join(self.words)
 
 
-def choose_rules(
-    columns: Matrix,
-    wanted: NDArray[np.bool_],
-    novel: NDArray[np.bool_],
-    words: NDArray[np.intp],
-) -> list[tuple[int, ...]]:
+def choose_rules(piles: Piles, wanted: NDArray[np.intp], words: NDArray[np.intp]) -> list[ANDRule]:
     """Choose ANDs of words whose OR agrees best with a group of documents and is novel.
 
     What is maximised is F1 times the evidence of the documents found. Each AND must be more
@@ -71,12 +65,10 @@ def choose_rules(
 
     Parameters
     ----------
-    columns : CSC matrix of bool
-        The words of all documents.
-    wanted : ndarray of bool
+    piles : Piles
+        All documents.
+    wanted : ndarray of int
         The documents to find.
-    novel : ndarray of bool
-        Which documents are novel.
     words : ndarray of int
         The columns that rules may have, the strongest first.
 
@@ -86,28 +78,30 @@ def choose_rules(
         The columns of each AND, in the order of choice.
     """
     words = words[:N_WORDS]
-    rows = np.unique(np.concatenate([*(_column_rows(columns, word) for word in words), []]))
-    rows = rows.astype(np.intp)
+    if not len(words):
+        return []
+    rows = piles.found([[word] for word in words])
     if not len(rows):
         return []
-    part = columns[:, words][rows].astype(np.float64).tocsc()
-    target = wanted[rows].astype(np.float64)
+    part = piles.columns[:, words][rows].astype(np.float64).tocsc()
+    target = np.zeros(len(piles.novel))
+    target[wanted] = 1.0
+    target = target[rows]
     ands, matches = _candidates(part, target)
-    new, share = novel[rows].astype(np.float64), float(novel.mean())
+    new, share = piles.novel[rows].astype(np.float64), piles.share
     total = np.asarray(matches.sum(axis=1)).ravel()
     is_novel = deviance_root(matches @ new, total, share) >= MIN_EVIDENCE
     if not is_novel.any():
         return []
     ands, matches = [ands[i] for i in np.flatnonzero(is_novel)], matches[is_novel]
-    n_wanted = float(wanted.sum())
-    chosen: list[tuple[int, ...]] = []
+    chosen: list[ANDRule] = []
     left = np.ones(len(rows))
     counts, score = np.zeros(3), 0.0
     lengths = np.array([len(rule) for rule in ands])
     while len(chosen) < MAX_RULES:
         gains = counts[:, None] + [matches @ (left * each) for each in (target, 1.0, new)]
         hits, found, found_new = gains
-        scores = 2 * hits / (found + n_wanted)
+        scores = 2 * hits / (found + len(wanted))
         # A rule must add documents of the group, not only a few of them.
         scores[hits - counts[0] < max(MIN_MATCHES, MIN_PART * hits.max())] = 0.0
         if chosen:
@@ -119,34 +113,16 @@ def choose_rules(
         counts, score = gains[:, best], scores[best]
         left[matches[[best]].indices] = 0.0
         chosen.append(tuple(sorted(int(words[number]) for number in ands[best])))
-    return _without_implied(chosen)
+    # Without ANDs that a shorter chosen one contains.
+    return [rule for rule in chosen if not any(set(other) < set(rule) for other in chosen)]
 
 
-def matching_rows(columns: Matrix, rule: Sequence[int]) -> NDArray[np.intp]:
-    """Return the documents that have all words of a rule."""
-    rows = _column_rows(columns, rule[0])
-    for word in rule[1:]:
-        rows = np.intersect1d(rows, _column_rows(columns, word), assume_unique=True)
-    return rows
-
-
-def found_rows(columns: Matrix, rules: Iterable[Sequence[int]]) -> NDArray[np.intp]:
-    """Return the documents that match any of some rules."""
-    return np.unique(np.concatenate([matching_rows(columns, rule) for rule in rules]))
-
-
-def _column_rows(columns: Matrix, word: int) -> NDArray[np.intp]:
-    """Return the documents that have a word, from a CSC matrix."""
-    found = columns.indices[columns.indptr[word] : columns.indptr[word + 1]]
-    return np.sort(found).astype(np.intp)
-
-
-def _candidates(part: Matrix, target: NDArray[np.float64]) -> tuple[list[tuple[int, ...]], Matrix]:
+def _candidates(part: Any, target: NDArray[np.float64]) -> tuple[list[ANDRule], Any]:
     """Return single words, pairs and triples, and which documents they find."""
     size = part.shape[1]
     inside = part.T @ sparse.diags(target) @ part
     inside, total = inside.toarray(), (part.T @ part).toarray()
-    ands: list[tuple[int, ...]] = [(number,) for number in range(size)]
+    ands: list[ANDRule] = [(number,) for number in range(size)]
     pairs = [
         (a, b)
         for a, b in combinations(range(size), 2)
@@ -172,13 +148,3 @@ def _candidates(part: Matrix, target: NDArray[np.float64]) -> tuple[list[tuple[i
     ones = np.ones(int(full.sum()))
     shape = (len(ands), part.shape[0])
     return ands, sparse.csr_matrix((ones, (present.col[full], present.row[full])), shape=shape)
-
-
-def _without_implied(rules: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """Leave out ANDs that a shorter chosen AND contains."""
-    sets = [set(rule) for rule in rules]
-    return [
-        rule
-        for rule, words in zip(rules, sets, strict=True)
-        if not any(other < words for other in sets)
-    ]

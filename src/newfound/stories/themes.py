@@ -14,22 +14,26 @@ order, the memory is a few numbers for each document.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from newfound.stories.choice import Draft, HeldOut, choose_themes, held_out_figures
-from newfound.stories.evidence import document_weights, evidence_of_sets
-from newfound.stories.mixtures import MIN_EVIDENCE, Group
-from newfound.stories.names import in_reading_order, theme_name
-from newfound.stories.rules import ThemeRule, found_rows, matching_rows
+from newfound.stories.choice import HeldOut, choose_themes, held_out_figures
+from newfound.stories.evidence import (
+    MIN_EVIDENCE,
+    SURE,
+    Piles,
+    document_weights,
+    evidence_of_sets,
+)
+from newfound.stories.mixtures import Draft
+from newfound.stories.names import strong_words
+from newfound.stories.rules import ANDRule, ThemeRule
 from newfound.table import AsTable, Table, jsonable
-from newfound.text.capitals import SpellingCounter
-from newfound.text.tokens import Token
 
 __all__ = [
     "N_TYPICAL",
@@ -37,8 +41,9 @@ __all__ = [
     "ThemeTuple",
     "Themes",
     "find_themes",
-    "named_as_read",
-    "rows_of_theme",
+    "first_distinct",
+    "recounted",
+    "rule_rows",
     "text_key",
     "unexplained_share",
     "with_copies",
@@ -46,9 +51,6 @@ __all__ = [
 
 N_WORDS = 20
 N_TYPICAL = 3
-SURE = 3.0  # evidence of a theme that is hardly chance
-N_READ = 100  # documents, at most about, that tell the order of the words of a name
-N_LETTERS = 1000  # of the beginning of each of them
 
 _SHARES = ("share_novel", "share_known", "held_out_share_novel", "held_out_share_known")
 _COLUMNS = ("name", "evidence", "words", "rules", "documents_novel", "documents_known", *_SHARES)
@@ -231,23 +233,27 @@ def find_themes(
             f"matrix has shape {matrix.shape}, but there are {len(novel)} values of novel and "
             f"{len(terms)} terms."
         )
+    if novel.all() or not novel.any():
+        return []
     # Themes do not depend on the order of documents or words.
     order, places = _canonical_order(matrix, novel, terms)
-    matrix, novel = matrix[order][:, places], novel[order]
+    piles = Piles(matrix[order][:, places], novel[order])
     terms = [str(terms[place]) for place in places]
-    given_scores = None if evidence is None else np.asarray(evidence)[places]
-    scores = _word_scores(matrix, novel, given_scores)
+    scores = _word_scores(piles, None if evidence is None else np.asarray(evidence)[places])
     texts = None if texts is None else [texts[row] for row in order]
-    drafts = choose_themes(matrix, novel, scores, n_themes)
+    drafts = choose_themes(piles, scores, n_themes)
     figures = HeldOut({}, np.full((len(drafts), 2), np.nan))
     if held_out and drafts:
-        figures = held_out_figures(drafts, matrix, novel, random_state)
-    documents = _Documents(matrix, novel, terms, scores, texts)
-    found = tuple(
-        _theme(draft, documents, figures.rules, share)
-        for draft, share in zip(drafts, figures.shares, strict=True)
+        figures = held_out_figures(drafts, piles, random_state)
+    themes = [
+        _theme(draft, piles, terms, scores, texts, figures.rules, shares)
+        for draft, shares in zip(drafts, figures.shares.tolist(), strict=True)
+    ]
+    # Of two themes with the same two strongest words, the first one.
+    return first_distinct(
+        Themes(tuple(themes), float("nan")).renumbered(order).themes,
+        lambda theme: frozenset(theme.name.split()[:2]),
     )
-    return _distinct(Themes(found, float("nan")).renumbered(order).themes)
 
 
 def unexplained_share(
@@ -271,32 +277,58 @@ def unexplained_share(
         Between 0 and 1; nan if no word is novel.
     """
     novel = np.asarray(novel, dtype=bool)
-    matrix = sparse.csr_matrix(matrix, dtype=np.float64)
-    scores = _word_scores(matrix, novel, evidence)
-    words = np.flatnonzero(scores >= MIN_EVIDENCE)
-    if not len(words) or novel.all() or not novel.any():
+    if novel.all() or not novel.any():
         return float("nan")
-    counts = np.asarray(matrix[:, words].sum(axis=1)).ravel()
+    piles = Piles(sparse.csr_matrix(matrix, dtype=np.float64), novel)
+    words = np.flatnonzero(_word_scores(piles, evidence) >= MIN_EVIDENCE)
+    if not len(words):
+        return float("nan")
+    counts = np.asarray(piles.matrix[:, words].sum(axis=1)).ravel()
     counts = np.where(novel, counts, -counts * novel.sum() / (~novel).sum())
-    rows = [row for theme in themes for row in (theme.novel_documents, theme.known_documents)]
     explained = np.zeros(len(novel), dtype=bool)
-    explained[np.concatenate([*rows, np.empty(0, dtype=np.intp)])] = True
+    for theme in themes:
+        explained[theme.novel_documents] = explained[theme.known_documents] = True
     return float(np.clip(1 - counts[explained].sum() / counts.sum(), 0.0, 1.0))
 
 
-def rows_of_theme(theme: Theme, columns: Matrix, place: Mapping[str, int]) -> Rows:
-    """Return the documents that match a rule of a theme.
+def rule_rows(theme: Theme, piles: Piles, place: Mapping[str, int]) -> list[Rows]:
+    """Return the documents of each rule of a theme; `place` has the column of each word."""
+    return [piles.matching([place[word] for word in rule.words]) for rule in theme.rules]
+
+
+def recounted(
+    theme: Theme,
+    by_rule: Iterable[Sequence[int]],
+    documents: Sequence[int],
+    sizes: Sequence[int],
+    **more: Any,
+) -> Theme:
+    """Return a theme with the counts of other documents.
 
     Parameters
     ----------
     theme : Theme
         The theme.
-    columns : sparse matrix of shape (n_documents, n_terms), CSC
-        The bags of words.
-    place : mapping of str to int
-        The column of each word.
+    by_rule : iterable of (int, int)
+        The number of known and of novel documents that each rule finds.
+    documents : (int, int)
+        The same for the theme.
+    sizes : (int, int)
+        The number of all known and of all novel documents.
+    **more
+        Other attributes that change.
     """
-    return found_rows(columns, [[place[word] for word in rule.words] for rule in theme.rules])
+    rules = [
+        replace(rule, known=int(known), novel=int(novel))
+        for rule, (known, novel) in zip(theme.rules, by_rule, strict=True)
+    ]
+    return replace(
+        theme,
+        rules=tuple(sorted(rules, key=lambda rule: -rule.novel)),
+        share_known=documents[0] / sizes[0],
+        share_novel=documents[1] / sizes[1],
+        **more,
+    )
 
 
 def with_copies(
@@ -313,99 +345,31 @@ def with_copies(
     matrix, novel, terms
         As for `find_themes`, with copied text.
     """
-    is_novel = np.asarray(novel, dtype=bool)
-    columns = sparse.csc_matrix(matrix)
+    piles = Piles(sparse.csr_matrix(matrix), np.asarray(novel, dtype=bool))
     place = {term: number for number, term in enumerate(terms)}
-    found = []
+    whole = []
     for theme in themes:
-        by_rule = [
-            matching_rows(columns, [place[word] for word in rule.words]) for rule in theme.rules
-        ]
+        by_rule = rule_rows(theme, piles, place)
         rows = np.unique(np.concatenate(by_rule))
-        new = is_novel[rows]
-        sides = [is_novel[own] for own in by_rule]
-        rules = [
-            replace(rule, known=int((~side).sum()), novel=int(side.sum()))
-            for rule, side in zip(theme.rules, sides, strict=True)
-        ]
-        found.append(
-            replace(
+        new = piles.novel[rows]
+        whole.append(
+            recounted(
                 theme,
-                rules=tuple(sorted(rules, key=lambda rule: -rule.novel)),
+                map(piles.sides, by_rule),
+                piles.sides(rows),
+                piles.sides(np.arange(len(piles.novel))),
                 novel_documents=rows[new],
                 known_documents=rows[~new],
-                share_novel=int(new.sum()) / int(is_novel.sum()),
-                share_known=int((~new).sum()) / int((~is_novel).sum()),
             )
         )
-    return found
+    return whole
 
 
-def named_as_read(
-    themes: Iterable[Theme],
-    texts: Sequence[str],
-    tokens: Callable[[str], Sequence[Token]],
-) -> list[Theme]:
-    """Return themes with names that novel documents would give them.
-
-    A rule of several words that finds most documents of the theme is part of the name. A word of
-    an earlier name is not, unless a rule has it. The words have the order in which documents have
-    them, and the capitals that most documents give them.
-
-    Parameters
-    ----------
-    themes : iterable of Theme
-        The themes, the first one first.
-    texts : sequence of str
-        All documents, known and novel.
-    tokens : callable
-        Returns the words of a text, in order, as the themes have them.
-    """
-    themes = list(themes)
-    used: set[str] = set()
-    names, orders = [], []
-    for theme in themes:
-        names.append(_name_words(theme, used))
-        used.update(names[-1])
-    counter = SpellingCounter(part for word in used for part in word.split(" "))
-    for theme, name in zip(themes, names, strict=True):
-        rows = theme.novel_documents
-        some = [texts[row][:N_LETTERS] for row in rows[:: max(1, len(rows) // N_READ)].tolist()]
-        found = [tokens(text) for text in some]
-        for text, words in zip(some, found, strict=True):
-            counter.read(text, words)
-        orders.append(in_reading_order(name, ([token.term for token in one] for one in found)))
-    spelling = counter.spellings()
-    return [
-        replace(theme, name=" ".join(spelling[part] for part in " ".join(order).split(" ")))
-        for theme, order in zip(themes, orders, strict=True)
-    ]
-
-
-def _name_words(theme: Theme, used: Set[str]) -> tuple[str, ...]:
-    """Return the words of a name, those of a rule that finds most documents first."""
-    rule = theme.rules[0]
-    most = len(rule.words) > 1 and 2 * rule.novel > theme.documents_novel
-    of_rules = {word for rule in theme.rules for word in rule.words}
-    own = [pair for pair in theme.words if pair[0] in of_rules or pair[0] not in used]
-    return theme_name(own if len(own) > 1 else theme.words, rule.words if most else ())
-
-
-def _distinct(themes: Sequence[Theme]) -> list[Theme]:
-    """Leave out a theme whose two strongest words are those of an earlier one."""
-    found: dict[frozenset[str], Theme] = {}
-    for theme in themes:
-        found.setdefault(frozenset(theme.name.split()[:2]), theme)
-    return list(found.values())
-
-
-def _word_scores(matrix: Matrix, novel: Bools, evidence: ArrayLike | None) -> NDArray[np.float64]:
+def _word_scores(piles: Piles, evidence: ArrayLike | None) -> NDArray[np.float64]:
     """Return the evidence of words: as given, or from the counts of documents."""
     if evidence is not None:
         return np.asarray(evidence, dtype=np.float64)
-    if novel.all() or not novel.any():
-        return np.zeros(matrix.shape[1])
-    return evidence_of_sets(matrix, document_weights(matrix, novel))
+    return evidence_of_sets(piles.matrix, document_weights(piles.matrix, piles.novel))
 
 
 def _canonical_order(matrix: Matrix, novel: Bools, terms: Sequence[str]) -> tuple[Rows, Rows]:
@@ -418,84 +382,84 @@ def _canonical_order(matrix: Matrix, novel: Bools, terms: Sequence[str]) -> tupl
     return np.argsort(codes, kind="stable").astype(np.intp), columns
 
 
-class _Documents:
-    """What themes are described with."""
-
-    def __init__(
-        self,
-        matrix: Matrix,
-        novel: Bools,
-        terms: Sequence[str],
-        scores: NDArray[np.float64],
-        texts: Sequence[str] | None,
-    ) -> None:
-        self.matrix, self.columns = matrix, matrix.tocsc()
-        self.novel, self.terms, self.scores, self.texts = novel, terms, scores, texts
-
-
 def _theme(
     draft: Draft,
-    documents: _Documents,
-    held_out: Mapping[tuple[int, ...], NDArray[np.intp]],
-    shares: NDArray[np.float64],
+    piles: Piles,
+    terms: Sequence[str],
+    scores: NDArray[np.float64],
+    texts: Sequence[str] | None,
+    held_out: Mapping[ANDRule, Any],
+    shares: Sequence[float],
 ) -> Theme:
     """Collect the figures of a theme."""
-    group, rows, novel, terms = draft.group, draft.rows, documents.novel, documents.terms
-    new = rows[novel[rows]]
+    rows = draft.rows
+    new = piles.novel[rows]
+    n_known, n_novel = piles.sides(np.arange(len(piles.novel)))
     # A word is telling if it marks both the group and the novel side.
-    weights = group.weights * np.maximum(documents.scores[group.words], 0.1)
+    weights = draft.weights * np.maximum(scores[draft.words], 0.1)
     order = np.argsort(-weights, kind="stable")
-    words = tuple((str(terms[group.words[i]]), float(weights[i])) for i in order[:N_WORDS])
-    rank = {int(group.words[i]): place for place, i in enumerate(order)}
-    rules = [_rule(rule, rank, documents, held_out.get(rule, (0, 0))) for rule in draft.rules]
-    known_share, novel_share = shares.tolist()
+    words = tuple((terms[draft.words[i]], float(weights[i])) for i in order[:N_WORDS])
+    rank = {int(draft.words[i]): place for place, i in enumerate(order)}
+
+    def rule_of(columns: ANDRule) -> ThemeRule:
+        strongest = sorted(columns, key=lambda word: rank.get(word, len(rank)))
+        counts = (*piles.sides(piles.matching(columns)), *map(int, held_out.get(columns, (0, 0))))
+        return ThemeRule(tuple(terms[word] for word in strongest), *counts)
+
     return Theme(
-        name=" ".join(theme_name(words)),
+        name=" ".join(strong_words(words)),
         words=words,
-        rules=tuple(sorted(rules, key=lambda rule: -rule.novel)),
-        novel_documents=new,
-        known_documents=rows[~novel[rows]],
-        share_novel=len(new) / int(novel.sum()),
-        share_known=(len(rows) - len(new)) / int((~novel).sum()),
+        rules=tuple(sorted(map(rule_of, draft.rules), key=lambda rule: -rule.novel)),
+        novel_documents=rows[new],
+        known_documents=rows[~new],
+        share_novel=int(new.sum()) / n_novel,
+        share_known=int((~new).sum()) / n_known,
         evidence=draft.evidence,
-        typical=_typical(group, new, documents),
-        joined=tuple((terms[a], terms[b], strength) for a, b, strength in group.links[:N_WORDS]),
-        held_out_share_novel=novel_share,
-        held_out_share_known=known_share,
+        typical=_typical(draft, rows[new], piles.matrix, texts),
+        joined=tuple((terms[a], terms[b], strength) for a, b, strength in draft.links[:N_WORDS]),
+        held_out_share_novel=shares[1],
+        held_out_share_known=shares[0],
     )
 
 
-def _rule(
-    rule: tuple[int, ...], rank: Mapping[int, int], documents: _Documents, held_out: Any
-) -> ThemeRule:
-    """Return a rule in words, the strongest word first."""
-    side = documents.novel[matching_rows(documents.columns, rule)]
-    order = sorted(rule, key=lambda word: rank.get(word, len(rank)))
-    words = tuple(documents.terms[word] for word in order)
-    known, novel = (int(count) for count in held_out)
-    return ThemeRule(words, int((~side).sum()), int(side.sum()), known, novel)
-
-
-def _typical(group: Group, new: Rows, documents: _Documents) -> tuple[int, ...]:
+def _typical(
+    draft: Draft, new: Rows, matrix: Matrix, texts: Sequence[str] | None
+) -> tuple[int, ...]:
     """Return the novel documents that the rules find and that fit the group best."""
-    strength = np.zeros(documents.matrix.shape[1])
-    strength[group.words[:N_WORDS]] = group.weights[:N_WORDS]
-    part = documents.matrix[new]
+    strength = np.zeros(matrix.shape[1])
+    strength[draft.words[:N_WORDS]] = draft.weights[:N_WORDS]
+    part = matrix[new]
     lengths = np.diff(part.indptr)
     score = (part @ strength) / np.sqrt(lengths + np.median(lengths))
-    chosen: list[int] = []
-    seen: set[Any] = set()
-    for place in np.argsort(-score, kind="stable"):
-        row = int(new[place])
+
+    def key(place: int) -> Hashable:
         bag = part.indices[part.indptr[place] : part.indptr[place + 1]]
-        words = "" if documents.texts is None else text_key(documents.texts[row])
-        key = words or frozenset(bag.tolist())
-        if key not in seen:
-            seen.add(key)
-            chosen.append(row)
-        if len(chosen) == N_TYPICAL:
+        words = "" if texts is None else text_key(texts[new[place]])
+        return words or frozenset(bag.tolist())
+
+    best = first_distinct(np.argsort(-score, kind="stable").tolist(), key, N_TYPICAL)
+    return tuple(new[best].tolist())
+
+
+Item = TypeVar("Item")
+
+
+def first_distinct(
+    items: Iterable[Item], key: Callable[[Item], Hashable], most: int | None = None
+) -> list[Item]:
+    """Return the first of the items with the same key, and no more than so many.
+
+    Examples
+    --------
+    >>> first_distinct(["Rain", "rain", "Sun", "Wind"], str.lower, 2)
+    ['Rain', 'Sun']
+    """
+    distinct: dict[Hashable, Item] = {}
+    for item in items:
+        distinct.setdefault(key(item), item)
+        if len(distinct) == most:
             break
-    return tuple(chosen)
+    return list(distinct.values())
 
 
 def text_key(text: str) -> str:
