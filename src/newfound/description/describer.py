@@ -103,7 +103,7 @@ class NoveltyDescriber(ClassifierMixin, BaseEstimator):  # type: ignore[misc,unu
         ``n_machines=1, n_clauses=10000, T=50, s=25.0, epochs=100, boost_true_positive=False,
         max_literals=0, max_documents=0, min_df=1, rule_min_df=1, calendar=True,
         fold_copies=False``.
-        ``docs/words.md`` says how the default was chosen.
+        ``lab/notes/word-ranking.md`` says how the default was chosen.
     n_machines : int, optional
         The number of machines, up to 1,000. Each of several is trained on its own 70 % of the
         documents of each side. A fifth of the documents is held out of all of them: rules are

@@ -54,7 +54,7 @@ __all__ = [
 ]
 
 SIGNIFICANT = 0.05
-_WEIGHT_Z2 = 0.3  # the weight of the second statistic, z2 in docs/words.md
+_WEIGHT_Z2 = 0.3  # the weight of the second statistic, z2 in docs/words-method.md
 _PRIOR_Z2 = PRIOR / 2
 _BEYOND_TESTS = 1.0  # how much surer than the test of its q-value a word can be
 
@@ -303,7 +303,7 @@ def _near_tests(
     """Return evidence that is little surer than the exact tests of the q-values.
 
     Where one side has longer documents, weights alone would make words seem novel or known that
-    have the same share of both sides, or the share that lengths let expect.
+    have the same share of both sides, or the share expected from the lengths.
     """
     most = np.maximum(normal_quantile(1 - np.where(found > 0, up, down)), 0.0) + _BEYOND_TESTS
     return np.clip(found, -most, most)

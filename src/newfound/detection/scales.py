@@ -15,8 +15,8 @@ __all__ = ["LONG", "PARTS", "WEIGHTS", "WEIGHTS_OF_LONG", "WEIGHTS_WITHOUT_LABEL
 
 PARTS = ("margin", "surprise", "neighbours", "pairs", "rules")
 
-# The weight of each part, in units of its spread over known documents; docs/detect.md says how
-# they were chosen.
+# The weight of each part, in units of its spread over known documents; how they were chosen is in
+# lab/notes/detector-constants.md.
 WEIGHTS = {"margin": 1.75, "surprise": 1.0, "neighbours": 0.5, "pairs": 1.0, "rules": 1.75}
 
 # Long documents of a new kind are often near a known class; their neighbours and pairs tell more.

@@ -262,7 +262,7 @@ def unexplained_share(
     """Return the share of the novelty that no theme explains.
 
     The novelty is the excess of the novel words: how much more often novel documents have them
-    than the known documents let expect. A theme explains the part that is in its documents.
+    than expected from the known documents. A theme explains the part that is in its documents.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ _CLITIC = {
     ),
 }
 
-# The thresholds of `lemmas_from_texts`; docs/text.md says how they were chosen.
+# The thresholds of `lemmas_from_texts`; lab/notes/lemmas.md says how they were chosen.
 _CAPITALIZED_NOUNS = frozenset(("de", "lb"))  # languages that write nouns with a capital
 _MIN_DOCUMENTS = 3
 _NAME_SHARE = 0.6
