@@ -124,9 +124,16 @@ def link_pages(app: Any, what: str, name: str, about: Any, options: Any, lines: 
     lines[:] = [re.sub(r"(`{1,2})docs/([\w-]+)\.md\1", r":doc:`/\2`", line) for line in lines]
 
 
+def keep_shapes(app: Any, what: str, name: str, about: Any, options: Any, lines: list[str]) -> None:
+    """Show the shape of an array as it is: `n_documents` in it is no attribute of a class."""
+    shape = re.compile(r"^(:(?:type|vartype) .*?)(\([\w, *+]+\))")
+    lines[:] = [shape.sub(r"\1``\2``", line) for line in lines]
+
+
 def setup(app: Any) -> None:
     """Connect the steps above with the build."""
     app.connect("autodoc-skip-member", skip_member)
     app.connect("autodoc-process-docstring", link_pages)
+    app.connect("autodoc-process-docstring", keep_shapes, priority=900)  # after napoleon
     app.connect("builder-inited", write_outside_pages)
     app.connect("source-read", relink_page)
