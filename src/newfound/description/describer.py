@@ -20,7 +20,6 @@ from sklearn.utils.validation import (  # type: ignore[import-untyped,unused-ign
 )
 
 from newfound.description.calibration import VerdictCalibration
-from newfound.description.counted_timeline import CountedTimeline
 from newfound.description.description import Description
 from newfound.description.learning import Training, described, without_calendar
 from newfound.description.novelty import Evidence
@@ -148,7 +147,7 @@ class NoveltyDescriber(ClassifierMixin, BaseEstimator):  # type: ignore[misc,unu
         most first: a tuple of `Theme` that is also a table. Found when first asked for.
     unexplained_ : float
         The share of the novelty that no theme explains; nan if no word is novel.
-    timeline_ : Timeline, CountedTimeline or None
+    timeline_ : Timeline or None
         The dates of the documents in bins of a day, a week or a month; None without dates. Of a
         stream, the documents of words and themes in these bins.
     clauses_ : ClauseTable
@@ -211,7 +210,7 @@ class NoveltyDescriber(ClassifierMixin, BaseEstimator):  # type: ignore[misc,unu
     words_ = Held[WordTable]()
     themes_ = Held[ThemeTuple]()
     unexplained_ = Held[float]()
-    timeline_ = Held[Timeline | CountedTimeline | None]()
+    timeline_ = Held[Timeline | None]()
     clauses_ = Held[ClauseTable]()
     phrases_ = Held[Table]()
     set_aside_ = Held[dict[str, str]]()

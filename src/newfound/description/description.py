@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 from newfound.checks import check_count
 from newfound.description.calibration import VerdictCalibration
 from newfound.description.context import Context, ContextIndex, ContextMatrix
-from newfound.description.counted_timeline import CountedTimeline
 from newfound.description.explanation import Explanation, explain
 from newfound.description.novelty import Evidence
 from newfound.description.senses import Senses, find_senses
-from newfound.description.timeline import Curve, Timeline
+from newfound.description.timeline import CountedTimeline, Curve, Timeline
 from newfound.description.words import WordTable
 from newfound.rules import ClauseTable
 from newfound.sides import PLAIN_NAMES, SIDES, Names
@@ -122,7 +121,7 @@ class Description:
         Copied documents and passages, which count once as evidence.
     calibration : VerdictCalibration or None
         The probability of novel for the words of a text and the votes of the machines.
-    timeline : Timeline, CountedTimeline or None
+    timeline : Timeline or None
         The dates of the documents in bins; None without dates.
     corpus : Corpus or None
         The documents; None in a description that was loaded.
@@ -157,7 +156,7 @@ class Description:
     set_aside: dict[str, str] = field(default_factory=dict)
     copies: Copies | None = None
     calibration: VerdictCalibration | None = None
-    timeline: Timeline | CountedTimeline | None = None
+    timeline: Timeline | None = None
     corpus: Corpus | None = None
     names: Names = PLAIN_NAMES
     seconds: dict[str, float] = field(default_factory=dict)

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from newfound.checks import check_whole_number
 from newfound.description.calibration import VerdictCalibration
-from newfound.description.counted_timeline import CountedTimeline
 from newfound.description.description import Description
 from newfound.description.learning import with_tables
 from newfound.description.novelty import Evidence
 from newfound.description.presets import VECTORIZER, check_parameters, resolve
-from newfound.description.timeline import Timeline
+from newfound.description.timeline import CountedTimeline, Timeline
 from newfound.description.timeline_state import timeline_from_state, timeline_state
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import Clauses
@@ -77,13 +76,13 @@ def description_state(
 
 def _in_order_of_sides(
     description: Description,
-) -> tuple[Themes, Timeline | CountedTimeline | None]:
+) -> tuple[Themes, Timeline | None]:
     """Return themes and timeline with the known documents first: the order of `remember`."""
     themes, timeline, corpus = description.all_themes, description.timeline, description.corpus
     if corpus is None:
         return themes, timeline
     order = np.argsort(corpus.novel, kind="stable")
-    if isinstance(timeline, Timeline):
+    if timeline is not None and not isinstance(timeline, CountedTimeline):
         timeline = Timeline(timeline.dates[order], timeline.by)
     ranks = np.argsort(order)
     # Of a sample, the documents of each side are numbered as the first ones of all.

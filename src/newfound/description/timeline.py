@@ -17,7 +17,19 @@ from scipy import sparse
 
 from newfound.text.dates import parse_dates
 
-__all__ = ["UNITS", "Curve", "Timeline", "as_days", "period_rows", "spark", "timeline_of"]
+__all__ = [
+    "NO_DAY",
+    "UNITS",
+    "CountedTimeline",
+    "Curve",
+    "Timeline",
+    "as_days",
+    "period_rows",
+    "spark",
+    "timeline_of",
+]
+
+NO_DAY = 1 << 40  # the first day of what has no dated document; its negative is the last
 
 MAX_DAYS, MAX_WEEKS = 45, 60
 UNITS = ("day", "week", "month", "quarter", "year")
@@ -193,7 +205,7 @@ class Timeline:
         self.by = by or _choose_unit(int((last - first).astype(int)) + 1)
         self.starts = _bins(first, last, self.by)
         self.names = [_name(start, self.by) for start in self.starts]
-        bins = np.searchsorted(self.starts, self.dates[dated], side="right") - 1
+        bins = self.bins_of(self.dates[dated])
         rows = np.flatnonzero(dated)
         shape = (len(self.starts), len(self.dates))
         # One row a bin, one column a document: counts by bin are one product.
@@ -220,16 +232,10 @@ class Timeline:
         """Return the curve of each column of a Boolean matrix of documents; see `counts`."""
         table = sparse.csc_matrix(members)
         table.eliminate_zeros()
-        all_counts = self.counts(table)
-        with np.errstate(invalid="ignore"):
-            shares = np.where(self.totals, all_counts / np.maximum(self.totals, 1), np.nan)
         curves = []
-        for column, counts in enumerate(all_counts):
+        for column, counts in enumerate(self.counts(table)):
             days = self.dates[table.indices[table.indptr[column] : table.indptr[column + 1]]]
-            days = days[~np.isnat(days)]
-            first, last = (str(days.min()), str(days.max())) if len(days) else (None, None)
-            peak = self.names[int(counts.argmax())] if len(days) else None
-            curves.append(Curve(counts, shares[column], first, last, peak))
+            curves.append(self._curve(counts, days[~np.isnat(days)]))
         return curves
 
     def curve(self, rows: ArrayLike) -> Curve:
@@ -238,6 +244,18 @@ class Timeline:
         places = np.asarray(rows)
         members[places if len(places) else places.astype(int)] = True
         return self.curves(members)[0]
+
+    def bins_of(self, days: Days) -> NDArray[np.intp]:
+        """Return the bin of each day; none of them may be missing."""
+        return np.searchsorted(self.starts, days, side="right") - 1
+
+    def _curve(self, counts: NDArray[np.int64], days: Days) -> Curve:
+        """Return a curve of counts by bin; its first and its last day are among those given."""
+        shares = np.where(self.totals, counts / np.maximum(self.totals, 1), np.nan)
+        if not len(days):
+            return Curve(counts, shares, None, None, None)
+        peak = self.names[int(counts.argmax())]
+        return Curve(counts, shares, str(days.min()), str(days.max()), peak)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON: the bins and their totals."""
@@ -248,6 +266,78 @@ class Timeline:
             "totals": self.totals.tolist(),
             "missing": self.n_missing,
         }
+
+
+class CountedTimeline(Timeline):
+    """The bins of documents that were counted batch by batch, and curves of words and themes.
+
+    Its ``dates`` are the days that have documents, in their order.
+
+    Parameters
+    ----------
+    days : ndarray of datetime64[D]
+        The days that have documents; at least one.
+    day_counts : (2, n_days) ndarray of int64
+        The number of known and of novel documents of each day.
+    n_missing : int
+        The number of documents without a date.
+    words : (2, n_words, n_bins) pair of CSR matrices, optional
+        The number of known and of novel documents with each word.
+    themes : (n_themes, 2, n_bins) ndarray of int64, optional
+        The same for themes.
+    word_days, theme_days : (n, 2) ndarray of int64, optional
+        The first and the last day of each, from 1970-01-01; `NO_DAY` and its negative for none.
+
+    Attributes
+    ----------
+    sides : (2, n_bins) ndarray of int64
+        The number of known and of novel documents of each bin.
+    boundary : str or None
+        The first novel day, if all known documents are earlier.
+
+    Examples
+    --------
+    >>> days = np.array(["2003-03-30", "2003-04-01"], "datetime64[D]")
+    >>> timeline = CountedTimeline(days, np.array([[3, 0], [0, 4]]), 1)
+    >>> timeline.by, timeline.sides.tolist(), timeline.boundary
+    ('day', [[3, 0, 0], [0, 0, 4]], '2003-04-01')
+    """
+
+    def __init__(
+        self,
+        days: Days,
+        day_counts: NDArray[np.int64],
+        n_missing: int,
+        words: tuple[Any, Any] = ((), ()),
+        themes: Any = (),
+        word_days: Any = (),
+        theme_days: Any = (),
+    ) -> None:
+        super().__init__(days)
+        self.day_counts, self.n_missing = day_counts, n_missing
+        self.words, self.themes = words, themes
+        self.word_days, self.theme_days = word_days, theme_days
+        self.sides = np.zeros((2, len(self.starts)), np.int64)
+        np.add.at(self.sides.T, self.bins_of(days), day_counts.T)
+        self.totals = self.sides.sum(axis=0)
+        known, novel = (days[side > 0] for side in day_counts)
+        apart = len(known) > 0 and len(novel) > 0 and known.max() < novel.min()
+        self.boundary = str(novel.min()) if apart else None
+
+    def sides_of_word(self, column: int) -> NDArray[np.int64]:
+        """Return the known and the novel documents of a word, by bin."""
+        return np.concatenate([side[[column]].toarray() for side in self.words])
+
+    def word_curve(self, column: int) -> Curve:
+        """Return the curve of a word."""
+        return self._counted(self.sides_of_word(column), self.word_days[column])
+
+    def theme_curve(self, number: int) -> Curve:
+        """Return the curve of a theme, given its place among all."""
+        return self._counted(self.themes[number], self.theme_days[number])
+
+    def _counted(self, sides: NDArray[np.int64], days: NDArray[np.int64]) -> Curve:
+        return self._curve(sides.sum(axis=0), days[np.abs(days) < NO_DAY].astype("datetime64[D]"))
 
 
 def timeline_of(dates: Iterable[Any] | None) -> Timeline | None:

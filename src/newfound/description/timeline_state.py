@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from newfound.description.counted_timeline import NO_DAY, CountedTimeline, DayCounts
-from newfound.description.timeline import Timeline, timeline_of
+from newfound.description.timeline import NO_DAY, CountedTimeline, Timeline, timeline_of
 from newfound.storage.fields import MAX_DOCUMENTS, Fields
 
 __all__ = ["timeline_from_state", "timeline_state"]
@@ -20,7 +19,7 @@ _LEAST_DAYS, _MOST_DAYS = -719_162, 2_932_896  # 0001-01-01 and 9999-12-31, from
 Integers = NDArray[np.int64]
 
 
-def timeline_state(timeline: Timeline | CountedTimeline | None) -> dict[str, Any]:
+def timeline_state(timeline: Timeline | None) -> dict[str, Any]:
     """Return the field ``dates`` or ``curves`` of a state; nothing without dates."""
     if timeline is None:
         return {}
@@ -37,8 +36,8 @@ def _curves_state(timeline: CountedTimeline) -> dict[str, Any]:
     for side in sides:
         side.sort_indices()
     return {
-        "days": timeline.days.days.astype(np.int64),
-        "documents": timeline.days.counts,
+        "days": timeline.dates.astype(np.int64),
+        "documents": timeline.day_counts,
         "missing": timeline.n_missing,
         "starts": np.stack([side.indptr for side in sides]),
         "bins": np.concatenate([side.indices for side in sides]),
@@ -55,7 +54,7 @@ def _kept_days(days: Integers) -> Integers:
 
 def timeline_from_state(
     fields: Fields, n_documents: int, n_words: int, n_themes: int
-) -> Timeline | CountedTimeline | None:
+) -> Timeline | None:
     """Return the timeline of a state, or None if it has no dates.
 
     Parameters
@@ -85,8 +84,8 @@ def _curves(fields: Fields, n_documents: int, n_words: int, n_themes: int) -> Co
     missing = fields.integer("missing", most=n_documents)
     whole = int(counts.sum()) + missing == n_documents
     fields.require(whole, "documents", f"{n_documents:,} documents, with those without a date")
-    found = DayCounts(days.astype("datetime64[D]"), counts, missing)
-    n_bins = len(found.bins.starts)
+    dates = days.astype("datetime64[D]")
+    n_bins = len(CountedTimeline(dates, counts, missing).starts)
     size = fields.length("bins")
     starts = fields.integers("starts", np.int64, (2, n_words + 1), most=size)
     ends = starts[:, -1]
@@ -105,7 +104,7 @@ def _curves(fields: Fields, n_documents: int, n_words: int, n_themes: int) -> Co
         _days(fields, name, size)
         for name, size in (("word_days", n_words), ("theme_days", n_themes))
     )
-    return CountedTimeline(found, (known, novel), themes, word_days, theme_days)
+    return CountedTimeline(dates, counts, missing, (known, novel), themes, word_days, theme_days)
 
 
 def _days(fields: Fields, name: str, n: int) -> Integers:

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from newfound.description.counted_timeline import CountedTimeline
-from newfound.description.timeline import UNITS, Curve, Timeline
+from newfound.description.timeline import UNITS, CountedTimeline, Curve, Timeline
 from newfound.sides import SIDES
 from newfound.text.corpus import Corpus
 
@@ -141,13 +140,13 @@ class CountedAxis:
         timeline = self.timeline
         return {
             **_bins_data(timeline),
-            "boundary": timeline.days.boundary,
+            "boundary": timeline.boundary,
             "peak": _peak(
                 timeline.names[int(timeline.totals.argmax())],
                 int(timeline.totals.max()),
                 timeline.by,
             ),
-            **_by_side(timeline.days.sides),
+            **_by_side(timeline.sides),
         }
 
     def theme_curve(self, theme: Theme) -> Data:
@@ -189,7 +188,7 @@ def _by_side(counts: NDArray[np.int64]) -> Data:
     return dict(zip(SIDES, counts.tolist(), strict=True))
 
 
-def _bins_data(timeline: Timeline | CountedTimeline) -> Data:
+def _bins_data(timeline: Timeline) -> Data:
     """Return the bins of a page."""
     return {
         "by": timeline.by,

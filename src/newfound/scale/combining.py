@@ -12,10 +12,10 @@ from scipy import sparse
 
 from newfound.arithmetic import log
 from newfound.description.calibration import VerdictCalibration
-from newfound.description.counted_timeline import NO_DAY, CountedTimeline
 from newfound.description.description import Description
 from newfound.description.learning import with_tables
 from newfound.description.novelty import WordSums, evidence_from_sums, not_contradicted
+from newfound.description.timeline import NO_DAY, CountedTimeline
 from newfound.rules import ClauseTable
 from newfound.scale.statistics import UNIT, Plan, Statistics
 from newfound.scale.themes import counted_phrases, measured_themes, unexplained
@@ -99,7 +99,7 @@ def _timeline(
     """Return the documents of words and themes in time, for the words that are kept."""
     if plan.days is None or found.dated is None:
         return None
-    n, dated = len(plan.days.bins.starts), found.dated
+    n, dated = len(plan.days.starts), found.dated
     bins, words, sides, documents = dated.words[places[dated.words[:, 1]] >= 0].T
     by_side = [
         sparse.csr_array(
@@ -119,7 +119,9 @@ def _timeline(
     np.minimum.at(word_days[:, 0], places[known[:, 0]], known[:, 1])
     np.maximum.at(word_days[:, 1], places[known[:, 0]], known[:, 2])
     return CountedTimeline(
-        plan.days,
+        plan.days.dates,
+        plan.days.day_counts,
+        plan.days.n_missing,
         (by_side[0], by_side[1]),
         by_theme,
         word_days,

@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from newfound.description.counted_timeline import DayCounts
 from newfound.description.describer import NoveltyDescriber
 from newfound.description.description import Description
 from newfound.description.other_words import OtherWords
 from newfound.description.presets import VECTORIZER
+from newfound.description.timeline import CountedTimeline
 from newfound.machine.committee import rule_columns
 from newfound.scale.arrow import pyarrow
 from newfound.scale.combining import combined
@@ -208,7 +208,7 @@ def _word_counts(
     return found, sizes, (n_words[0], n_words[1])
 
 
-def _day_counts(counts: Any) -> DayCounts | None:
+def _day_counts(counts: Any) -> CountedTimeline | None:
     """Return the number of documents of each day; None if no document has a date."""
     rows = counts.filter(pyarrow("compute").equal(counts.column("kind"), "day"))
     names = rows.column("word").to_pylist()
@@ -217,7 +217,7 @@ def _day_counts(counts: Any) -> DayCounts | None:
     if not dated.any():
         return None
     days = np.array([name for name in names if name], "datetime64[D]")
-    return DayCounts(days, sides[:, dated], int(sides[:, ~dated].sum()))
+    return CountedTimeline(days, sides[:, dated], int(sides[:, ~dated].sum()))
 
 
 def _plan(

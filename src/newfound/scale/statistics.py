@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.description.counted_timeline import NO_DAY, DayCounts
 from newfound.description.other_words import OtherWords
+from newfound.description.timeline import NO_DAY, CountedTimeline
 from newfound.machine.clauses import Clauses
 from newfound.machine.matcher import ClauseMatcher
 from newfound.scale.arrow import pyarrow, rows_with_text, texts_of
@@ -65,7 +65,7 @@ class Plan:
         The columns of the documents.
     date : str or None
         The column of their dates.
-    days : DayCounts or None
+    days : CountedTimeline or None
         The bins of time; None without dates.
     """
 
@@ -79,7 +79,7 @@ class Plan:
     text: str
     side: str
     date: str | None = None
-    days: DayCounts | None = None
+    days: CountedTimeline | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the matchers behind; they are made where they are used."""
@@ -159,17 +159,17 @@ def _by_bin(
     matrix: Any,
     masks: NDArray[np.int64],
     novel: NDArray[np.bool_],
-    counts: DayCounts,
+    timeline: CountedTimeline,
     days: NDArray[np.datetime64],
 ) -> list[list[NDArray[Any]]]:
     """Return the documents of words and of themes in each bin of time."""
     dated = np.flatnonzero(~np.isnat(days))
     bins = np.zeros(len(days), np.int64)
-    bins[dated] = counts.places(days[dated])
+    bins[dated] = timeline.bins_of(days[dated])
     part = matrix[dated]
     rows = np.repeat(dated, np.diff(part.indptr))
     members, themes = members_of(masks[dated])
-    themed, n = dated[members], len(counts.bins.starts)
+    themed, n = dated[members], len(timeline.starts)
     return [
         _counted(_WORD_BIN, bins[rows] * matrix.shape[1] + part.indices, novel[rows]),
         _counted(_THEME_BIN, themes * n + bins[themed], novel[themed]),
@@ -295,7 +295,7 @@ class Statistics:
                 _keyed(columns, _THEME_WORD, width),
                 _shown(table),
             ),
-            None if plan.days is None else _dated(columns, width, len(plan.days.bins.starts)),
+            None if plan.days is None else _dated(columns, width, len(plan.days.starts)),
         )
 
 
