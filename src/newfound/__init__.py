@@ -10,10 +10,15 @@ if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber
     from newfound.description.description import Description
     from newfound.description.explanation import Explanation
-    from newfound.description.periods import Period, Periods, describe_periods, split_by_date
+    from newfound.description.periods import (
+        Period,
+        Periods,
+        describe_periods,
+        describe_values,
+        split_by_date,
+    )
     from newfound.description.scores import context_scores, word_scores
     from newfound.description.timeline import Curve, Timeline
-    from newfound.description.values import describe_values
     from newfound.description.words import WordTable
     from newfound.detection.detection import Detection
     from newfound.detection.detector import NoveltyDetector
@@ -66,7 +71,7 @@ _HOMES = {
     "context_scores": "description.scores",
     "describe": "description.describe",
     "describe_periods": "description.periods",
-    "describe_values": "description.values",
+    "describe_values": "description.periods",
     "load": "models",
     "load_sample": "text.sample",
     "plot_context": "report.plots",

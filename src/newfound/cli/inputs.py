@@ -112,7 +112,7 @@ def options_of(
 
 def join(inputs: Inputs, read: list[Documents]) -> Documents:
     """Return the documents of a single input, or of all piles with their names as labels."""
-    from newfound.description.values import join_piles
+    from newfound.description.periods import join_piles
 
     if not inputs.names:
         return read[0]

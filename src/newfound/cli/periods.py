@@ -45,8 +45,7 @@ def describe_each(
 ) -> None:
     """Describe each period against all before, or each label, and print or write the result."""
     from newfound.description.describer import NoveltyDescriber
-    from newfound.description.periods import describe_periods
-    from newfound.description.values import describe_values
+    from newfound.description.periods import describe_periods, describe_values
     from newfound.text.copies import read_summary
 
     if not quiet:

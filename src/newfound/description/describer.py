@@ -140,54 +140,16 @@ class NoveltyDescriber(ClassifierMixin, BaseEstimator):  # type: ignore[misc,unu
 
     Attributes
     ----------
-    words_ : WordTable
-        All words with their novelty and their scores, the most novel first.
-    themes_ : ThemeTuple
-        What is new as a few themes, each with words, rules and documents, the one that explains
-        most first: a tuple of `Theme` that is also a table. Found when first asked for.
-    unexplained_ : float
-        The share of the novelty that no theme explains; nan if no word is novel.
-    timeline_ : Timeline or None
-        The dates of the documents in bins of a day, a week or a month; None without dates. Of a
-        stream, the documents of words and themes in these bins.
-    clauses_ : ClauseTable
-        The rules of all machines, duplicates merged: those with a plain word first, sorted by how
-        well they separate the two sides.
-    phrases_ : Table
-        Words that rules use together and that occur together, the strongest first; see
-        `newfound.description.phrases.find_phrases`.
-    set_aside_ : dict of str to str
-        The calendar words, numbers, time zones and letters that were left out, with their kind.
-    copies_ : Copies or None
-        Copied documents and passages, which count once as evidence; None if `fold_copies` is off,
-        and in a describer that was loaded.
+    description_ : Description
+        What was learned. What it has is an attribute of the describer, too, with ``_`` after its
+        name: ``words_``, ``themes_``, ``unexplained_``, ``timeline_``, ``clauses_``, ``phrases_``,
+        ``set_aside_``, ``copies_``, ``n_machines_``, ``corpus_``, ``vectorizer_``,
+        ``n_documents_``, ``parameters_``, ``all_clauses_``, ``document_counts_``, ``evidence_``,
+        ``calibration_``, ``seconds_`` and ``names_``. Setting one replaces the description.
     machines_ : tuple of TsetlinMachineClassifier
         The machines; empty in a describer that was loaded without its automata.
-    n_machines_ : int
-        The number of machines that were trained.
-    corpus_ : Corpus or None
-        The documents that it was fitted on; None in a describer that was loaded.
-    vectorizer_ : TextVectorizer
-        Splits texts into words.
-    n_documents_ : dict of str to int
-        The number of "known" and "novel" documents that it was fitted on.
     classes_ : ndarray of str
         "known" and "novel".
-    parameters_ : dict
-        Every parameter that `fit` used, with those of the preset.
-    all_clauses_ : ClauseTable
-        The clauses of all machines, one machine after the other, in the order of learning.
-    document_counts_ : (2, n_words) ndarray of int
-        The number of known and of novel documents with each word of the vocabulary.
-    evidence_ : Evidence
-        The evidence of the documents for each word of the vocabulary.
-    calibration_ : VerdictCalibration or None
-        The probability of novel for the words of a text and the votes of the machines, from
-        documents that were held out; None if there were none, as for a single machine.
-    seconds_ : dict of str to float
-        How long "learning" took; empty in a describer that was loaded.
-    names_ : Names
-        What the known and the novel documents are called in explanations; it can be set.
 
     Examples
     --------

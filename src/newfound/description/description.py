@@ -96,37 +96,42 @@ class Description:
     given : dict
         The parameters of the describer's constructor.
     parameters : dict
-        Every parameter that was used, with those of the preset.
+        Every parameter that `fit` used, with those of the preset.
     vectorizer : TextVectorizer
         Splits texts into words.
     words : WordTable
         All words with their novelty and their scores, the most novel first.
     clauses : ClauseTable
-        The rules of all machines, duplicates merged.
+        The rules of all machines, duplicates merged: those with a plain word first, sorted by how
+        well they separate the two sides.
     all_clauses : ClauseTable
         The clauses of all machines, one machine after the other, in the order of learning.
     n_machines : int
-        The number of machines that learned.
+        The number of machines that were trained.
     document_counts : (2, n_words) ndarray of int
         The number of known and of novel documents with each word of the vocabulary.
     evidence : Evidence
         The evidence of the documents for each word of the vocabulary.
     phrases : Table
-        Words that rules use together and that occur together, the strongest first.
+        Words that rules use together and that occur together, the strongest first; see
+        `newfound.description.phrases.find_phrases`.
     grouped : Themes or LateThemes
         The themes, or what finds them when they are first asked for.
     set_aside : dict of str to str
-        The calendar words, numbers and letters that were left out, with their kind.
+        The calendar words, numbers, time zones and letters that were left out, with their kind.
     copies : Copies or None
-        Copied documents and passages, which count once as evidence.
+        Copied documents and passages, which count once as evidence; None if `fold_copies` is off,
+        and in a description that was loaded.
     calibration : VerdictCalibration or None
-        The probability of novel for the words of a text and the votes of the machines.
+        The probability of novel for the words of a text and the votes of the machines, from
+        documents that were held out; None if there were none, as for a single machine.
     timeline : Timeline or None
-        The dates of the documents in bins; None without dates.
+        The dates of the documents in bins of a day, a week or a month; None without dates. Of a
+        stream, the documents of words and themes in these bins.
     corpus : Corpus or None
-        The documents; None in a description that was loaded.
+        The documents that it was fitted on; None in a description that was loaded.
     names : Names
-        What the known and the novel documents are called.
+        What the known and the novel documents are called in explanations.
     seconds : dict of str to float
         How long "learning" took; empty in a description that was loaded.
 
