@@ -34,11 +34,10 @@ from newfound.scale import describe, sampling
 from newfound.scale.checkpoint import Checkpoint
 from newfound.scale.combining import widened_calibration
 from newfound.scale.describing import describe_with
-from newfound.scale.engines import Batches
+from newfound.scale.engines import Batches, train_as_tasks
 from newfound.scale.sampling import draw_sample, sample_sizes
 from newfound.scale.tally import place_of
 from newfound.scale.themes import ThemeCounts, measured_themes, theme_groups, unexplained
-from newfound.scale.training import train_as_tasks
 from newfound.stories.evidence import document_weights, theme_evidence
 from newfound.stories.themes import unexplained_share
 from newfound.text.capitals import Capitals

@@ -20,7 +20,7 @@ from newfound.output import Found, named_groups
 if TYPE_CHECKING:
     from newfound.detection.detection import Detection
     from newfound.detection.detector import NoveltyDetector
-    from newfound.scale.parts import Parts
+    from newfound.scale.checkpoint import Parts
     from newfound.scale.sources import Source
     from newfound.scale.tally import Tally
 
@@ -72,7 +72,7 @@ def detect_stream(
     """Score and write the documents of a path; describe and group a sample of the novel ones."""
     from newfound.detection.detection import is_own_column
     from newfound.scale.arrow import pyarrow
-    from newfound.scale.parts import Parts
+    from newfound.scale.checkpoint import Parts
     from newfound.scale.scoring import scored_schema
     from newfound.scale.sources import Source
     from newfound.scale.tally import Tally

@@ -291,19 +291,7 @@ class NoveltyDescriber(ClassifierMixin, BaseEstimator):  # type: ignore[misc,unu
         dates: Iterable[Any] | None = None,
         callback: Callable[[EpochInfo], bool | None] | None = None,
     ) -> Self:
-        """Learn as `fit`, with another way to train the machines, such as tasks of an engine.
-
-        Parameters
-        ----------
-        train : callable
-            Called as `newfound.machine.committee.train`; it may replace machines in the list.
-        X, y, dates, callback
-            As in `fit`.
-
-        Returns
-        -------
-        self
-        """
+        """Learn as `fit`; `train` replaces `newfound.machine.committee.train`, as for an engine."""
         began = perf_counter()
         parameters = self.resolve_parameters()
         texts, novel, dates = labelled_texts(X, y, dates, redact=self.redact)

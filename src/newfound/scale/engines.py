@@ -11,19 +11,32 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
-from newfound.machine.committee import Train, train
+import numpy as np
+from numpy.typing import NDArray
+
+from newfound.machine.classifier import TsetlinMachineClassifier
+from newfound.machine.committee import Train, member_rows, train
 from newfound.scale.arrow import check_column, check_text_column, pyarrow, redact_batch
 from newfound.scale.checkpoint import Checkpoint
-from newfound.scale.training import train_as_tasks
 from newfound.scale.workers import map_batches
+from newfound.sides import SIDES
 
-__all__ = ["Batches", "Engine", "FrameEngine", "Redacted", "add_up", "aggregation"]
+__all__ = [
+    "Batches",
+    "Engine",
+    "FrameEngine",
+    "Redacted",
+    "add_up",
+    "aggregation",
+    "train_as_tasks",
+]
 
 _AT_ONCE = 16  # results that are kept until they are added up
 
 Work = Callable[[Any], Any]
+Map = Callable[[Work, Sequence[Any]], list[Any]]
 
 
 class Engine(Protocol):
@@ -149,6 +162,58 @@ class FrameEngine(ABC):
     @abstractmethod
     def collect(self, work: Work, schema: Any, keys: list[str]) -> Any:
         """Return the sums as a table with the columns of the schema, as the engine has them."""
+
+
+def train_as_tasks(
+    run: Map,
+    machines: list[TsetlinMachineClassifier],
+    matrix: Any,
+    novel: NDArray[np.bool_],
+    epochs: int,
+    *,
+    most: int | None = None,
+    **options: Any,
+) -> list[NDArray[np.intp]]:
+    """Let each machine of a committee learn as a task; as `newfound.machine.committee.train`.
+
+    What a machine learns depends on its documents and its seed alone: it is the same wherever it
+    learns.
+
+    Parameters
+    ----------
+    run : callable
+        Called with a function and a list; returns what the function returns for each item, in
+        their order. Both can be pickled.
+    machines : list of TsetlinMachineClassifier
+        Replaced by those that have learned.
+    matrix, novel, epochs, most
+        As in `train`; the epochs are those of the machines.
+    **options
+        Those of `train` that say how threads are used; a task uses one.
+
+    Returns
+    -------
+    list of array of int
+        The documents of each machine.
+    """
+    labels = np.array(SIDES)[novel.astype(int)]
+    rows = [
+        member_rows(novel, int(cast("int", machine.random_state)), len(machines), most)
+        for machine in machines
+    ]
+    for machine in machines:
+        machine.n_jobs = 1
+    tasks = [
+        (machine, matrix[mine], labels[mine]) for machine, mine in zip(machines, rows, strict=True)
+    ]
+    machines[:] = run(fit_machine, tasks)
+    return rows
+
+
+def fit_machine(task: tuple[TsetlinMachineClassifier, Any, Any]) -> TsetlinMachineClassifier:
+    """Return a machine that has learned from its documents."""
+    machine, matrix, labels = task
+    return machine.fit(matrix, labels)
 
 
 class Batches:
