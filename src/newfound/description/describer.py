@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from time import perf_counter
-from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,6 +42,9 @@ from newfound.text.documents import as_sides
 from newfound.text.validation import check_texts, is_novel, labelled_texts
 from newfound.text.vectorizer import TextVectorizer
 
+if TYPE_CHECKING:
+    pass
+
 __all__ = ["NoveltyDescriber"]
 
 T = TypeVar("T")
@@ -62,7 +65,8 @@ class Held(Generic[T]):
     def __get__(self, describer: NoveltyDescriber | None, owner: type) -> Self | T:
         if describer is None:
             return self
-        check_is_fitted(describer)
+        if "description_" not in vars(describer):
+            check_is_fitted(describer)  # raises
         value: T = getattr(describer.description_, self.name[:-1])
         return value
 
@@ -145,7 +149,8 @@ class NoveltyDescriber(ClassifierMixin, BaseEstimator):  # type: ignore[misc,unu
         name: ``words_``, ``themes_``, ``unexplained_``, ``timeline_``, ``clauses_``, ``phrases_``,
         ``set_aside_``, ``copies_``, ``n_machines_``, ``corpus_``, ``vectorizer_``,
         ``n_documents_``, ``parameters_``, ``all_clauses_``, ``document_counts_``, ``evidence_``,
-        ``calibration_``, ``seconds_`` and ``names_``. Setting one replaces the description.
+        ``calibration_``, ``seconds_``, ``names_`` and ``mixture_``. Setting one replaces the
+        description.
     machines_ : tuple of TsetlinMachineClassifier
         The machines; empty in a describer that was loaded without its automata.
     classes_ : ndarray of str
@@ -188,6 +193,7 @@ class NoveltyDescriber(ClassifierMixin, BaseEstimator):  # type: ignore[misc,unu
     calibration_ = Held[VerdictCalibration | None]()
     seconds_ = Held[dict[str, float]]()
     names_ = Held[Names]()
+    mixture_ = Held[Any]()
 
     context = answered(Description.context)
     context_matrix = answered(Description.context_matrix)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,9 @@ from newfound.text.redaction import redact
 from newfound.text.sentences import SentenceFinder
 from newfound.text.validation import check_explainable
 from newfound.text.vectorizer import TextVectorizer
+
+if TYPE_CHECKING:
+    from newfound.detection.mixture import Mixture
 
 __all__ = ["Description", "LateThemes"]
 
@@ -134,6 +137,8 @@ class Description:
         What the known and the novel documents are called in explanations.
     seconds : dict of str to float
         How long "learning" took; empty in a description that was loaded.
+    mixture : Mixture or None
+        Which documents of a mixture were new; None where all novel documents are described.
 
     Examples
     --------
@@ -165,6 +170,7 @@ class Description:
     corpus: Corpus | None = None
     names: Names = PLAIN_NAMES
     seconds: dict[str, float] = field(default_factory=dict)
+    mixture: Mixture | None = None
 
     def __repr__(self) -> str:
         known, novel = self.all_clauses.n_documents

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any, TypeVar
 
@@ -60,7 +60,7 @@ def describe_mixture(
     kept = [True] * n + found.novel.tolist()
     texts, labels, dates = (list(compress(column, kept)) for column in (texts, labels, dates))
     describer.fit(texts, labels, dates=dates, **options)
-    describer.mixture_ = found
+    describer.description_ = replace(describer.description_, mixture=found)
     return describer
 
 
