@@ -56,7 +56,7 @@ def bbcsport(setting: Setting) -> Table:
     """Balanced accuracy on BBC Sport: three of the five classes are known, two are novel.
 
     Columns are ratios of known to novel training documents, of which the larger side has at most
-    150. As many others of each side are held out. A text that is undecided counts as half right.
+    150. As many others of each side are held out. A text that is unclear counts as half right.
     """
     corpus = load_bbcsport(setting.data)
     labels = np.array(corpus.labels)
@@ -100,15 +100,15 @@ def abcnews(setting: Setting) -> Table:
 
 
 def balanced_accuracy(verdicts: Sequence[str], novel: NDArray[np.bool_]) -> float:
-    """Return the mean over both sides of the share of right verdicts; undecided is half right.
+    """Return the mean over both sides of the share of right verdicts; unclear is half right.
 
     Examples
     --------
-    >>> balanced_accuracy(["known", "novel", "undecided"], np.array([False, False, True]))
+    >>> balanced_accuracy(["known", "novel", "unclear"], np.array([False, False, True]))
     0.5
     """
     right = np.where(novel, "novel", "known") == np.array(verdicts)
-    points = np.where(np.array(verdicts) == "undecided", 0.5, right.astype(np.float64))
+    points = np.where(np.array(verdicts) == "unclear", 0.5, right.astype(np.float64))
     return float((points[novel].mean() + points[~novel].mean()) / 2)
 
 

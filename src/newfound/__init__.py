@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from newfound.description.describe import describe
     from newfound.description.describer import NoveltyDescriber
     from newfound.description.description import Description
-    from newfound.description.explanation import Explanation
     from newfound.description.periods import (
         Period,
         Periods,
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from newfound.detection.detection import Detection
     from newfound.detection.detector import NoveltyDetector
     from newfound.detection.verdict import Verdict
+    from newfound.explanation import Explanation
     from newfound.machine.classifier import TsetlinMachineClassifier
     from newfound.machine.clauses import Clauses, EpochInfo
     from newfound.models import ModelFileError, load, save
@@ -52,7 +52,7 @@ _HOMES = {
     "DocumentError": "text.documents",
     "Documents": "text.documents",
     "EpochInfo": "machine.clauses",
-    "Explanation": "description.explanation",
+    "Explanation": "explanation",
     "ModelFileError": "storage.errors",
     "Monitor": "monitor.monitor",
     "NoveltyDescriber": "description.describer",

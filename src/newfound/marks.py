@@ -1,22 +1,13 @@
-"""Texts with marked words, for a terminal and for HTML: colours, escaping, layout.
-
-`newfound.description.explanation.Explanation` and `newfound.detection.verdict.Verdict` are
-`MarkedText`: they say which words are marked and which sentences follow, and are shown alike.
-"""
+"""Texts with marked words, for a terminal and for HTML: colours, escaping, layout."""
 
 from __future__ import annotations
 
 import html
 import io
 import re
-from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
-
-if TYPE_CHECKING:
-    from rich.console import Group
-    from rich.text import Text
+from typing import Any, TypeVar
 
 __all__ = [
     "BACKGROUND",
@@ -24,13 +15,14 @@ __all__ = [
     "STEERING",
     "STYLES",
     "Mark",
-    "MarkedText",
     "counted",
     "cut_up",
     "escaped",
     "to_terminal",
     "visible",
 ]
+
+Item = TypeVar("Item")
 
 # The colours of the two sides: in a terminal, as a background in HTML, as ink in plots.
 STYLES = {"novel": "red", "known": "blue"}
@@ -141,114 +133,33 @@ def counted(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'' if n == 1 else 'es' if noun.endswith('s') else 's'}"
 
 
-def cut_up(text: str, marks: Iterable[Mark]) -> Iterator[tuple[str, Mark | None]]:
-    """Cut a text into parts, each with its mark or None; of marks that overlap the strongest stays.
+def cut_up(
+    text: str, marks: Iterable[tuple[int, int, Item]], start: int = 0, end: int | None = None
+) -> Iterator[tuple[str, Item | None]]:
+    """Cut a part of a text into pieces, each with its mark or None.
+
+    Of marks that overlap, the one that comes first is taken.
 
     Examples
     --------
-    >>> marks = [Mark(0, 3, 0.2), Mark(0, 8, 0.9), Mark(9, 14, -0.4)]
-    >>> [(part, mark and mark.strength) for part, mark in cut_up("fly half plays", marks)]
-    [('fly half', 0.9), (' ', None), ('plays', -0.4)]
+    >>> marks = [(0, 8, "pair"), (0, 3, "word"), (9, 14, "word")]
+    >>> list(cut_up("fly half plays", marks))
+    [('fly half', 'pair'), (' ', None), ('plays', 'word')]
     """
-    chosen: list[Mark] = []
-    free = [True] * len(text)
-    for mark in sorted(marks, key=lambda mark: (-abs(mark.strength), mark.start)):
-        if mark.end <= len(text) and all(free[mark.start : mark.end]):
-            free[mark.start : mark.end] = [False] * (mark.end - mark.start)
-            chosen.append(mark)
-    position = 0
-    for mark in sorted(chosen, key=lambda mark: mark.start):
-        if position < mark.start:
-            yield text[position : mark.start], None
-        yield text[mark.start : mark.end], mark
-        position = mark.end
-    if position < len(text):
-        yield text[position:], None
-
-
-class MarkedText:
-    """A text with marked words, a summary and some sentences, for a terminal and for notebooks.
-
-    A subclass has `text` and says what to show in `marks`, `summary`, `lines` and `notes`.
-    """
-
-    text: str
-    # Characters that are shown with marks; the rest of a longer text is cut off. None shows all.
-    most_shown: ClassVar[int | None] = None
-    # The strength below which a mark has no colour in a terminal.
-    faint: ClassVar[float] = 0.1
-
-    @abstractmethod
-    def marks(self) -> Sequence[Mark]:
-        """Return the marks of the text."""
-
-    @abstractmethod
-    def summary(self) -> str:
-        """Return one sentence that says what was found."""
-
-    def lines(self) -> Iterable[str]:
-        """Return the sentences below the summary, indented."""
-        return ()
-
-    def notes(self) -> Iterable[str]:
-        """Return the sentences at the end, not indented."""
-        return ()
-
-    def marked_parts(self) -> Iterator[tuple[str, Mark | None]]:
-        """Cut the text into parts, each with its mark or None, up to the most that is shown."""
-        text = self.text[: self.most_shown]
-        yield from cut_up(text, self.marks())
-        if len(text) < len(self.text):
-            yield f" … ({len(self.text) - len(text):,} more characters)", None
-
-    def __str__(self) -> str:
-        """Return what a terminal without colours would show."""
-        return self.to_terminal(colour=False).rstrip("\n")
-
-    def to_terminal(self, width: int | None = None, *, colour: bool = True) -> str:
-        """Return the text with its words in colour, and the sentences, for a terminal.
-
-        Control characters of the text are shown as symbols, never sent to the terminal.
-
-        Parameters
-        ----------
-        width : int, optional
-            The width of the terminal; by default 100.
-        colour : bool, default=True
-            Whether to use colours.
-
-        Returns
-        -------
-        str
-        """
-        return to_terminal(self, width, colour=colour)
-
-    def __rich__(self) -> Group:
-        from rich.console import Group
-        from rich.text import Text
-
-        shown: list[Text] = [Text(), Text(), Text(visible(self.summary()), style="bold")]
-        for part, mark in self.marked_parts():
-            shown[0].append(visible(part), style="" if mark is None else mark.style(self.faint))
-        shown += [Text(f"  {visible(line)}") for line in self.lines()]
-        shown += [Text(visible(note)) for note in self.notes()]
-        return Group(*shown)
-
-    def _repr_html_(self) -> str:
-        marked = "".join(
-            escaped(part) if mark is None else mark.to_html(part)
-            for part, mark in self.marked_parts()
-        )
-        lines = "".join(f"<li>{escaped(line)}</li>" for line in self.lines())
-        notes = "".join(f"<p>{escaped(note)}</p>" for note in self.notes())
-        return (
-            '<div class="newfound-explanation">'
-            f'<p style="white-space:pre-wrap">{marked}</p>'
-            f"<p><b>{escaped(self.summary())}</b></p>"
-            + (f"<ul>{lines}</ul>" if lines else "")
-            + notes
-            + "</div>"
-        )
+    end = len(text) if end is None else end
+    taken = bytearray(len(text))
+    chosen = []
+    for first, last, mark in marks:
+        if start <= first and last <= end and not any(taken[first:last]):
+            taken[first:last] = b"\1" * (last - first)
+            chosen.append((first, last, mark))
+    for first, last, mark in sorted(chosen, key=lambda place: place[:2]):
+        if start < first:
+            yield text[start:first], None
+        yield text[first:last], mark
+        start = last
+    if start < end:
+        yield text[start:end], None
 
 
 def to_terminal(renderable: Any, width: int | None = None, *, colour: bool = True) -> str:

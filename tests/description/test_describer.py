@@ -493,13 +493,22 @@ class TestExplain:
 
     def test_words_stand_where_they_stood(self, described: NoveltyDescriber) -> None:
         explanation = described.explain(self.TEXT)
-        assert [word.word for word in explanation.words] == ["scrum", "try", "wicket"]
-        for mention in (*explanation.words, *explanation.unknown):
-            assert self.TEXT[mention.start : mention.end] == mention.surface
-        assert [mention.word for mention in explanation.unknown] == ["b", "b", "zyx", "beat"]
-        scrum = explanation.words[0]
-        assert scrum.score == described.words_.row("scrum")["score"]
-        assert (scrum.surface, scrum.role) == ("SCRUM", "novel")
+        words = {
+            word.word: [self.TEXT[start:end] for start, end in word.spans]
+            for word in explanation.words
+        }
+        unknown = {"b": ["b", "b"], "zyx": ["Zyx"], "beat": ["beat"]}
+        assert words == {"scrum": ["SCRUM"], "try": ["try"], "wicket": ["wickets"], **unknown}
+        assert [word.word for word in explanation.unknown] == list(unknown)
+        added = [abs(word.contribution) for word in explanation.words[:3]]
+        assert added == sorted(added, reverse=True)
+        (scrum,) = (word for word in explanation.words if word.word == "scrum")
+        assert (scrum.score, scrum.role) == (described.words_.row("scrum")["score"], "novel")
+        data = explanation.to_dict()
+        assert [place["word"] for place in data["words"]] == ["scrum", "try", "wicket"]
+        assert [place["word"] for place in data["unknown"]] == ["b", "b", "zyx", "beat"]
+        for place in (*data["words"], *data["unknown"]):
+            assert self.TEXT[place["start"] : place["end"]] == place["surface"]
 
     def test_votes_are_those_of_all_machines(self, described: NoveltyDescriber) -> None:
         assert len(described.machines_) == PRESETS["default"]["n_machines"]
@@ -509,8 +518,8 @@ class TestExplain:
         for text, decision in zip(texts, decisions.tolist(), strict=True):
             explanation = described.explain(text)
             assert explanation.votes["novel"] - explanation.votes["known"] == decision
-            if not explanation.words:
-                assert explanation.verdict == "undecided" and math.isnan(explanation.probability)
+            if len(explanation.words) == len(explanation.unknown):
+                assert explanation.verdict == "unclear" and math.isnan(explanation.probability)
                 continue
             assert described.calibration_ is not None
             of_words = [rule for rule in explanation.rules if rule.plain]
@@ -518,7 +527,8 @@ class TestExplain:
             lead /= len(described.machines_)
             row = matrix[[texts.index(text)]].indices
             assert explanation.probability == described.calibration_.probability(lead, row)
-            assert set(explanation.contributions) == {word.word for word in explanation.words}
+            known = {word.word for word in explanation.words if word.role != "unknown"}
+            assert set(explanation.contributions) == known
             odds = sum(explanation.contributions.values()) + explanation.rules_evidence
             odds += explanation.baseline
             assert explanation.probability == pytest.approx(1 / (1 + math.exp(-odds)))
@@ -527,7 +537,7 @@ class TestExplain:
 
     def test_rules_hold_in_the_text(self, described: NoveltyDescriber) -> None:
         explanation = described.explain(NOVEL[0])
-        words = {mention.word for mention in explanation.words}
+        words = {word.word for word in explanation.words}
         assert len(explanation.rules)
         for rule in explanation.rules:
             assert set(rule.plain) <= words

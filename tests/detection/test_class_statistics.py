@@ -73,5 +73,5 @@ def test_classes_with_the_same_words_leave_numbers_that_can_be_divided() -> None
     assert np.isfinite(detector.novelty([*texts[:2], "zyxw vuts", "the", ""])).all()
     for text in (texts[0], "zyxw vuts", "pay zyxw"):
         verdict = detector.explain(text)
-        total = verdict.base + sum(word.contribution for word in verdict.words)
+        total = verdict.baseline + sum(word.contribution for word in verdict.words)
         assert total == pytest.approx(verdict.novelty, abs=1e-6)

@@ -90,7 +90,7 @@ def test_contributions_add_up_to_the_novelty_and_so_do_the_parts(detector, sampl
         texts, detector.novelty(texts), detector.p_values(texts), strict=True
     ):
         verdict = detector.explain(text)
-        added = verdict.base + sum(word.contribution for word in verdict.words)
+        added = verdict.baseline + sum(word.contribution for word in verdict.words)
         assert added == pytest.approx(verdict.novelty, abs=1e-9)
         assert sum(verdict.parts.values()) == pytest.approx(verdict.novelty, abs=1e-9)
         assert verdict.novelty == pytest.approx(novelty, abs=1e-4)
@@ -125,12 +125,12 @@ def test_an_explanation_tells_unseen_words_new_pairs_and_rules(detector):
     verdict = detector.explain("transfer my zyxwvut account to bill the checking routing")
     assert verdict.unseen == ("zyxwvut",)
     assert all(word in verdict.text for pair in verdict.new_pairs for word in pair.split())
-    for rule in verdict.fired:
+    for rule in verdict.rules:
         present = {word.word for word in verdict.words}
         assert present.issuperset(rule.plain) and present.isdisjoint(rule.negated)
-    for near in verdict.nearly:
-        assert near.missing in near.rule.plain
-        assert near.missing not in {word.word for word in verdict.words}
+    for rule, missing in verdict.nearly:
+        assert missing in rule.plain
+        assert missing not in {word.word for word in verdict.words}
 
 
 def test_empty_wordless_and_short_texts_are_told_apart(detector):
@@ -444,7 +444,7 @@ def test_rows_carry_reasons_as_data_and_the_group_with_its_name(detector, sample
             assert (
                 reason["contribution"] == pytest.approx(word.contribution) and word.contribution > 0
             )
-            assert reason["seen"] == word.seen
+            assert reason["seen"] == word.role
     assert any(found["reasons"])
     first = found.novel().to_csv().splitlines()[1]
     assert "|".join(reason["word"] for reason in found.novel()["reasons"][0]) in first
@@ -477,9 +477,9 @@ def test_a_counterfactual_names_words_that_suggest_novel_or_says_why_not(detecto
 
 def test_a_baseline_above_the_threshold_is_explained(detector):
     verdict = detector.explain("zyx")
-    raised = replace(verdict, verdict="novel", base=verdict.threshold + 1)
+    raised = replace(verdict, verdict="novel", baseline=verdict.threshold + 1)
     assert any("the baseline alone is above" in line for line in raised.lines())
-    lowered = replace(verdict, verdict="novel", base=verdict.threshold - 1)
+    lowered = replace(verdict, verdict="novel", baseline=verdict.threshold - 1)
     assert not any("the baseline alone is above" in line for line in lowered.lines())
     known = replace(raised, verdict="known")
     assert not any("the baseline alone is above" in line for line in known.lines())

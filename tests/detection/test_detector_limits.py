@@ -126,7 +126,7 @@ def test_what_no_word_adds_is_the_intercept_and_the_centring(detector, sample):
         others = scorer.square_without_rule(bag.indices, bag.unseen_words[0])
         base = said.base[k] * said.unit / said.lengths(matches, np.array([others]))[0]
         expected = -intercept - centre @ scale - base * scale[4]
-        assert verdict.base == pytest.approx(expected, abs=1e-4)
+        assert verdict.baseline == pytest.approx(expected, abs=1e-4)
 
 
 def test_what_was_not_tried_is_not_claimed_and_long_texts_take_bounded_time(detector, monkeypatch):

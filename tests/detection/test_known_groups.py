@@ -26,10 +26,10 @@ def detector(sample):
 def test_an_explanation_without_labels_has_rules(detector, sample):
     assert detector.classes_.tolist() == ["known"]
     verdicts = [detector.explain(text) for text in sample[0][1:200:2]]
-    assert np.mean([any(rule.plain for rule in verdict.fired) for verdict in verdicts]) > 0.9
+    assert np.mean([any(rule.plain for rule in verdict.rules) for verdict in verdicts]) > 0.9
     verdict = detector.explain("how do i pay my phone bill")
     assert "pay" in verdict.nearest_group.split(", ")
-    assert {rule.class_name for rule in verdict.fired} == {verdict.nearest_group}
+    assert {rule.class_name for rule in verdict.rules} == {verdict.nearest_group}
     assert any(f"for {verdict.nearest_group}: pay" in line for line in verdict.lines())
     assert verdict.to_dict()["nearest_group"] == verdict.nearest_group
     assert detector.explain("").nearest_group is None
@@ -84,7 +84,7 @@ def test_groups_follow_the_intents_that_the_detector_was_not_told(detector, samp
 def test_the_rules_of_groups_do_not_change_the_novelty(detector):
     for text, novelty in zip(ASKED, detector.novelty(ASKED), strict=True):
         verdict = detector.explain(text)
-        added = verdict.base + sum(word.contribution for word in verdict.words)
+        added = verdict.baseline + sum(word.contribution for word in verdict.words)
         assert added == pytest.approx(novelty, abs=1e-9)
         assert verdict.parts["rules"] == 0 == verdict.parts["margin"]
         assert not detector.rule_votes([text]).any()
@@ -94,7 +94,7 @@ def test_the_same_seed_finds_the_same_groups(detector, sample):
     again = NoveltyDetector(random_state=1).fit(sample[0][::2])
     assert again.scorer_.groups.names == detector.scorer_.groups.names
     for text in ASKED:
-        assert again.explain(text).fired == detector.explain(text).fired
+        assert again.explain(text).rules == detector.explain(text).rules
 
 
 def test_labels_need_no_groups(sample):
@@ -111,7 +111,7 @@ def test_a_file_keeps_the_groups(detector, tmp_path):
         assert loaded.explain(text).to_dict() == detector.explain(text).to_dict()
     loaded.partial_fit(["what is the exchange rate for yen"] * 5)
     assert loaded.scorer_.groups.names == detector.scorer_.groups.names
-    assert loaded.explain(ASKED[0]).fired == detector.explain(ASKED[0]).fired
+    assert loaded.explain(ASKED[0]).rules == detector.explain(ASKED[0]).rules
 
 
 def test_groups_that_do_not_fit_are_refused(detector):

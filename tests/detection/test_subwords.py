@@ -86,7 +86,7 @@ class TestNgrams:
         texts = ["transferral of savingses", "zyxwvuts transferral", "acount blance", "savingses"]
         for text, novelty in zip(texts, detector.novelty(texts), strict=True):
             verdict = detector.explain(text)
-            added = verdict.base + sum(word.contribution for word in verdict.words)
+            added = verdict.baseline + sum(word.contribution for word in verdict.words)
             assert added == pytest.approx(novelty, abs=1e-9)
             # What is left is the intercept and the centre, whatever the words are.
             number = detector.classes_.tolist().index(verdict.nearest)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given
@@ -15,20 +15,27 @@ from hypothesis import strategies as st
 
 import newfound
 from newfound.cli.console import print_json
-from newfound.description.explanation import Explanation
+from newfound.description.explanation import SideExplanation
 from newfound.detection.verdict import Verdict
-from newfound.marks import INK, STEERING, Mark, MarkedText, cut_up, escaped, to_terminal, visible
+from newfound.explanation import Explanation, Word
+from newfound.marks import INK, STEERING, Mark, cut_up, escaped, to_terminal, visible
 from newfound.report.page import data_of, embedded_json
+from newfound.rules import Rule
 
 
-@dataclass(frozen=True)
-class Shown(MarkedText):
-    text: str
-    found: tuple[Mark, ...] = ()
+@dataclass(frozen=True, kw_only=True)
+class Shown(Explanation):
+    verdict: str = "novel"
+    words: tuple[Word, ...] = ()
+    baseline: float = 0.0
+    rules: Sequence[Rule] = ()
     most_shown: ClassVar[int | None] = 30
 
-    def marks(self) -> Sequence[Mark]:
-        return self.found
+    def mark(self, word: Word) -> tuple[float, str]:
+        return word.contribution, f"{word.word}: {word.role}"
+
+    def to_dict(self, max_rules: int | None = None) -> dict[str, Any]:
+        return {}
 
     def summary(self) -> str:
         return "novel: <b> \x1b[2J"
@@ -65,16 +72,17 @@ class TestVisible:
 class TestMarks:
     @given(
         st.text(max_size=30),
-        st.lists(st.tuples(st.integers(0, 30), st.integers(1, 9), st.floats(-2, 2)), max_size=8),
+        st.lists(st.tuples(st.integers(0, 30), st.integers(1, 9)), max_size=8),
     )
-    def test_the_parts_add_up_to_the_text(
-        self, text: str, found: list[tuple[int, int, float]]
-    ) -> None:
-        marks = [Mark(start, start + length, strength) for start, length, strength in found]
+    def test_the_parts_add_up_to_the_text(self, text: str, found: list[tuple[int, int]]) -> None:
+        marks = [(start, start + length, number) for number, (start, length) in enumerate(found)]
         parts = list(cut_up(text, marks))
         assert "".join(part for part, _ in parts) == text
-        for part, mark in parts:
-            assert mark is None or text[mark.start : mark.end] == part
+        free = [True] * len(text)
+        for start, end, number in marks:  # the first ones that fit
+            fits = end <= len(text) and all(free[start:end])
+            assert fits == ((text[start:end], number) in parts)
+            free[start:end] = [fits is False and free[i] for i in range(start, min(end, len(text)))]
 
     @pytest.mark.parametrize(
         ("mark", "style"),
@@ -99,9 +107,10 @@ class TestMarks:
         assert unknown == '<span style="border-bottom:1px dotted" title="unknown">a</span>'
 
 
-class TestMarkedText:
+class TestExplanation:
     def test_nothing_steers_the_terminal_or_the_page(self) -> None:
-        shown = Shown("scrum \x1b]0;x\x07 <img> " + "x" * 40, (Mark(0, 5, 1.0),))
+        words = (Word("scrum", 1.0, ((0, 5),), "novel"),)
+        shown = Shown(text="scrum \x1b]0;x\x07 <img> " + "x" * 40, words=words)
         plain = shown.to_terminal(colour=False)
         assert not set("\x1b\x07\x9b") & set(plain)
         assert "(29 more characters)" in plain
@@ -116,11 +125,25 @@ class TestMarkedText:
         assert not STEERING.search(Mark(0, 1, 1.0, "\u202e").to_html("\u2066"))
 
     def test_description_and_detection_share_it(self) -> None:
-        for kind in (Explanation, Verdict):
-            assert issubclass(kind, MarkedText)
-            assert kind.__rich__ is MarkedText.__rich__
-            assert kind._repr_html_ is MarkedText._repr_html_
-            assert kind.to_terminal is MarkedText.to_terminal
+        for kind in (SideExplanation, Verdict):
+            assert issubclass(kind, Explanation)
+            for name in ("__rich__", "_repr_html_", "to_terminal", "marks", "contributions"):
+                assert getattr(kind, name) is getattr(Explanation, name)
+
+    def test_of_marks_that_overlap_the_strongest_is_shown(self) -> None:
+        words = (
+            Word("fly half", 0.9, ((0, 8),), "novel"),
+            Word("zyx", 0.0, ((9, 12),), "unknown"),
+            Word("fly", -0.2, ((0, 3), (13, 16)), "known"),
+        )
+        shown = Shown(text="fly half zyx fly", words=words)
+        parts = [(part, mark and (mark.strength, mark.underlined))
+                 for part, mark in shown.marked_parts()]  # fmt: skip
+        assert parts == [
+            ("fly half", (0.9, False)), (" ", None), ("zyx", (0.0, True)), (" ", None),
+            ("fly", (-0.2, False)),
+        ]  # fmt: skip
+        assert shown.contributions == {"fly half": 0.9, "zyx": 0.0, "fly": -0.2}
 
 
 def test_only_marks_have_colours() -> None:
@@ -130,7 +153,7 @@ def test_only_marks_have_colours() -> None:
 
 
 def test_a_marked_text_is_printed_as_a_terminal_without_colours_shows_it() -> None:
-    shown = Shown("hello \x1b[31mworld", (Mark(0, 5, 1.0, "hello: +1"),))
+    shown = Shown(text="hello \x1b[31mworld", words=(Word("hello", 1.0, ((0, 5),), "novel"),))
     assert str(shown) == shown.to_terminal(colour=False).rstrip("\n")
     assert str(shown).startswith("hello") and "\x1b" not in str(shown)
 

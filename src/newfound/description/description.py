@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from newfound.checks import check_count
 from newfound.description.calibration import VerdictCalibration
 from newfound.description.context import Context, ContextIndex, ContextMatrix
-from newfound.description.explanation import Explanation, explain
+from newfound.description.explanation import SideExplanation, explain
 from newfound.description.novelty import Evidence
 from newfound.description.senses import Senses, find_senses
 from newfound.description.timeline import CountedTimeline, Curve, Timeline
@@ -282,7 +282,7 @@ class Description:
             raise ValueError(_NO_DOCUMENTS)
         return self.timeline.curve(self.corpus.with_word(self.all_clauses.column(self._term(what))))
 
-    def explain(self, text: str) -> Explanation:
+    def explain(self, text: str) -> SideExplanation:
         """Explain why a text is known or novel: its words, the rules it matches, the votes.
 
         Parameters
@@ -292,7 +292,7 @@ class Description:
 
         Returns
         -------
-        Explanation
+        SideExplanation
 
         Raises
         ------

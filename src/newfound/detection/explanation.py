@@ -13,7 +13,8 @@ from newfound.detection.calibration import Calibration
 from newfound.detection.counterfactual import WordSequence
 from newfound.detection.scales import PARTS
 from newfound.detection.scoring import Judgement, Scorer
-from newfound.detection.verdict import NearMiss, Verdict, WordReason
+from newfound.detection.verdict import Verdict
+from newfound.explanation import Word
 from newfound.rules import Rule
 from newfound.text.bags import Bags
 from newfound.text.tokenized import TokenizedTexts
@@ -71,18 +72,13 @@ def _verdict(scorer: Scorer, judgement: Judgement, i: int, text: str, terms: _Te
     statistics, own = scorer.statistics, list(terms.words.values())
     documents = statistics.frequencies[own].tolist()  # of an unseen word, what -1 has
     in_class = statistics.counts[nearest, own].tolist()
-    words = tuple(
-        [
-            WordReason(
-                word,
-                adds[word],
-                int(documents[j]) if own[j] >= 0 else 0,
-                int(in_class[j]) if own[j] >= 0 else 0,
-                tuple(terms.places[word]),
-            )
-            for j, word in sorted(enumerate(terms.words), key=lambda item: -adds[item[1]])
-        ]
-    )
+    words = []
+    for j, (word, added) in enumerate(adds.items()):
+        known, of_class = (int(documents[j]), int(in_class[j])) if own[j] >= 0 else (0, 0)
+        role = "never" if not known else "here" if of_class else "elsewhere"
+        spans = tuple(terms.places[word])
+        words.append(Word(word, added, spans, role, documents=known, in_class=of_class))
+    words.sort(key=lambda word: -word.contribution)
     return Verdict(
         text=text,
         status=_status(text, terms),
@@ -92,14 +88,14 @@ def _verdict(scorer: Scorer, judgement: Judgement, i: int, text: str, terms: _Te
         p_value=float(judgement.p_values[i]),
         alpha=calibration.alpha,
         nearest=scorer.classes[nearest],
-        words=words,
-        base=novelty - math.fsum(adds.values()),
+        words=tuple(words),
+        baseline=novelty - math.fsum(adds.values()),
         parts=dict(zip(PARTS, scores.parts[i].tolist(), strict=True)),
         new_pairs=terms.new_pairs(),
         read_as=terms.read_as,
         nearest_group=group,
         decided_by="rules" if scores.by_rules[i] else "linear classifier",
-        fired=fired,
+        rules=fired,
         nearly=nearly,
         sequence=WordSequence(terms.words, terms.sequence),
         scorer=scorer,
@@ -234,7 +230,7 @@ def _rules(
     n_unseen: int,
     nearest: int,
     adds: dict[str, float],
-) -> tuple[str | None, tuple[Rule, ...], tuple[NearMiss, ...]]:
+) -> tuple[str | None, tuple[Rule, ...], tuple[tuple[Rule, str], ...]]:
     """Return the group, if there are groups, and the rules that match and those that lack a word.
 
     What the rules of a class add to the novelty is added to the words that they require; those of a
@@ -256,8 +252,7 @@ def _rules(
                 adds[word] -= weight * strength / len(rule.plain)
     else:
         return None, (), ()
-    nearly = tuple([NearMiss(rule, missing) for rule, missing in lacking])
-    return group, tuple([rule for rule, _ in found]), nearly
+    return group, tuple([rule for rule, _ in found]), tuple(lacking)
 
 
 def _status(text: str, terms: _Terms) -> str:

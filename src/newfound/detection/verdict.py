@@ -20,12 +20,14 @@ from newfound.detection.counterfactual import (
 )
 from newfound.detection.scoring import Scorer
 from newfound.detection.split import has_classes
-from newfound.marks import Mark, MarkedText, counted
+from newfound.explanation import Explanation, Word
+from newfound.marks import counted
 from newfound.rules import Rule
+from newfound.sides import UNCLEAR
 from newfound.table import jsonable
 from newfound.text.tokens import stop_words_by_language
 
-__all__ = ["NearMiss", "Verdict", "WordReason"]
+__all__ = ["Verdict"]
 
 _MAX_MARKED = 20_000  # characters that are shown with marks; the rest of a long text is cut off
 _MAX_SCORED = 10_000_000  # characters of all the texts that a counterfactual scores
@@ -33,80 +35,28 @@ _MAX_REMOVED = 60  # words that a counterfactual removes
 _SHOWN = 5  # rules that are shown, and half of the words
 
 
-@dataclass(frozen=True, slots=True)
-class WordReason:
-    """A word of the text and what it adds to the novelty.
-
-    Attributes
-    ----------
-    word : str
-        The word.
-    contribution : float
-        Above 0 if the word makes the text more novel. A pair of neighbouring words adds half of its
-        contribution to each of the two.
-    documents, in_class : int
-        The number of known documents that have the word, and how many of them are in the nearest
-        class; both are 0 for a word never seen.
-    spans : tuple of (int, int)
-        Where the word is in the text.
-    """
-
-    word: str
-    contribution: float
-    documents: int
-    in_class: int
-    spans: tuple[tuple[int, int], ...]
-
-    @property
-    def seen(self) -> str:
-        """Where it was seen: "here" (in the nearest class), "elsewhere" or "never"."""
-        return "never" if not self.documents else "here" if self.in_class else "elsewhere"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain data."""
-        return {
-            "word": self.word,
-            "contribution": jsonable(self.contribution),
-            "documents": self.documents,
-            "in_class": self.in_class,
-            "spans": [list(span) for span in self.spans],
-            "seen": self.seen,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class NearMiss:
-    """A rule of the nearest class that the text would match if it had one more word, `missing`."""
-
-    rule: Rule
-    missing: str
-
-
-@dataclass(frozen=True)
-class Verdict(MarkedText):
+@dataclass(frozen=True, kw_only=True)
+class Verdict(Explanation):
     """Why a text is known or novel, according to a detector.
 
+    The contributions of the words and `baseline` add up to the novelty. A pair of neighbouring
+    words adds half of its contribution to each of the two. `rules` are those of the nearest class,
+    or of the nearest group, that the text matches; `count` is the weight of each. Those of a group
+    do not change the novelty.
+
     Attributes
     ----------
-    text : str
-        The text.
     status : str
         "ok"; "unlike" if most words were never seen, as in another language; "short" for a text of
         one word, which is too little to rely on; "empty" for a text without visible characters; "no
         words" for a text without words.
-    verdict : str
-        "known", "novel", or "unclear" if there are no words.
     novelty, threshold, p_value, alpha : float
         The score; the score above which the text is novel; how rare so high a score is among known
         documents; and the false-alarm rate.
     nearest : object
         The nearest known class; without labels "known", and None in `to_dict`.
-    words : tuple of WordReason
-        Its words with what they add, those that add most to the novelty first.
-    base : float
-        What is not attributed to any word; ``base + sum of contributions == novelty``.
     parts : dict of str to float
-        What each part of the score adds, including its share of `base`; the sum is the novelty.
+        What each part of the score adds, including its share of `baseline`; the sum is the novelty.
     new_pairs : tuple of str
         Pairs of known words that were never neighbours before.
     read_as : dict of str to str
@@ -115,10 +65,7 @@ class Verdict(MarkedText):
         Without labels: the group of known documents that most rules vote for, by its words.
     decided_by : str
         Who named the nearest class: "rules" or "linear classifier".
-    fired : tuple of Rule
-        The rules of the nearest class, or of the nearest group, that the text matches; `count` is
-        the weight of each. Those of a group do not change the novelty.
-    nearly : tuple of NearMiss
+    nearly : tuple of (Rule, str)
         The rules that it would match if it had one more word, and the word.
     sequence : WordSequence
         The words of the text in their order, for `counterfactual`.
@@ -130,23 +77,18 @@ class Verdict(MarkedText):
 
     most_shown: ClassVar[int | None] = _MAX_MARKED
 
-    text: str
     status: str
-    verdict: str
     novelty: float
     threshold: float
     p_value: float
     alpha: float
     nearest: Any
-    words: tuple[WordReason, ...]
-    base: float
     parts: dict[str, float]
     new_pairs: tuple[str, ...]
     read_as: dict[str, str]
     nearest_group: str | None
     decided_by: str
-    fired: tuple[Rule, ...]
-    nearly: tuple[NearMiss, ...]
+    nearly: tuple[tuple[Rule, str], ...]
     sequence: WordSequence = field(repr=False, compare=False)
     scorer: Scorer = field(repr=False, compare=False)
     calibration: Calibration = field(repr=False, compare=False)
@@ -154,7 +96,7 @@ class Verdict(MarkedText):
     @property
     def unseen(self) -> tuple[str, ...]:
         """The words that no known document has."""
-        return tuple(word.word for word in self.words if word.seen == "never")
+        return tuple(word.word for word in self.words if word.role == "never")
 
     @cached_property
     def counterfactual(self) -> tuple[str, ...] | None:
@@ -212,20 +154,20 @@ class Verdict(MarkedText):
 
     def reasons(self, n: int = 3) -> str:
         """Return the main reasons in a few words, without stop words unless there are no others."""
-        if self.verdict == "unclear":
+        if self.verdict == UNCLEAR:
             return self.status
         if self.verdict == "known":
             best = self._telling(sorted(self.words, key=lambda w: w.contribution))[:n]
             return f"like {self._likeness}: {', '.join(w.word for w in best)}"
         found = []
         for word in self._telling([w for w in self.words if w.contribution > 0])[:n]:
-            where = {"never": "never seen", "elsewhere": f"not in {self.nearest}"}.get(word.seen)
+            where = {"never": "never seen", "elsewhere": f"not in {self.nearest}"}.get(word.role)
             found.append(f"{word.word} ({where})" if where else word.word)
         if not found and self.new_pairs:
             found = [f"new together: {pair}" for pair in self.new_pairs[:n]]
         return ", ".join(found) or "little in common with known documents"
 
-    def _telling(self, words: Sequence[WordReason]) -> Sequence[WordReason]:
+    def _telling(self, words: Sequence[Word]) -> Sequence[Word]:
         """Return the words that are no stop words of the language; all of them if none is left."""
         listed = stop_words_by_language().get(self.scorer.vectorizer.language, frozenset())
         return [word for word in words if word.word not in listed] or words
@@ -237,14 +179,14 @@ class Verdict(MarkedText):
         nearest class does not have, and "here" for one that it has.
         """
         return tuple(
-            {"word": word.word, "contribution": word.contribution, "seen": word.seen}
+            {"word": word.word, "contribution": word.contribution, "seen": word.role}
             for word in self.words[:n]
             if word.contribution > 0
         )
 
     def to_dict(self, max_rules: int | None = None) -> dict[str, Any]:
         """Return all of it as plain data, with all rules or only the first ones."""
-        removed, clear = self.counterfactual, self.verdict != "unclear"
+        removed, clear = self.counterfactual, self.verdict != UNCLEAR
         return {
             "text": self.text,
             "status": self.status,
@@ -254,25 +196,25 @@ class Verdict(MarkedText):
             "p_value": jsonable(self.p_value),
             "alpha": self.alpha,
             "nearest": jsonable(self.nearest) if clear and self.has_classes else None,
-            "base": jsonable(self.base),
+            "base": jsonable(self.baseline),
             "parts": jsonable(self.parts),
-            "words": [word.to_dict() for word in self.words],
+            "words": [_word_data(word) for word in self.words],
             "unseen": list(self.unseen),
             "new_pairs": list(self.new_pairs),
             "read_as": self.read_as,
             "nearest_group": self.nearest_group,
             "decided_by": self.decided_by if clear and self.has_classes else None,
             "counterfactual": None if removed is None else list(removed),
-            "rules": [_rule_data(rule) for rule in self.fired[:max_rules]],
-            "nearly": [_rule_data(near.rule, near.missing) for near in self.nearly[:max_rules]],
+            "rules": [_rule_data(rule) for rule in self.rules[:max_rules]],
+            "nearly": [_rule_data(rule, missing) for rule, missing in self.nearly[:max_rules]],
         }
 
     def summary(self) -> str:
         """Return the verdict in one sentence."""
         if self.status == "empty":
-            return "unclear: the text is empty"
+            return f"{UNCLEAR}: the text is empty"
         if self.status == "no words":
-            return "unclear: the text has no words"
+            return f"{UNCLEAR}: the text has no words"
         remark = {
             "short": "; one word only, so do not rely on it",
             "unlike": "; few of its words are known: another subject or language?",
@@ -303,7 +245,7 @@ class Verdict(MarkedText):
 
     def lines(self) -> Iterator[str]:
         """Return the reasons, a line each."""
-        if self.verdict == "unclear":
+        if self.verdict == UNCLEAR:
             return
         for side, sign in (("novel", 1), ("known", -1)):
             strongest = sorted(self.words, key=lambda w: -sign * w.contribution)
@@ -311,8 +253,8 @@ class Verdict(MarkedText):
             if best:
                 adds = ", ".join(f"{w.word} {w.contribution:+.2f}" for w in best)
                 yield f"words that suggest {side}: {adds}"
-        yield f"baseline (not attributed to any word): {self.base:+.2f}"
-        if self.verdict == "novel" and self.base > self.threshold:
+        yield f"baseline (not attributed to any word): {self.baseline:+.2f}"
+        if self.verdict == "novel" and self.baseline > self.threshold:
             parts = ", ".join(f"{name} {value:+.2f}" for name, value in self.parts.items())
             yield (
                 f"the baseline alone is above {self.threshold:.2f}: it is what the text lacks, "
@@ -331,16 +273,15 @@ class Verdict(MarkedText):
             yield self._counterfactual_line()
 
     def _rule_lines(self) -> Iterator[str]:
-        for rule in self.fired[:_SHOWN]:
+        for rule in self.rules[:_SHOWN]:
             name, side, of = rule.class_name, "for", "are"
             if rule.polarity < 0:
                 side, of = "against", "are not"
             share = f"{rule.support:,} of {rule.n_matches:,} known documents with it {of} {name}"
             weight = f"{rule.polarity * rule.count:+d}"
             yield f"rule {side} {name}: {rule.conditions()} ({weight}; {share})"
-        for near in self.nearly[:_SHOWN]:
-            conditions, name = near.rule.conditions(), near.rule.class_name
-            yield f"nearly a rule for {name}: {conditions}; {near.missing} is missing"
+        for rule, missing in self.nearly[:_SHOWN]:
+            yield f"nearly a rule for {rule.class_name}: {rule.conditions()}; {missing} is missing"
 
     def _counterfactual_line(self) -> str:
         removed, tried = self.counterfactual, self._tried
@@ -361,27 +302,32 @@ class Verdict(MarkedText):
             return "too long to search for words whose removal makes it known"
         return f"would stay novel without {tried} words, the most that were tried"
 
-    def _seen(self, word: WordReason) -> str:
+    def _seen(self, word: Word) -> str:
         if not word.documents:
             return "in no known document"
         if not self.has_classes:
             return f"in {counted(word.documents, 'known document')}"
         return f"in {word.in_class:,} of this class, {word.documents:,} of all known documents"
 
-    def marks(self) -> Sequence[Mark]:
-        """Return a mark for each place of a word; the strongest word has the full colour."""
-        strongest = max((abs(w.contribution) for w in self.words), default=0.0) or 1.0
-        return [
-            Mark(
-                start,
-                end,
-                word.contribution / strongest,
-                f"{word.word}: {word.contribution:+.2f}, {self._seen(word)}",
-                underlined=word.seen == "never",
-            )
-            for word in self.words
-            for start, end in word.spans
-        ]
+    def mark(self, word: Word) -> tuple[float, str]:
+        """Colour a word by what it adds; the strongest word has the full colour."""
+        title = f"{word.word}: {word.contribution:+.2f}, {self._seen(word)}"
+        return word.contribution / self._strongest, title
+
+    @cached_property
+    def _strongest(self) -> float:
+        return max((abs(word.contribution) for word in self.words), default=0.0) or 1.0
+
+
+def _word_data(word: Word) -> dict[str, Any]:
+    return {
+        "word": word.word,
+        "contribution": jsonable(word.contribution),
+        "documents": word.documents,
+        "in_class": word.in_class,
+        "spans": [list(span) for span in word.spans],
+        "seen": word.role,
+    }
 
 
 def _rule_data(rule: Rule, missing: str | None = None) -> dict[str, Any]:

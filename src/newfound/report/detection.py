@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.detection.explanation import MAX_EXPLAINED
+from newfound.marks import cut_up
 from newfound.report.collect import collect, versions
 from newfound.report.limits import Limits
 from newfound.report.summary import detection_summary
 from newfound.report.words import rounded
 from newfound.table import jsonable
+from newfound.text.validation import MAX_EXPLAINED
 
 if TYPE_CHECKING:
     from newfound.detection.detection import Detection
-    from newfound.detection.verdict import WordReason
+    from newfound.explanation import Word
 
 __all__ = ["collect_detection"]
 
@@ -141,12 +142,12 @@ def _choose(novel: NDArray[np.bool_], most: int) -> NDArray[np.intp]:
     )
 
 
-def _by_strength(words: Sequence[WordReason]) -> list[WordReason]:
+def _by_strength(words: Sequence[Word]) -> list[Word]:
     return sorted(words, key=lambda word: -abs(word.contribution))
 
 
 def _marked(
-    text: str, words: Sequence[WordReason], numbers: Mapping[str, int], most: int
+    text: str, words: Sequence[Word], numbers: Mapping[str, int], most: int
 ) -> dict[str, Any]:
     """Cut the beginning of a text into pieces, with the contributions of its words."""
     end = len(text)
@@ -156,23 +157,16 @@ def _marked(
     fullest = max((abs(word.contribution) for word in words), default=0.0)
     # The strongest words are the reasons that the page lists: they are marked in any case, and
     # first where words overlap.
-    taken: list[tuple[int, int, list[Any]]] = []
+    marks = []
     for place, word in enumerate(_by_strength(words)):
         if place >= _REASONS and abs(word.contribution) <= _FAINT * fullest:
             break
         mark = [numbers.get(word.word, -1), rounded(word.contribution, 3)]
-        for start, stop in word.spans:
-            if stop <= end and all(stop <= a or start >= b for a, b, _ in taken):
-                taken.append((start, stop, [*mark, place] if place < _REASONS else mark))
-    pieces: list[str | list[Any]] = []
-    position = 0
-    for start, stop, mark in sorted(taken):
-        if start > position:
-            pieces.append(text[position:start])
-        pieces.append([text[start:stop], *mark])
-        position = stop
-    if position < end:
-        pieces.append(text[position:end])
+        mark += [place] if place < _REASONS else []
+        marks += [(*span, mark) for span in word.spans]
+    pieces = [
+        piece if mark is None else [piece, *mark] for piece, mark in cut_up(text, marks, end=end)
+    ]
     excerpt: dict[str, Any] = {"pieces": pieces, "fullest": rounded(fullest, 3)}
     if end < len(text.rstrip()):
         excerpt["after"] = True

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from newfound.marks import cut_up
 from newfound.text.sentences import LONGEST_SENTENCE, SentenceFinder
 from newfound.text.tokens import Token
 from newfound.text.vectorizer import TextVectorizer
@@ -124,39 +125,21 @@ class Excerpts:
         reasons: Sequence[tuple[str, float]] = (),
     ) -> Pieces:
         places = {word: place for place, (word, _) in enumerate(reasons)}
-        marked: list[tuple[int, int, list[Any]]] = []
-        inside = [
-            (token, self.numbers.get(token.term, -1))
-            for token in tokens
-            if start <= token.start
-            and token.end <= end
-            and (token.term in self.numbers or token.term in places)
-        ]
-        pairs = self.vectorizer.ngram_range != (
-            1,
-            1,
-        )  # pairs overlap the words that they consist of
-        if pairs:
-            last_place = len(places)
-            inside.sort(
-                key=lambda pair: (
-                    pair[0].term != wanted,
-                    places.get(pair[0].term, last_place),
-                    -abs(self.weight(pair[1])),
+        marked = [token for token in tokens if token.term in self.numbers or token.term in places]
+        if self.vectorizer.ngram_range != (1, 1):  # pairs overlap the words that they consist of
+            marked.sort(
+                key=lambda token: (
+                    token.term != wanted,
+                    places.get(token.term, len(places)),
+                    -abs(self.weight(self.numbers.get(token.term, -1))),
                 )
             )
-        for token, number in inside:
-            if not pairs or all(token.end <= a or token.start >= b for a, b, _ in marked):
-                place = places.get(token.term)
-                more = [] if place is None else [reasons[place][1], place]
-                marked.append((token.start, token.end, [number, *more]))
-        pieces: Pieces = []
-        position = start
-        for first, last, mark in sorted(marked):
-            if first > position:
-                pieces.append(text[position:first])
-            pieces.append([text[first:last], *mark])
-            position = last
-        if position < end:
-            pieces.append(text[position:end])
-        return pieces
+        marks = []
+        for token in marked:
+            place = places.get(token.term)
+            more = [] if place is None else [reasons[place][1], place]
+            marks.append((token.start, token.end, [self.numbers.get(token.term, -1), *more]))
+        return [
+            piece if mark is None else [piece, *mark]
+            for piece, mark in cut_up(text, marks, start, end)
+        ]

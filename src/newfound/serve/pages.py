@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, Request, Response
 from starlette.responses import HTMLResponse
 
-from newfound.marks import MarkedText
+from newfound.explanation import Explanation
 from newfound.models import Model
 from newfound.report.monitor import monitor_data
 from newfound.report.page import (
@@ -212,7 +212,7 @@ def _explained(model: Model, text: str) -> dict[str, Any]:
     }
 
 
-def _marked(found: MarkedText) -> Any:
+def _marked(found: Explanation) -> Any:
     for part, mark in found.marked_parts():
         if mark is None:
             yield part, "", ""

@@ -19,9 +19,8 @@ from typing import Any
 from pydantic_core import PydanticSerializationError, to_json
 
 from newfound.description.describer import NoveltyDescriber
-from newfound.description.explanation import Explanation
 from newfound.detection.detector import NoveltyDetector
-from newfound.detection.verdict import Verdict
+from newfound.explanation import Explanation
 from newfound.models import Model
 from newfound.serve.problems import Problem
 from newfound.table import jsonable
@@ -77,7 +76,7 @@ def explain_texts(model: Model, texts: Sequence[str], top: Sequence[int]) -> lis
         The most rules of each.
     """
     if isinstance(model, NoveltyDetector) and len(texts) > 1:
-        found: Iterator[Explanation | Verdict] = model.explain_texts(texts)
+        found: Iterator[Explanation] = model.explain_texts(texts)
     else:
         found = map(model.explain, texts)
     return [_json(one.to_dict(max_rules=most)) for one, most in zip(found, top, strict=True)]

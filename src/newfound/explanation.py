@@ -1,0 +1,181 @@
+"""Why a text is known or novel, whichever model says so, for a terminal, for HTML and as data.
+
+A describer and a detector fill the same value, `Explanation`: the verdict, the words with what each
+adds, what no word adds, and the rules that match. What else each of them knows of a text, and its
+sentences, are in `newfound.description.explanation` and `newfound.detection.verdict`.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from newfound.marks import Mark, cut_up, escaped, to_terminal, visible
+from newfound.rules import Rule
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+__all__ = ["Explanation", "Word"]
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a text, where it is, and what it adds.
+
+    Attributes
+    ----------
+    word : str
+        The word, as the model calls it.
+    contribution : float
+        Above 0 if the word suggests novel, below 0 if it suggests known. nan if the model does not
+        say: a word that a describer does not know, or one without held-out documents.
+    spans : tuple of (int, int)
+        Where it is in the text.
+    role : str
+        Of a describer: its role in the table of words, or "unknown", or "stop word". Of a detector:
+        where it was seen, "here" (in the nearest class), "elsewhere" or "never".
+    score : float
+        Its score in the describer's table of words; nan for others.
+    documents, in_class : int
+        The number of the detector's known documents that have the word, and how many of them are
+        in the nearest class.
+    """
+
+    word: str
+    contribution: float
+    spans: tuple[tuple[int, int], ...]
+    role: str
+    score: float = math.nan
+    documents: int = 0
+    in_class: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explanation:
+    """Why a text is known or novel, according to a describer or a detector.
+
+    Attributes
+    ----------
+    text : str
+        The text, as the model read it.
+    verdict : str
+        "known", "novel", or "unclear" if it cannot be told.
+    words : tuple of Word
+        Its distinct words with what they add, the strongest first; those that the model does not
+        know, too.
+    baseline : float
+        What no word adds.
+    rules : sequence of Rule
+        The rules that the text matches.
+    """
+
+    # Characters that are shown with marks; the rest of a longer text is cut off. None shows all.
+    most_shown: ClassVar[int | None] = None
+    # The strength below which a mark has no colour in a terminal.
+    faint: ClassVar[float] = 0.1
+
+    text: str
+    verdict: str
+    words: tuple[Word, ...]
+    baseline: float
+    rules: Sequence[Rule]
+
+    @cached_property
+    def contributions(self) -> dict[str, float]:
+        """What each word adds, the strongest first."""
+        added = {word.word: word.contribution for word in self.words}
+        return {word: value for word, value in added.items() if not math.isnan(value)}
+
+    @abstractmethod
+    def mark(self, word: Word) -> tuple[float, str]:
+        """Return how strongly a word is coloured, 1 or -1 for the full colour, and its title."""
+
+    @abstractmethod
+    def summary(self) -> str:
+        """Return the verdict in one sentence."""
+
+    @abstractmethod
+    def to_dict(self, max_rules: int | None = None) -> dict[str, Any]:
+        """Return all of it as plain data, with all rules or only the first ones."""
+
+    def lines(self) -> Iterable[str]:
+        """Return the reasons, a line each, for below the summary."""
+        return ()
+
+    def notes(self) -> Iterable[str]:
+        """Return the sentences at the end."""
+        return ()
+
+    def marks(self) -> list[Mark]:
+        """Return a mark for each place of a word; one that the model does not know is underlined.
+
+        Of marks that overlap the strongest one is shown.
+        """
+        marks = []
+        for word in self.words:
+            strength, title = self.mark(word)
+            new = word.role in ("never", "unknown")
+            marks += [Mark(*span, strength, title, underlined=new) for span in word.spans]
+        return sorted(marks, key=lambda mark: (mark.underlined, mark.start, mark.end))
+
+    def marked_parts(self) -> Iterator[tuple[str, Mark | None]]:
+        """Cut the text into parts, each with its mark or None, up to the most that is shown."""
+        text = self.text[: self.most_shown]
+        marks = sorted(self.marks(), key=lambda mark: (-abs(mark.strength), mark.start))
+        yield from cut_up(text, [(mark.start, mark.end, mark) for mark in marks])
+        if len(text) < len(self.text):
+            yield f" … ({len(self.text) - len(text):,} more characters)", None
+
+    def __str__(self) -> str:
+        """Return what a terminal without colours would show."""
+        return self.to_terminal(colour=False).rstrip("\n")
+
+    def to_terminal(self, width: int | None = None, *, colour: bool = True) -> str:
+        """Return the text with its words in colour, and the sentences, for a terminal.
+
+        Control characters of the text are shown as symbols, never sent to the terminal.
+
+        Parameters
+        ----------
+        width : int, optional
+            The width of the terminal; by default 100.
+        colour : bool, default=True
+            Whether to use colours.
+
+        Returns
+        -------
+        str
+        """
+        return to_terminal(self, width, colour=colour)
+
+    def __rich__(self) -> Group:
+        from rich.console import Group
+        from rich.text import Text
+
+        shown: list[Text] = [Text(), Text(), Text(visible(self.summary()), style="bold")]
+        for part, mark in self.marked_parts():
+            shown[0].append(visible(part), style="" if mark is None else mark.style(self.faint))
+        shown += [Text(f"  {visible(line)}") for line in self.lines()]
+        shown += [Text(visible(note)) for note in self.notes()]
+        return Group(*shown)
+
+    def _repr_html_(self) -> str:
+        marked = "".join(
+            escaped(part) if mark is None else mark.to_html(part)
+            for part, mark in self.marked_parts()
+        )
+        lines = "".join(f"<li>{escaped(line)}</li>" for line in self.lines())
+        notes = "".join(f"<p>{escaped(note)}</p>" for note in self.notes())
+        return (
+            '<div class="newfound-explanation">'
+            f'<p style="white-space:pre-wrap">{marked}</p>'
+            f"<p><b>{escaped(self.summary())}</b></p>"
+            + (f"<ul>{lines}</ul>" if lines else "")
+            + notes
+            + "</div>"
+        )
