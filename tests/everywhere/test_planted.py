@@ -22,6 +22,7 @@ from newfound.storage.archive import Member, contents
 from newfound.storage.errors import Refusal
 from newfound.storage.fields import Fields
 from newfound.storage.files import replacing
+from newfound.text.vectorizer import TextVectorizer
 
 # the core
 
@@ -87,18 +88,19 @@ def test_the_spread_of_scores_is_measured_on_documents_that_were_not_learned(
 ) -> None:
     learned: list[set[str]] = []
     measured: list[set[str]] = []
-    learn, measure = Scorer.learn, learning.measure
+    learn, read = TextVectorizer.fit_transform, Scorer.read
 
-    def watched_learn(texts: list[str], *arguments: Any, **options: Any) -> Scorer:
+    def watched_learn(vectorizer: TextVectorizer, texts: list[str], *more: Any) -> Any:
         learned.append(set(texts))
-        return learn(texts, *arguments, **options)
+        return learn(vectorizer, texts, *more)
 
-    def watched_measure(scorer: Scorer, texts: list[str], codes: Any, **options: Any) -> Any:
-        measured.append(set(texts))
-        return measure(scorer, texts, codes, **options)
+    def watched_read(scorer: Scorer, texts: list[str]) -> Any:
+        if len(learned) == 1:  # the held-back documents are read after all is learned
+            measured.append(set(texts))
+        return read(scorer, texts)
 
-    monkeypatch.setattr(Scorer, "learn", staticmethod(watched_learn))
-    monkeypatch.setattr(learning, "measure", watched_measure)
+    monkeypatch.setattr(TextVectorizer, "fit_transform", watched_learn)
+    monkeypatch.setattr(Scorer, "read", watched_read)
     small_detector()
     assert len(learned) == 2 and len(measured) == 1 and measured[0]
     assert not learned[0] & measured[0]

@@ -250,17 +250,16 @@ def detect(
 
     judged = judge(detector.scorer_, detector.calibration_, documents.texts, scored)
     _warn_if_unlike(judged)
-    explanations = _Explanations(judged)
+    explain: Callable[[int], Verdict] = partial(_explained, judged, {})
     judgement = judged.judgement
-    nearest = judgement.classes
     columns = {
         "document": np.array(documents.ids, dtype=object),
         "text": np.array(documents.texts, dtype=object),
         "novel": judgement.novel,
         "novelty": judgement.scores.novelty,
         "p_value": judgement.p_values,
-        "nearest": nearest,
-        **explanations.reasons(nearest, progress),
+        "nearest": judgement.classes,
+        **_reasons(judged, explain, progress),
     }
     rows = np.flatnonzero(judgement.novel)
     new = judged.texts.take(rows)
@@ -272,54 +271,47 @@ def detect(
     return Detection(
         columns,
         detector=detector,
-        explain=explanations.of,
+        explain=explain,
         description=described,
         groups=groups,
     )
 
 
-class _Explanations:
-    """Explanations of judged texts, each made once; those of the most novel texts are kept."""
+def _explained(judged: JudgedTexts, made: dict[int, Verdict], i: int) -> Verdict:
+    """Explain row i of judged texts once, if it is among the first ones asked for."""
+    verdict = made.get(i)
+    if verdict is None:
+        verdict = judged.explain(i)
+        if len(made) < _MAX_KEPT:
+            made[i] = verdict
+    return verdict
 
-    def __init__(self, judged: JudgedTexts) -> None:
-        self.judged = judged
-        self._made: dict[int, Verdict] = {}
 
-    def of(self, i: int) -> Verdict:
-        """Return the explanation of row i."""
-        verdict = self._made.get(i)
-        if verdict is None:
-            verdict = self.judged.explain(i)
-            if len(self._made) < _MAX_KEPT:
-                self._made[i] = verdict
-        return verdict
+def _reasons(
+    judged: JudgedTexts, explain: Callable[[int], Verdict], progress: Progress | None
+) -> dict[str, NDArray[np.object_]]:
+    """Return why each text is what it is; novel ones are explained, the most novel first.
 
-    def reasons(
-        self, nearest: NDArray[Any], progress: Progress | None
-    ) -> dict[str, NDArray[np.object_]]:
-        """Return why each text is what it is; novel ones are explained, the most novel first.
-
-        In `why` as a short text, in `reasons` as data.
-        """
-        judged = self.judged
-        why, reasons = (np.empty(len(judged.texts), dtype=object) for _ in range(2))
-        reasons[:] = [()] * len(reasons)
-        judgement = judged.judgement
-        has_words = judgement.scores.has_words
-        for i in np.flatnonzero(~judgement.novel).tolist():
-            like = "known documents" if nearest[i] is None else nearest[i]
-            why[i] = f"like {like}" if has_words[i] else "no words to go by"
-        rows = np.flatnonzero(judgement.novel)
-        order = rows[np.lexsort((-judgement.scores.novelty[rows], judgement.p_values[rows]))]
-        for done, i in enumerate(order.tolist(), 1):
-            if len(judged.texts[i]) > MAX_EXPLAINED:
-                why[i] = "too long to explain"
-            else:
-                verdict = self.of(i)
-                why[i], reasons[i] = verdict.reasons(), verdict.reason_data()
-            if progress is not None:
-                progress("Explaining", done, len(order))
-        return {"why": why, "reasons": reasons}
+    In `why` as a short text, in `reasons` as data.
+    """
+    judgement = judged.judgement
+    why, reasons = (np.empty(len(judged.texts), dtype=object) for _ in range(2))
+    reasons[:] = [()] * len(reasons)
+    nearest, has_words = judgement.classes, judgement.scores.has_words
+    for i in np.flatnonzero(~judgement.novel).tolist():
+        like = "known documents" if nearest[i] is None else nearest[i]
+        why[i] = f"like {like}" if has_words[i] else "no words to go by"
+    rows = np.flatnonzero(judgement.novel)
+    order = rows[np.lexsort((-judgement.scores.novelty[rows], judgement.p_values[rows]))]
+    for done, i in enumerate(order.tolist(), 1):
+        if len(judged.texts[i]) > MAX_EXPLAINED:
+            why[i] = "too long to explain"
+        else:
+            verdict = explain(i)
+            why[i], reasons[i] = verdict.reasons(), verdict.reason_data()
+        if progress is not None:
+            progress("Explaining", done, len(order))
+    return {"why": why, "reasons": reasons}
 
 
 def _warn_if_unlike(judged: JudgedTexts) -> None:

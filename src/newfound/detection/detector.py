@@ -2,39 +2,27 @@
 
 from __future__ import annotations
 
-import copy
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from newfound.detection.calibration import Calibration, check_alpha
-from newfound.detection.class_rules import new_classifier
 from newfound.detection.detection import Detection, detect
-from newfound.detection.estimator import OpenSetClassifierMixin
 from newfound.detection.explanation import explain, judge
-from newfound.detection.growing import extended_classes, grow
-from newfound.detection.learning import check_parameters, learn_scorer, new_vectorizer
+from newfound.detection.knowledge import Knowledge, learn
+from newfound.detection.learning import check_parameters
 from newfound.detection.scoring import Scorer, Scores
-from newfound.detection.split import (
-    NOVEL,
-    check_given,
-    check_share,
-    draw_more_held_back,
-    group_classes,
-    known_texts,
-    n_held_back,
-    split_held_back,
-    warn_single_document_classes,
-)
-from newfound.detection.state import DetectorParts, detector_from_state, detector_state
+from newfound.detection.split import NOVEL, check_given, check_share, known_texts
+from newfound.detection.state import detector_from_state, detector_state
 from newfound.detection.verdict import Verdict
 from newfound.machine.clauses import EpochInfo
 from newfound.storage.fields import Fields
@@ -57,7 +45,7 @@ def _growth_lock(detector: NoveltyDetector) -> threading.RLock:
         return _locks.setdefault(detector, threading.RLock())
 
 
-class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
+class NoveltyDetector(ClassifierMixin, BaseEstimator):
     """Tell which texts are new, learning from known documents only.
 
     Each text is compared with its nearest known class, which rules name where they name classes
@@ -69,6 +57,11 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
     is a sum over words, so novelty splits into contributions of words. Known documents that are
     held back turn novelty into a p-value, which controls the false-alarm rate `alpha`; see
     `newfound.detection.calibration`.
+
+    To scikit-learn the detector is a classifier, so that `cross_val_score` and `GridSearchCV` use
+    stratified folds if labels are given. `score_samples` and `decision_function` have the signs of
+    scikit-learn's outlier detectors: higher is more like the known documents, and a negative
+    `decision_function` is novel.
 
     Parameters
     ----------
@@ -112,6 +105,8 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
+    knowledge_ : Knowledge
+        What was learned, as one value that does not change; the other attributes are parts of it.
     classes_ : ndarray
         The known classes; without labels "known", or the groups, named by their words.
     n_documents_ : dict of str to int
@@ -135,11 +130,8 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
     ['novel']
     """
 
-    classes_: NDArray[Any]
-    n_documents_: dict[str, int]
-    scorer_: Scorer
-    held_back_texts_: list[str]
-    seed_: int
+    knowledge_: Knowledge
+    _calibration: Calibration | None = None  # with another alpha than that of the knowledge
 
     def __init__(
         self,
@@ -211,53 +203,16 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
         -------
         self
         """
-        fitted = copy.copy(self)
-        fitted._fit(X, y, held_back, callback)
-        self.__dict__.update(fitted.__dict__)
-        return self
-
-    def _fit(
-        self,
-        X: Iterable[str],
-        y: ArrayLike | None,
-        held_back: Iterable[str] | None,
-        callback: Callback | None,
-    ) -> None:
-        check_parameters(self.get_params(deep=False))
-        alpha = float(self.alpha)
-        self.seed_ = self._draw_seed()
+        parameters = self.get_params(deep=False)
+        check_parameters(parameters)
+        seed = self._draw_seed()
         texts, labels = known_texts(X, y)
         texts = self.redacted(texts)
         given = None
         if held_back is not None:
             given = self.redacted(known_texts(held_back, None)[0])
-        if given is None:
-            n_held_back(len(texts), alpha, self.held_back)
-        else:
-            check_given(len(given), alpha)
-        labelled = labels is not None
-        if labels is not None:
-            warn_single_document_classes(labels)
-        else:
-            vectorizer = new_vectorizer(self.get_params(deep=False), texts)
-            labels = group_classes(texts, self.n_groups, vectorizer, self.seed_)
-        self.classes_, every = np.unique(labels, return_inverse=True)
-        codes = every.astype(np.int64)
-        if given is None:
-            train, aside = split_held_back(codes, alpha, self.held_back, self.seed_)
-            given = [texts[i] for i in aside.tolist()]
-            texts, codes = [texts[i] for i in train.tolist()], codes[train]
-        self.held_back_texts_ = given
-        self.scorer_ = learn_scorer(
-            texts,
-            codes,
-            self.classes_,
-            self.get_params(deep=False),
-            self.seed_,
-            callback,
-            labelled=labelled,
-        )
-        self._calibrate()
+        self.knowledge_ = learn(texts, labels, given, parameters, seed, callback)
+        return self
 
     def partial_fit(
         self,
@@ -294,74 +249,107 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
                 raise ValueError(
                     "There is no known document with text to learn from; pass at least 1."
                 )
-            return self._grow(self.redacted(texts), labels)
+            texts = self.redacted(texts)
+            if labels is None:
+                labels = self.nearest(texts)
+            check_share(self.held_back)
+            self.knowledge_ = self.knowledge_.grown(texts, labels, self.get_params(deep=False))
+            return self
 
-    def _grow(self, texts: list[str], labels: NDArray[Any] | None) -> Self:
-        """Learn more known documents; nobody else may do so meanwhile, or one call is lost."""
-        if labels is None:
-            labels = self.nearest(texts)
-        check_share(self.held_back)
-        grown = copy.copy(self)
-        grown.classes_, codes = extended_classes(self.classes_, labels)
-        aside = draw_more_held_back(
-            codes,
-            self.held_back,
-            n_known_classes=len(self.classes_),
-            seed=(self.seed_, sum(self.n_documents_.values())),
-        )
-        train = np.setdiff1d(np.arange(len(codes)), aside)
-        grown.held_back_texts_ = [*self.held_back_texts_, *(texts[i] for i in aside.tolist())]
-        grown.scorer_ = grow(
-            self.scorer_,
-            [texts[i] for i in train.tolist()],
-            codes[train],
-            grown.classes_,
-            classifier=new_classifier(self.get_params(deep=False), self.seed_),
-            seed=self.seed_,
-        )
-        grown._calibrate()
-        self.__dict__.update(grown.__dict__)
-        return self
-
-    def _calibrate(self) -> None:
-        """Score the held-back documents."""
-        self.n_documents_ = {
-            "learned": self.scorer_.statistics.n_documents,
-            "held_back": len(self.held_back_texts_),
-        }
-        scores = self.scorer_.score_texts(self.held_back_texts_)
-        self._calibration = Calibration(
-            scores.novelty, scores.nearest, float(self.alpha), classwise=self.classwise
-        )
+    @property
+    def scorer_(self) -> Scorer:
+        """Reads and scores texts."""
+        return self.knowledge_.scorer
 
     @property
     def calibration_(self) -> Calibration:
         """Turns scores into p-values, with the present `alpha` and `classwise`."""
-        made = self._calibration
-        if (made.alpha, made.classwise) != (self.alpha, self.classwise):
+        learned, made = self.knowledge_.calibration, self._calibration
+        if (learned.alpha, learned.classwise) == (self.alpha, self.classwise):
+            return learned
+        if (
+            made is None
+            or made.scores is not learned.scores
+            or (made.alpha, made.classwise) != (self.alpha, self.classwise)
+        ):
             alpha = check_alpha(self.alpha)
-            check_given(len(made.scores), alpha)
-            made = Calibration(made.scores, made.nearest, alpha, classwise=self.classwise)
+            check_given(len(learned), alpha)
+            made = Calibration(learned.scores, learned.nearest, alpha, classwise=self.classwise)
             self._calibration = made
         return made
 
     @property
+    def classes_(self) -> NDArray[Any]:
+        """The known classes."""
+        return self.knowledge_.scorer.classes
+
+    @property
+    def n_documents_(self) -> dict[str, int]:
+        """The number of known documents that were "learned" and that were "held_back"."""
+        return self.knowledge_.n_documents
+
+    @property
+    def held_back_texts_(self) -> list[str]:
+        """The held-back documents."""
+        return list(self.knowledge_.held_back)
+
+    @property
+    def seed_(self) -> int:
+        """The seed in use."""
+        return self.knowledge_.seed
+
+    @property
     def vectorizer_(self) -> TextVectorizer:
         """Turns texts into words and pairs of words."""
-        return self.scorer_.vectorizer
+        return self.knowledge_.scorer.vectorizer
 
-    def novelty(self, texts: Iterable[str]) -> NDArray[np.float64]:
-        """Return the novelty of texts: 0 is an average known document, higher is more novel.
+    def score_samples(self, texts: Iterable[str]) -> NDArray[np.float64]:
+        """Return how normal each text is: minus its `novelty`, so that lower is more novel."""
+        return -self.score_texts(texts).novelty
+
+    def decision_function(self, texts: Iterable[str]) -> NDArray[np.float64]:
+        """Return how far each text is from being novel: negative for novel texts.
+
+        It is the threshold of the nearest class minus the novelty. A text without words cannot be
+        judged; its value is at least 0.
+        """
+        scores = self.score_texts(texts)
+        distance = self.calibration_.thresholds(scores.nearest) - scores.novelty
+        return np.where(scores.has_words, distance, np.maximum(distance, 0.0))
+
+    def score(
+        self, X: Iterable[str], y: ArrayLike | None = None, sample_weight: Any = None
+    ) -> float:
+        """Return the accuracy of `predict`; a known document that is called novel is an error.
 
         Parameters
         ----------
-        texts : iterable of str
+        X : iterable of str
             Any texts.
+        y : array, optional
+            The class of each text, or "novel". Without it all texts count as known, and the result
+            is the share of them that is not called novel.
+        sample_weight : array, optional
+            The weight of each text.
 
         Returns
         -------
-        ndarray of float
+        float
         """
+        predicted = self.predict(X).tolist()
+        if y is None:
+            right = [label != NOVEL for label in predicted]
+        else:
+            labels = np.asarray(y, dtype=object).tolist()
+            if len(labels) != len(predicted):
+                raise ValueError(
+                    f"y has {len(labels):,} labels for {len(predicted):,} texts; pass one for each."
+                )
+            right = [a == b for a, b in zip(predicted, labels, strict=True)]
+        return float(np.average(right, weights=sample_weight))
+
+    def novelty(self, texts: Iterable[str]) -> NDArray[np.float64]:
+        """Return the novelty of texts: 0 is an average known document, higher is more novel."""
         return self.score_texts(texts).novelty
 
     def p_values(self, texts: Iterable[str]) -> NDArray[np.float64]:
@@ -449,12 +437,12 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
         True
         """
         self._check_fitted()
-        self.held_back_texts_ = []
+        self.knowledge_ = replace(self.knowledge_, held_back=())
         return self
 
     def require_held_back_texts(self, purpose: str) -> None:
         """Raise a ValueError that names the purpose if the held-back texts were forgotten."""
-        if not self.held_back_texts_:
+        if not self.knowledge_.held_back:
             raise ValueError(
                 f"This detector cannot {purpose}: it was saved without its held-back texts; fit it "
                 "again and keep them."
@@ -496,25 +484,16 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
     def to_state(self) -> dict[str, Any]:
         """Return what a model file keeps: nested plain values and arrays."""
         self._check_fitted()
-        parts = DetectorParts(
-            parameters=self.get_params(deep=False),
-            seed=self.seed_,
-            scorer=self.scorer_,
-            calibration=self.calibration_,
-            held_back=self.held_back_texts_,
-        )
-        return detector_state(parts)
+        self.calibration_  # noqa: B018, it checks that there are enough held-back documents
+        return detector_state(self.get_params(deep=False), self.knowledge_)
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
         """Return the detector of a state that `to_state` made; a ValueError says what is wrong."""
-        parts = detector_from_state(Fields(state), cls().get_params(deep=False))
-        detector = cls(**parts.parameters)
-        detector.seed_, detector.scorer_ = parts.seed, parts.scorer
-        detector.classes_, detector._calibration = parts.scorer.classes, parts.calibration
-        detector.held_back_texts_ = parts.held_back
-        learned = parts.scorer.statistics.n_documents
-        detector.n_documents_ = {"learned": learned, "held_back": len(parts.calibration.scores)}
+        names = cls().get_params(deep=False)
+        parameters, knowledge = detector_from_state(Fields(state), names)
+        detector = cls(**parameters)
+        detector.knowledge_ = knowledge
         return detector
 
     def _check_fitted(self) -> None:
@@ -522,7 +501,7 @@ class NoveltyDetector(OpenSetClassifierMixin, BaseEstimator):
             check_is_fitted(self)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_calibration")
+        return hasattr(self, "knowledge_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

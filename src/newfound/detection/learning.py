@@ -7,19 +7,25 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from newfound.checks import check_switch, check_whole_number
 from newfound.detection.calibration import check_alpha
-from newfound.detection.class_rules import new_classifier
+from newfound.detection.class_rules import learn_rules, new_classifier
+from newfound.detection.class_statistics import ClassStatistics
+from newfound.detection.known_groups import find_known_groups
+from newfound.detection.memory import check_memory
 from newfound.detection.scales import Scales
 from newfound.detection.scoring import Scorer
 from newfound.detection.split import check_share, sample_for_scales
 from newfound.machine.clauses import EpochInfo
+from newfound.rules.classifier import RuleClassifier
 from newfound.text.vectorizer import TextVectorizer
 
-__all__ = ["check_parameters", "learn_scorer", "new_vectorizer"]
+__all__ = ["check_parameters", "grow", "learn_scorer", "new_vectorizer"]
 
 _WORSE = 0.01  # by which rules may name fewer classes right than the linear classifier
+_FEW = 5  # documents of a class whose words are all of use, those of one document too
 _SHORT = 20  # if documents have a median of fewer words, function words are kept
 
 
@@ -75,7 +81,6 @@ def learn_scorer(
     Scorer
     """
     sample = sample_for_scales(codes, seed)
-    others = np.setdiff1d(np.arange(len(texts)), sample)
 
     def learn(
         rows: NDArray[np.int64],
@@ -84,54 +89,46 @@ def learn_scorer(
         by_rules: bool = True,
         informed: bool | None = None if labelled else False,
     ) -> Scorer:
-        some = [texts[i] for i in rows.tolist()]
-        return Scorer.learn(
-            some,
-            codes[rows],
+        mine, of_mine = [texts[i] for i in rows.tolist()], codes[rows]
+        vectorizer = new_vectorizer(parameters, mine)
+        classifier = new_classifier(parameters, seed)
+        matrix = vectorizer.fit_transform(mine)
+        check_memory(vectorizer, len(classes), classifier.n_clauses)
+        terms = list(vectorizer.vocabulary_)
+        statistics = ClassStatistics(
+            matrix, of_mine, len(classes), terms, seed=seed, informed=informed
+        )
+        usable, groups = _usable_terms(statistics), None
+        rules = learn_rules(classifier, matrix, of_mine, len(classes), usable, callback)
+        if scales is not None and len(classes) == 1:
+            groups = find_known_groups(
+                matrix, terms, usable, statistics.rarity, classifier=classifier, seed=seed
+            )
+        return Scorer(
             classes,
-            vectorizer=new_vectorizer(parameters, some),
-            classifier=new_classifier(parameters, seed),
-            seed=seed,
-            scales=scales,
-            by_rules=by_rules,
+            vectorizer,
+            statistics,
+            rules,
+            scales,
             correct_typos=parameters["correct_typos"],
-            find_groups=scales is not None,
-            informed=informed,
-            callback=callback,
+            by_rules=by_rules,
+            groups=groups,
         )
 
-    first = learn(others)
-    some = [texts[i] for i in sample.tolist()]
-    by_rules, scales = measure(first, some, codes[sample], labelled=labelled)
+    first = learn(np.setdiff1d(np.arange(len(texts)), sample))
+    others = first.read([texts[i] for i in sample.tolist()])
+    by_rules, scales = first.measure(others, codes[sample], worse=_WORSE, labelled=labelled)
     informed = first.statistics.informed
     del first  # before the second scorer needs its memory
     return learn(np.arange(len(texts)), scales, by_rules=by_rules, informed=informed)
 
 
-def measure(
-    scorer: Scorer, texts: list[str], codes: NDArray[np.int64], *, labelled: bool = True
-) -> tuple[bool, Scales]:
-    """Return whether rules name classes well, and the scales of the parts.
-
-    Parameters
-    ----------
-    scorer : Scorer
-        Has not learned from the texts.
-    texts : list of str
-        Known documents.
-    codes : ndarray of int
-        The index of the class of each.
-    labelled : bool, default=True
-        Whether the classes are labels.
-
-    Returns
-    -------
-    by_rules : bool
-        Whether rules name the class as often as the linear classifier does, less a point.
-    scales : Scales
-        Of the parts, if the class is named that way.
-    """
-    return scorer.measure(scorer.read(texts), codes, worse=_WORSE, labelled=labelled)
+def _usable_terms(statistics: ClassStatistics) -> NDArray[np.bool_]:
+    """Return which terms rules may use: words of two documents, or of a class of few documents."""
+    few = statistics.class_sizes < _FEW
+    usable = (statistics.frequencies >= 2) | (statistics.counts[few] > 0).any(axis=0)
+    words: NDArray[np.bool_] = usable & ~statistics.is_pair
+    return words
 
 
 def new_vectorizer(parameters: Mapping[str, Any], texts: Sequence[str]) -> TextVectorizer:
@@ -145,3 +142,91 @@ def new_vectorizer(parameters: Mapping[str, Any], texts: Sequence[str]) -> TextV
         lengths = [text.count(" ") + 1 for text in texts[:1000]]
         chosen["stop_words"] = None if np.median(lengths or [0]) < _SHORT else "default"
     return TextVectorizer(**chosen, ngram_range=(1, 2))
+
+
+def grow(
+    scorer: Scorer,
+    texts: list[str],
+    codes: NDArray[np.int64],
+    classes: NDArray[Any],
+    *,
+    classifier: RuleClassifier,
+    seed: int,
+) -> Scorer:
+    """Return a scorer that has learned more documents; the given one stays as it is.
+
+    Parameters
+    ----------
+    scorer : Scorer
+        What was learned so far.
+    texts : list of str
+        More known documents.
+    codes : ndarray of int
+        The index of the class of each.
+    classes : ndarray
+        The names of all classes: those of the scorer first, then new ones.
+    classifier : RuleClassifier
+        Not fitted.
+    seed : int
+        Seed of the linear classifier.
+
+    Returns
+    -------
+    Scorer
+    """
+    vectorizer = _extended(scorer.vectorizer, texts)
+    check_memory(vectorizer, len(classes), classifier.n_clauses)
+    before = scorer.statistics.matrix
+    widened = sparse.csr_matrix(
+        (before.data, before.indices, before.indptr),
+        (before.shape[0], len(vectorizer.vocabulary_)),
+    )
+    new = vectorizer.transform(texts)
+    statistics = ClassStatistics(
+        sparse.vstack((widened, new)).tocsr(),
+        np.concatenate((scorer.statistics.codes, codes)),
+        len(classes),
+        list(vectorizer.vocabulary_),
+        seed=seed,
+        informed=scorer.statistics.informed,
+    )
+    usable = _usable_terms(statistics)
+    rules = learn_rules(classifier, statistics.matrix, statistics.codes, len(classes), usable)
+    groups = scorer.groups if len(classes) == 1 else None
+    return Scorer(
+        classes,
+        vectorizer,
+        statistics,
+        rules,
+        scorer.scales,
+        correct_typos=scorer.spelling is not None,
+        by_rules=scorer.by_rules,
+        groups=None if groups is None else groups.with_terms(len(vectorizer.vocabulary_)),
+    )
+
+
+def _extended(vectorizer: TextVectorizer, texts: list[str]) -> TextVectorizer:
+    """Return a vectorizer with the terms of more texts; known terms keep their columns."""
+    extended = TextVectorizer(**vectorizer.get_params())
+    extended.vocabulary_ = dict(vectorizer.vocabulary_)
+    extended.forms_ = {term: dict(forms) for term, forms in vectorizer.forms_.items()}
+    extended.stop_words_ = vectorizer.stop_words_
+    extended.lemmas_ = vectorizer.lemmas_
+    frequencies = vectorizer.document_frequencies_.tolist()
+    extended.n_documents_ = vectorizer.n_documents_ + len(texts)
+    try:
+        fresh = vectorizer.fitted_on(texts)
+    except ValueError:  # texts of stop words only add no term
+        extended.document_frequencies_ = vectorizer.document_frequencies_
+        return extended
+    for term, count in zip(fresh.vocabulary_, fresh.document_frequencies_.tolist(), strict=True):
+        if term not in extended.vocabulary_:
+            extended.vocabulary_[term] = len(extended.vocabulary_)
+            extended.forms_[term] = {}
+            frequencies.append(0)
+        frequencies[extended.vocabulary_[term]] += count
+        forms = extended.forms_[term]
+        for form, n in fresh.forms_[term].items():
+            forms[form] = forms.get(form, 0) + n
+    extended.document_frequencies_ = np.array(frequencies, dtype=np.int64)
+    return extended

@@ -20,27 +20,23 @@ from numpy.typing import NDArray
 
 from newfound import _core
 from newfound.detection.calibration import Calibration
-from newfound.detection.class_rules import ClassRules, learn_rules
+from newfound.detection.class_rules import ClassRules
 from newfound.detection.class_statistics import ELSEWHERE, PRIOR, ClassStatistics
 from newfound.detection.counterfactual import WordSequence
-from newfound.detection.known_groups import KnownGroups, find_known_groups
-from newfound.detection.memory import check_memory
+from newfound.detection.known_groups import KnownGroups
 from newfound.detection.neighbours import NEAREST
 from newfound.detection.scales import PARTS, Scales
 from newfound.detection.split import KNOWN, NOVEL, has_classes
-from newfound.machine.clauses import EpochInfo
-from newfound.rules.classifier import RuleClassifier
 from newfound.sides import UNCLEAR
 from newfound.text.bags import BagReader, Bags
 from newfound.text.spelling import Spelling
 from newfound.text.vectorizer import TextVectorizer
 
-__all__ = ["Contributions", "Judgement", "Scorer", "Scores", "usable_terms"]
+__all__ = ["Contributions", "Judgement", "Scorer", "Scores"]
 
 _BATCH = 20_000  # texts that are scored at a time,
 _MAX_SCORES = 20_000_000  # and at most so many scores of classes
 _MAX_WORDS = 1 << 16  # word forms that are remembered
-_FEW = 5  # documents of a class whose words are all of use, those of one document too
 
 
 @dataclass(frozen=True)
@@ -165,7 +161,7 @@ class Contributions:
 class Scorer:
     """Reads and scores texts; knows the words, the statistics and the rules of known classes.
 
-    A scorer is not changed once it is made; `newfound.detection.growing` makes another one.
+    A scorer is not changed once it is made; `newfound.detection.learning` makes them.
 
     Parameters
     ----------
@@ -214,79 +210,6 @@ class Scorer:
         self.terms = list(vectorizer.vocabulary_)
         self.spelling = Spelling.of(vectorizer) if correct_typos else None
         self._words: dict[str, tuple[str, str | None]] = {}
-
-    @classmethod
-    def learn(
-        cls,
-        texts: list[str],
-        codes: NDArray[np.int64],
-        classes: NDArray[Any],
-        *,
-        vectorizer: TextVectorizer,
-        classifier: RuleClassifier,
-        seed: int,
-        scales: Scales | None = None,
-        by_rules: bool = True,
-        correct_typos: bool = True,
-        find_groups: bool = False,
-        informed: bool | None = None,
-        callback: Callable[[EpochInfo], bool | None] | None = None,
-    ) -> Scorer:
-        """Learn words, statistics and rules from known documents.
-
-        Parameters
-        ----------
-        texts : list of str
-            The known documents.
-        codes : ndarray of int
-            The index of the class of each.
-        classes : ndarray
-            The names of the classes.
-        vectorizer : TextVectorizer
-            Not fitted.
-        classifier : RuleClassifier
-            Not fitted.
-        seed : int
-            Seed of the linear classifier.
-        scales : Scales, optional
-            How the parts are scaled.
-        by_rules : bool, default=True
-            Whether rules name the nearest class.
-        correct_typos : bool, default=True
-            Whether typing errors are corrected in the texts to score.
-        find_groups : bool, default=False
-            Whether to find groups of the documents if there is one class.
-        informed : bool or None, default=None
-            Whether terms count by what they tell of the class; None is True if documents are long.
-        callback : callable, optional
-            Called with an `EpochInfo` after each epoch of the machine.
-
-        Returns
-        -------
-        Scorer
-        """
-        matrix = vectorizer.fit_transform(texts)
-        check_memory(vectorizer, len(classes), classifier.n_clauses)
-        terms = list(vectorizer.vocabulary_)
-        statistics = ClassStatistics(
-            matrix, codes, len(classes), terms, seed=seed, informed=informed
-        )
-        usable, groups = usable_terms(statistics), None
-        rules = learn_rules(classifier, matrix, codes, len(classes), usable, callback)
-        if find_groups and len(classes) == 1:
-            groups = find_known_groups(
-                matrix, terms, usable, statistics.rarity, classifier=classifier, seed=seed
-            )
-        return cls(
-            classes,
-            vectorizer,
-            statistics,
-            rules,
-            scales,
-            correct_typos=correct_typos,
-            by_rules=by_rules,
-            groups=groups,
-        )
 
     @cached_property
     def _reader(self) -> BagReader:
@@ -541,11 +464,3 @@ class Scorer:
         return chosen, Scales.of_known(
             found[chosen][0], bags.n_words, self.statistics.n_classes, labelled=labelled
         )
-
-
-def usable_terms(statistics: ClassStatistics) -> NDArray[np.bool_]:
-    """Return which terms rules may use: words of two documents, or of a class of few documents."""
-    few = statistics.class_sizes < _FEW
-    usable = (statistics.frequencies >= 2) | (statistics.counts[few] > 0).any(axis=0)
-    found: NDArray[np.bool_] = usable & ~statistics.is_pair
-    return found

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from scipy import sparse
 from newfound.detection.calibration import Calibration
 from newfound.detection.class_rules import ClassRules
 from newfound.detection.class_statistics import ClassStatistics
+from newfound.detection.knowledge import Knowledge
 from newfound.detection.known_groups import KnownGroups
 from newfound.detection.learning import check_parameters
 from newfound.detection.scales import PARTS, Scales
@@ -26,51 +26,26 @@ from newfound.storage.parameters import parameters_from_state, parameters_state
 from newfound.text.state import vectorizer_from_state, vectorizer_state
 from newfound.text.vectorizer import TextVectorizer
 
-__all__ = ["DetectorParts", "detector_from_state", "detector_state"]
+__all__ = ["detector_from_state", "detector_state"]
 
 _MAX_COEFFICIENTS = 3  # of the polynomials of the scales
 _VECTORIZER = ("language", "stop_words", "lemmatize", "max_features", "ignore")
 
 
-@dataclass(frozen=True)
-class DetectorParts:
-    """What a detector has learned, and what it learned with.
-
-    Attributes
-    ----------
-    parameters : dict
-        The parameters of its constructor.
-    seed : int
-        The seed in use.
-    scorer : Scorer
-        The words, the statistics and the rules of the known classes.
-    calibration : Calibration
-        The scores of the held-back documents.
-    held_back : list of str
-        The held-back documents.
-    """
-
-    parameters: dict[str, Any]
-    seed: int
-    scorer: Scorer
-    calibration: Calibration
-    held_back: list[str]
-
-
-def detector_state(parts: DetectorParts) -> dict[str, Any]:
+def detector_state(parameters: Mapping[str, Any], knowledge: Knowledge) -> dict[str, Any]:
     """Return the state of a detector: plain values and arrays.
 
     It holds the held-back texts in full, because they are scored again when more is learned.
     """
-    scorer, calibration = parts.scorer, parts.calibration
+    scorer, calibration = knowledge.scorer, knowledge.calibration
     vectorizer, statistics = scorer.vectorizer, scorer.statistics
     classes = scorer.classes.tolist()
     if not all(isinstance(label, str | int | float) for label in classes):
         raise ValueError("Only classes that are strings or numbers can be saved.")
-    texts = {"texts": [_storable(text) for text in parts.held_back]} if parts.held_back else {}
+    texts = [text.encode("utf-8", "replace").decode() for text in knowledge.held_back]
     state = {
-        "parameters": parameters_state(parts.parameters, vectorizer.stop_words_),
-        "seed": parts.seed,
+        "parameters": parameters_state(parameters, vectorizer.stop_words_),
+        "seed": knowledge.seed,
         "classes": classes,
         "keeps_function_words": not vectorizer.stop_words_,
         "vectorizer": vectorizer_state(vectorizer),
@@ -89,7 +64,7 @@ def detector_state(parts: DetectorParts) -> dict[str, Any]:
         },
         "named_by_rules": scorer.by_rules,
         "held_back": {
-            **texts,
+            **({"texts": texts} if texts else {}),
             "scores": calibration.scores,
             "nearest": calibration.nearest,
         },
@@ -104,8 +79,8 @@ def detector_state(parts: DetectorParts) -> dict[str, Any]:
     return state
 
 
-def detector_from_state(fields: Fields, names: Iterable[str]) -> DetectorParts:
-    """Return the parts of a detector from a state that `detector_state` made.
+def detector_from_state(fields: Fields, names: Iterable[str]) -> tuple[dict[str, Any], Knowledge]:
+    """Return the parameters and the knowledge of a state that `detector_state` made.
 
     Parameters
     ----------
@@ -152,11 +127,7 @@ def detector_from_state(fields: Fields, names: Iterable[str]) -> DetectorParts:
         by_rules=fields.boolean("named_by_rules"),
         groups=_groups(fields, n_terms, len(classes)),
     )
-    return DetectorParts(parameters, seed, scorer, calibration, texts)
-
-
-def _storable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
+    return parameters, Knowledge(scorer, calibration, tuple(texts), seed)
 
 
 def _parameters(fields: Fields, names: Iterable[str]) -> dict[str, Any]:

@@ -1,23 +1,22 @@
-"""From texts to scored documents, and from a detector to a reference."""
+"""From texts to scored documents, and from a detector to a reference or to bytes of a state."""
 
 from __future__ import annotations
 
+import hashlib
+import tempfile
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
+from newfound.detection.detector import NoveltyDetector
 from newfound.monitor.engine import Incoming
 from newfound.monitor.reference import Known
 from newfound.monitor.search import Bag
 from newfound.text.tokens import CHUNK, fold, stop_words_by_language, words_in
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from newfound.detection.detector import NoveltyDetector
-
-__all__ = ["Reader"]
+__all__ = ["Reader", "fingerprint", "from_bytes", "to_bytes"]
 
 _MAX_CACHED = 200_000  # runs of letters whose terms are remembered
 
@@ -100,3 +99,29 @@ class Reader:
         n = len(self.detector.classes_)
         p = self.detector.calibration_.p_values(np.full(n, np.inf), np.arange(n))
         return float(p.max())
+
+
+def to_bytes(detector: NoveltyDetector) -> bytes:
+    """Return the model file of a detector."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "detector.nf")
+        detector.save(path)
+        return path.read_bytes()
+
+
+def from_bytes(content: bytes) -> NoveltyDetector:
+    """Return the detector of a model file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "detector.nf")
+        path.write_bytes(content)
+        return NoveltyDetector.load(path)
+
+
+def fingerprint(detector: NoveltyDetector) -> str:
+    """Return what tells a detector from others."""
+    found = hashlib.blake2b(digest_size=16)
+    found.update(repr(detector.classes_.tolist()).encode())
+    found.update(np.asarray(detector.calibration_.scores, np.float64).tobytes())
+    for text in detector.held_back_texts_:
+        found.update(text.encode("utf-8", "replace") + b"\0")
+    return found.hexdigest()
