@@ -385,17 +385,6 @@ def _tell_left_out(incoming: Documents) -> None:
         say(columns_left_out(taken))
 
 
-def _fit(
-    known: Documents, given: dict[str, Any], seed: int, jobs: int, progress: Progress | None
-) -> NoveltyDetector:
-    from newfound.detection.detector import NoveltyDetector
-
-    given = {name: value for name, value in given.items() if value is not None}
-    detector = NoveltyDetector(random_state=seed, n_jobs=jobs, **given)
-    callback = None if progress is None else epochs_of("Learning rules", progress)
-    return detector.fit(known.texts, known.labels, callback=callback)
-
-
 def _detector(
     known: Documents | None,
     model: Path | None,
@@ -405,17 +394,14 @@ def _detector(
     progress: Progress | None,
 ) -> NoveltyDetector:
     """Return a detector that learned from known documents, or that was saved."""
-    if known is not None:
-        return _fit(known, given, seed, jobs, progress)
-    assert model is not None
-    return _load(model, jobs, given["alpha"])
-
-
-def _load(model: Path, jobs: int, alpha: float | None) -> NoveltyDetector:
     from newfound.detection.detector import NoveltyDetector
 
-    detector = NoveltyDetector.load(model)
-    detector.n_jobs = jobs
-    if alpha is not None:
-        detector.alpha = alpha
-    return detector
+    if known is None:
+        assert model is not None
+        detector = NoveltyDetector.load(model)
+        detector.set_params(n_jobs=jobs, alpha=given["alpha"] or detector.alpha)
+        return detector
+    chosen = {name: value for name, value in given.items() if value is not None}
+    detector = NoveltyDetector(random_state=seed, n_jobs=jobs, **chosen)
+    callback = None if progress is None else epochs_of("Learning rules", progress)
+    return detector.fit(known.texts, known.labels, callback=callback)
