@@ -10,13 +10,17 @@ from scipy import stats
 
 from newfound.monitor.laws import (
     fewest_discoveries,
-    log_probabilities,
     n_discoveries,
     rate_p_value,
+)
+from newfound.stories.risen import (
+    MIN_DOCUMENTS,
+    Reference,
+    log_probabilities,
+    risen_words,
     tarone,
     word_p_values,
 )
-from newfound.monitor.search import MIN_DOCUMENTS, Reference, risen_words
 
 N, ALPHA, WINDOWS, SIZE, NOMINAL = 199, 0.05, 40, 200, 0.01
 

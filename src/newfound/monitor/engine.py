@@ -8,20 +8,20 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from newfound.monitor.forming import TopicRules, new_topic
 from newfound.monitor.laws import n_discoveries, rate_p_value
 from newfound.monitor.records import Alert, Document, Topic, Window
 from newfound.monitor.reference import Known, ReferenceWindows
-from newfound.monitor.search import (
+from newfound.monitor.settings import SPANS, Settings
+from newfound.monitor.store import Store
+from newfound.monitor.topics import TopicRules, new_topic
+from newfound.stories.risen import (
     Bag,
-    Draft,
     Reference,
+    RisenGroup,
     RisenWord,
     group_words,
     risen_words,
 )
-from newfound.monitor.settings import SPANS, Settings
-from newfound.monitor.store import Store
 
 __all__ = ["Engine", "Incoming", "excerpt"]
 
@@ -346,12 +346,12 @@ class Engine:
             return []
         first = span[0].number
         documents = [document for document in self.documents if document.window >= first]
-        drafts = group_words(
+        groups = group_words(
             words,
             [document.bag for document in documents],
             [document.novel for document in documents],
         )
-        found = [self._form(draft, documents, length) for draft in drafts]
+        found = [self._form(group, documents, length) for group in groups]
         return [alert for alert in found if alert is not None]
 
     def _risen(
@@ -374,20 +374,20 @@ class Engine:
                 found[word.word] = replace(word, pure=bool(usual <= _IMPURE * every[number]))
         return sorted(found.values(), key=lambda word: word.p_value)
 
-    def _form(self, draft: Draft, documents: Sequence[Document], length: int) -> Alert | None:
+    def _form(self, group: RisenGroup, documents: Sequence[Document], length: int) -> Alert | None:
         """Make a topic and its alert, or add the words to an older topic."""
-        rows = [documents[row] for row in draft.rows]
+        rows = [documents[row] for row in group.rows]
         if not rows:
             return None
-        topic = self._older(draft, rows)
+        topic = self._older(group, rows)
         if topic is not None:
-            topic.rules += [word for word in draft.rules if word not in topic.rules]
-            topic.novel_rules += [w for w in draft.novel_rules if w not in topic.novel_rules]
+            topic.rules += [word for word in group.rules if word not in topic.rules]
+            topic.novel_rules += [w for w in group.novel_rules if w not in topic.novel_rules]
             self._claim(topic)
             return None
-        strongest = draft.words[0]
+        strongest = group.words[0]
         topic = new_topic(
-            max(self.topics, default=0) + 1, self.window.number, draft, rows, self.reference
+            max(self.topics, default=0) + 1, self.window.number, group, rows, self.reference
         )
         self.topics[topic.number] = topic
         self._claim(topic)
@@ -402,9 +402,9 @@ class Engine:
             topic,
         )  # fmt: skip
 
-    def _older(self, draft: Draft, rows: Sequence[Document]) -> Topic | None:
+    def _older(self, group: RisenGroup, rows: Sequence[Document]) -> Topic | None:
         """Return the topic that has most of the documents, or another form of a word."""
-        if number := self.rules.with_form_of(draft.rules):
+        if number := self.rules.with_form_of(group.rules):
             return self.topics[number]
         older = Counter(document.topic for document in rows if document.topic)
         for number, n in older.most_common(1):

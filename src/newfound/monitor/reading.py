@@ -13,7 +13,7 @@ import numpy as np
 from newfound.detection.detector import NoveltyDetector
 from newfound.monitor.engine import Incoming
 from newfound.monitor.reference import Known
-from newfound.monitor.search import Bag
+from newfound.stories.risen import Bag
 from newfound.text.tokens import CHUNK, fold, stop_words_by_language, words_in
 
 __all__ = ["Reader", "fingerprint", "from_bytes", "to_bytes"]
