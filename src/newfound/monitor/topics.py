@@ -38,18 +38,7 @@ def new_topic(
 ) -> Topic:
     """Return a new topic, named by the words that are characteristic of its documents.
 
-    Parameters
-    ----------
-    number : int
-        The number of the topic.
-    window : int
-        The number of the window in which it was found.
-    group : RisenGroup
-        Its words and rules.
-    rows : sequence of Document
-        Its documents.
-    reference : ReferenceWindows
-        The documents that it is compared with.
+    `window` is the number of the window in which it was found.
     """
     counts = Counter(word for document in rows for word in document.bag)
     risen = {word.word: word for word in group.words}

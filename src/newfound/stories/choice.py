@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,7 @@ from newfound.stories.mixtures import (
 )
 from newfound.stories.rules import ANDRule, choose_rules
 
-__all__ = ["HeldOut", "choose_themes", "held_out_figures"]
+__all__ = ["choose_themes", "held_out_figures"]
 
 STRONG = 3.0  # evidence of a word that is a theme of its own
 MIN_FRESH = 0.6  # share of a theme's novel documents that no earlier theme has
@@ -41,39 +40,10 @@ Bools = NDArray[np.bool_]
 Rows = NDArray[np.intp]
 
 
-@dataclass(frozen=True)
-class HeldOut:
-    """Figures from documents that took no part in the choice.
-
-    Attributes
-    ----------
-    rules : dict
-        For rules that a part of the documents gives: how many known and novel documents of the
-        other parts they find.
-    shares : ndarray of shape (n_themes, 2)
-        For each theme, the share of known and of novel documents found; nan if unknown.
-    """
-
-    rules: dict[ANDRule, NDArray[np.intp]]
-    shares: NDArray[np.float64]
-
-
 def choose_themes(
     piles: Piles, evidence: NDArray[np.float64], n_themes: int, most: int = MAX_LEARNED
 ) -> list[Draft]:
-    """Find groups of documents and their rules, and choose the themes among them.
-
-    Parameters
-    ----------
-    piles : Piles
-        All documents, some of each side.
-    evidence : ndarray of float64
-        The evidence of each word.
-    n_themes : int
-        The largest number of themes.
-    most : int, default=9,000
-        The largest number of documents that topics are learned from.
-    """
+    """Find groups of documents and their rules, and choose at most so many themes among them."""
     candidates: dict[tuple[ANDRule, ...], Draft] = {}
     groups, space = find_groups(piles, evidence, most)
     for group in groups:
@@ -92,8 +62,18 @@ def choose_themes(
     return sorted(chosen, key=lambda draft: -draft.evidence)[:n_themes]
 
 
-def held_out_figures(drafts: list[Draft], piles: Piles, random_state: int) -> HeldOut:
-    """Search each half of the documents by the rules that the other half gives."""
+def held_out_figures(
+    drafts: list[Draft], piles: Piles, random_state: int
+) -> tuple[dict[ANDRule, NDArray[np.intp]], NDArray[np.float64]]:
+    """Search each half of the documents by the rules that the other half gives.
+
+    Returns
+    -------
+    rules : dict
+        For rules that a half gives: how many known and novel documents of the other one they find.
+    shares : ndarray of shape (n_themes, 2)
+        For each theme, the share of known and of novel documents found; nan if unknown.
+    """
     parts = _parts(piles.novel, random_state)
     rules: dict[ANDRule, NDArray[np.intp]] = {}
     found = np.zeros((len(drafts), 2))
@@ -120,7 +100,7 @@ def held_out_figures(drafts: list[Draft], piles: Piles, random_state: int) -> He
                 total[number] += counts(np.arange(len(rest)))
     shares = np.full_like(found, np.nan)
     np.divide(found, total, out=shares, where=total > 0)
-    return HeldOut(rules, shares)
+    return rules, shares
 
 
 def _similar_rules(

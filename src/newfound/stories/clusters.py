@@ -101,24 +101,8 @@ def find_groups(
 ) -> list[Group]:
     """Group novel documents; return the groups, the largest first.
 
-    Documents that have too little in common with others are in no group.
-
-    Parameters
-    ----------
-    matrix : Boolean CSR matrix
-        Bags of novel documents.
-    words : sequence of str
-        The name of each column.
-    known : mapping of str to int
-        The number of known documents that have a word; 0 for a word that is not in it.
-    n_known : int
-        The number of known documents.
-    seed : int
-        Seed of the clustering.
-
-    Returns
-    -------
-    list of Group
+    Documents that have too little in common with others are in no group. Of the `n_known` known
+    documents, `known` has the number that have a word.
     """
     n = matrix.shape[0]
     in_known = np.array([known.get(word, 0) for word in words])
@@ -238,21 +222,7 @@ def choose_groups(
 ) -> NDArray[np.int64]:
     """Return the index of the group of each bag, for the number of groups with most evidence.
 
-    Parameters
-    ----------
-    matrix : Boolean CSR matrix
-        Bags of documents.
-    weights : (n_words,) array of float
-        How much each word counts for the similarity of documents.
-    seed : int
-        Seed of the clustering.
-    most : int, default=60
-        The maximum number of groups.
-
-    Returns
-    -------
-    (n_documents,) array of int
-        Group 0 is the largest.
+    Group 0 is the largest. A word counts by its weight for the similarity of documents.
 
     Examples
     --------

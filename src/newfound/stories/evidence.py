@@ -143,25 +143,10 @@ def evidence_of_sets(sets: Any, weights: DocumentWeights) -> NDArray[np.float64]
     return agreeing(found, np.stack((members @ (1 - novel), members @ novel)), sizes)
 
 
-def signed_deviance_root(own: Any, size: Any, expected: Any, dispersion: Any = 1.0) -> Any:
+def _signed_root(own: Any, size: Any, expected: Any, dispersion: Any = 1.0) -> Any:
     """Return signed roots of the deviance of counts from what is expected of them.
 
-    Parameters
-    ----------
-    own, size, expected : float or array
-        The number of novel documents, of all documents, and of novel documents that are expected.
-    dispersion : float or array, default=1.0
-        How much more the counts vary than those of a binomial distribution.
-
-    Returns
-    -------
-    float or ndarray
-        Above 0 if there are more novel documents than expected, in standard deviations.
-
-    Examples
-    --------
-    >>> round(float(signed_deviance_root(30.0, 40.0, 20.0)), 2)
-    3.23
+    `dispersion` says how much more the counts vary than those of a binomial distribution.
     """
     deviance = xlogy(own, own / expected)
     rest = np.maximum(size - own, 0), np.maximum(size - expected, 1e-12)
@@ -178,7 +163,7 @@ def weighted_root(
     weights: DocumentWeights,
     prior: float,
 ) -> NDArray[np.float64]:
-    """Return signed roots of binomial deviances of weighted counts, with documents of no evidence.
+    """Return signed roots of deviances of weighted counts, with `prior` documents of no evidence.
 
     The deviance of counts is divided by how much more they vary than plain counts would.
     """
@@ -188,7 +173,7 @@ def weighted_root(
     dispersion = np.maximum(dispersion, 1e-12)
     own, expected = own + added * weights.base, expected + added * weights.base
     size = size + added
-    found: NDArray[np.float64] = signed_deviance_root(own, size, expected, dispersion)
+    found: NDArray[np.float64] = _signed_root(own, size, expected, dispersion)
     return found
 
 
@@ -224,20 +209,11 @@ def deviance_root(novel: Any, total: Any, share: float, prior: float = 0.0) -> A
     3.23
     """
     size = np.maximum(total + prior, 1e-12)
-    return signed_deviance_root(novel + prior * share, size, size * share)
+    return _signed_root(novel + prior * share, size, size * share)
 
 
 def theme_evidence(novel: float, total: float, share: float, n_rules: int = 1) -> float:
-    """Return the deviance root of documents, less what the search reaches by chance.
-
-    Parameters
-    ----------
-    novel, total : float
-        The number of novel documents, and of all documents, that the rules find.
-    share : float
-        The share of novel documents in the corpus.
-    n_rules : int, default=1
-        The number of rules.
+    """Return `deviance_root` of documents that rules find, less what the search gives by chance.
 
     Examples
     --------
@@ -259,10 +235,6 @@ class Piles:
     novel : (n_documents,) ndarray of bool
         Which documents are novel.
 
-    Attributes
-    ----------
-    share : float
-        The share of novel documents.
     """
 
     def __init__(self, matrix: Matrix, novel: Bools) -> None:

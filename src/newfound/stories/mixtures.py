@@ -135,31 +135,17 @@ class DocumentSpace:
         return np.asarray(self.vectors(some).mean(axis=0), dtype=np.float32)
 
     def mean_without(self, rows: Integers, words: Sequence[int], most: int = 1000) -> Vectors:
-        """Return the mean vector of documents from which some words are removed.
-
-        Parameters
-        ----------
-        rows : ndarray of int
-            The documents; all of them have the words.
-        words : sequence of int
-            The columns of the words.
-        most : int, default=1,000
-            The number of documents, at most about, that the mean is of.
-        """
+        """Return the mean vector of documents from which words, by their columns, are removed."""
         some = rows[:: max(1, len(rows) // most)]
         if self._axes is None:
             return self.mean(some)
         tfidf = self.tfidf(some)
         places = [self._place[word] for word in words if word in self._place]
-        rest = tfidf.multiply(_absent(tfidf.shape[1], places)).tocsr()
+        kept = np.ones(tfidf.shape[1], dtype=np.float32)
+        kept[places] = 0.0
+        rest = tfidf.multiply(kept).tocsr()
         found = unit_rows(product(rest, self._axes), NO_LENGTH)
         return np.asarray(found.mean(axis=0), dtype=np.float32)
-
-
-def _absent(size: int, places: Sequence[int]) -> Vectors:
-    kept = np.ones(size, dtype=np.float32)
-    kept[list(places)] = 0.0
-    return kept
 
 
 def find_groups(
@@ -167,21 +153,8 @@ def find_groups(
 ) -> tuple[list[Draft], DocumentSpace | None]:
     """Return topics that are more frequent on the novel side, and the space of documents.
 
-    Parameters
-    ----------
-    piles : Piles
-        All documents, some of each side.
-    evidence : ndarray of float64
-        The evidence of each word, above 0 for novel words.
-    most : int, default=9,000
-        The largest number of documents that topics are learned from.
-
-    Returns
-    -------
-    list of Draft
-        In no particular order. Groups of different mixtures may overlap.
-    DocumentSpace or None
-        None if there is no group.
+    Topics of different mixtures may overlap. The space is None if no word is novel: then nothing
+    is new. `most` is the largest number of documents that topics are learned from.
     """
     matrix, novel = piles.matrix, piles.novel
     counts = np.asarray(matrix.sum(axis=0)).ravel()
@@ -193,7 +166,6 @@ def find_groups(
     learned = _learned_rows(novel, most)
     space = DocumentSpace(narrow.matrix, learned, often)
     vectors = space.vectors(learned)
-    # Without a novel word nothing is new, so that the other starts are not tried either.
     starts = [_clusters(vectors, n) for n in N_TOPICS]
     found = [group for start in starts for group in _Mixture(narrow, learned, start).groups(often)]
     place = np.full(matrix.shape[1], -1)
@@ -338,12 +310,8 @@ class _Mixture:
     def groups(self, columns: Integers, links: Sequence[Links] = ()) -> list[Draft]:
         """Return the topics that are more frequent on the novel side, but for small ones.
 
-        Parameters
-        ----------
-        columns : ndarray of int
-            The column of each word in the groups.
-        links : sequence
-            The links of the words that the first topics started from.
+        `columns` has the column of each word in the drafts, `links` the links of the words that
+        the first topics started from.
         """
         piles = self.piles
         topics, fits = self._assigned()

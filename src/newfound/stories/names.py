@@ -135,7 +135,7 @@ def named_as_read(
     for theme in themes:
         names.append(_name_words(theme, used))
         used.update(names[-1])
-    counter = SpellingCounter(part for word in used for part in word.split(" "))
+    counter = SpellingCounter(used)
     orders = []
     for theme, name in zip(themes, names, strict=True):
         rows = theme.novel_documents
@@ -146,7 +146,7 @@ def named_as_read(
         orders.append(in_reading_order(name, ([word.term for word in words] for _, words in read)))
     spelling = counter.spellings()
     return [
-        replace(theme, name=" ".join(spelling[part] for part in " ".join(order).split(" ")))
+        replace(theme, name=" ".join(map(spelling.__getitem__, order)))
         for theme, order in zip(themes, orders, strict=True)
     ]
 

@@ -256,12 +256,7 @@ def log_probabilities(
 ) -> NDArray[np.float64]:
     """Return the logarithm of how probable exactly so many documents with each word are.
 
-    Parameters
-    ----------
-    counts, before : array of int
-        The number of documents that have the word, in the window and in the reference.
-    size, total : int
-        The number of all documents, in the window and in the reference.
+    The parameters are those of `word_p_values`.
 
     Examples
     --------

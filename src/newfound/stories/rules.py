@@ -63,19 +63,8 @@ def choose_rules(piles: Piles, wanted: NDArray[np.intp], words: NDArray[np.intp]
     What is maximised is F1 times the evidence of the documents found. Each AND must be more
     frequent in novel documents.
 
-    Parameters
-    ----------
-    piles : Piles
-        All documents.
-    wanted : ndarray of int
-        The documents to find.
-    words : ndarray of int
-        The columns that rules may have, the strongest first.
-
-    Returns
-    -------
-    list of tuple of int
-        The columns of each AND, in the order of choice.
+    `wanted` has the rows of the documents to find, and `words` the columns that rules may have, the
+    strongest first.
     """
     words = words[:N_WORDS]
     if not len(words):

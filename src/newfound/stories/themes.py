@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from newfound.stories.choice import HeldOut, choose_themes, held_out_figures
+from newfound.stories.choice import choose_themes, held_out_figures
 from newfound.stories.evidence import (
     MIN_EVIDENCE,
     SURE,
@@ -242,12 +242,13 @@ def find_themes(
     scores = _word_scores(piles, None if evidence is None else np.asarray(evidence)[places])
     texts = None if texts is None else [texts[row] for row in order]
     drafts = choose_themes(piles, scores, n_themes)
-    figures = HeldOut({}, np.full((len(drafts), 2), np.nan))
+    rules: dict[ANDRule, Any] = {}
+    shares = np.full((len(drafts), 2), np.nan)
     if held_out and drafts:
-        figures = held_out_figures(drafts, piles, random_state)
+        rules, shares = held_out_figures(drafts, piles, random_state)
     themes = [
-        _theme(draft, piles, terms, scores, texts, figures.rules, shares)
-        for draft, shares in zip(drafts, figures.shares.tolist(), strict=True)
+        _theme(draft, piles, terms, scores, texts, rules, of_sides)
+        for draft, of_sides in zip(drafts, shares.tolist(), strict=True)
     ]
     # Of two themes with the same two strongest words, the first one.
     return first_distinct(
@@ -264,17 +265,7 @@ def unexplained_share(
     The novelty is the excess of the novel words: how much more often novel documents have them
     than expected from the known documents. A theme explains the part that is in its documents.
 
-    Parameters
-    ----------
-    themes : sequence of Theme
-        The themes of these documents.
-    matrix, novel, evidence
-        As for `find_themes`.
-
-    Returns
-    -------
-    float
-        Between 0 and 1; nan if no word is novel.
+    It is nan if no word is novel. The parameters are those of `find_themes`.
     """
     novel = np.asarray(novel, dtype=bool)
     if novel.all() or not novel.any():
@@ -303,20 +294,9 @@ def recounted(
     sizes: Sequence[int],
     **more: Any,
 ) -> Theme:
-    """Return a theme with the counts of other documents.
+    """Return a theme with the counts of other documents, always of known and of novel ones.
 
-    Parameters
-    ----------
-    theme : Theme
-        The theme.
-    by_rule : iterable of (int, int)
-        The number of known and of novel documents that each rule finds.
-    documents : (int, int)
-        The same for the theme.
-    sizes : (int, int)
-        The number of all known and of all novel documents.
-    **more
-        Other attributes that change.
+    They are the documents that each rule finds, those that any rule finds, and all documents.
     """
     rules = [
         replace(rule, known=int(known), novel=int(novel))
@@ -336,14 +316,7 @@ def with_copies(
 ) -> list[Theme]:
     """Return themes that were found without copied text, with all documents that rules find.
 
-    Evidence and held-out figures stay as they are.
-
-    Parameters
-    ----------
-    themes : iterable of Theme
-        The themes.
-    matrix, novel, terms
-        As for `find_themes`, with copied text.
+    Evidence and held-out figures stay as they are. The parameters are those of `find_themes`.
     """
     piles = Piles(sparse.csr_matrix(matrix), np.asarray(novel, dtype=bool))
     place = {term: number for number, term in enumerate(terms)}

@@ -104,7 +104,7 @@ class SpellingCounter:
     Parameters
     ----------
     words : iterable of str
-        The words, as a vectorizer has them.
+        The words, as a vectorizer has them. Of a pair of words, each is counted by itself.
 
     Examples
     --------
@@ -119,7 +119,10 @@ class SpellingCounter:
     """
 
     def __init__(self, words: Iterable[str]) -> None:
-        self._counts: dict[str, Counter[str]] = {word: Counter() for word in words}
+        self._words = tuple(words)
+        self._counts: dict[str, Counter[str]] = {
+            part: Counter() for word in self._words for part in word.split(" ")
+        }
         self._capitals = self._inside = 0
 
     def read(self, text: str, tokens: Iterable[Token]) -> None:
@@ -137,7 +140,8 @@ class SpellingCounter:
     def spellings(self) -> dict[str, str]:
         """Return each word as most texts write it."""
         titles = self._capitals > MOST_CAPITALS * self._inside
-        return {word: _usual(word, counts, titles) for word, counts in self._counts.items()}
+        usual = {part: _usual(part, counts, titles) for part, counts in self._counts.items()}
+        return {word: " ".join(usual[part] for part in word.split(" ")) for word in self._words}
 
 
 def corpus_spellings(
@@ -145,31 +149,20 @@ def corpus_spellings(
 ) -> dict[str, str]:
     """Return words as the novel documents of a corpus write them, or else the known ones.
 
-    Of a pair of words, each is written by itself.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        The documents.
-    vectorizer : TextVectorizer
-        What made its matrix.
-    words : sequence of str
-        Words of its vocabulary.
+    The vectorizer is the one that made the matrix of the corpus, and has the words.
     """
-    parts = dict.fromkeys(part for word in words for part in word.split(" "))
     rows: dict[int, None] = {}
-    for part in parts:
+    for part in dict.fromkeys(part for word in words for part in word.split(" ")):
         column = vectorizer.vocabulary_.get(part)
         if column is not None and len(rows) < MOST_READ:
             own = corpus.with_word(column)
             novel = own[corpus.novel[own]]
             rows.update(dict.fromkeys((novel if len(novel) else own)[:N_READ].tolist()))
-    counter = SpellingCounter(parts)
+    counter = SpellingCounter(words)
     for row in rows:
         text = corpus.texts[row][:N_LETTERS]
         counter.read(text, vectorizer.tokens(text))
-    found = counter.spellings()
-    return {word: " ".join(found[part] for part in word.split(" ")) for word in words}
+    return counter.spellings()
 
 
 def spelled_form(form: str, term: str, spelling: str) -> str:
