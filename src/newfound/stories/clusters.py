@@ -186,7 +186,7 @@ def name_groups(matrix: Any, codes: NDArray[np.int64], terms: Sequence[str]) -> 
     --------
     >>> bags = sparse.csr_matrix(np.array([[1, 1, 0], [1, 1, 0], [0, 1, 1]]) > 0)
     >>> name_groups(bags, np.array([0, 0, 1]), ["rain", "today", "tax"])
-    ['rain, today, tax', 'tax, today, rain']
+    ['rain, today, tax', 'tax, rain, today']
     """
     frequencies, names = np.asarray(matrix.sum(axis=0)).ravel(), []
     for k, size in enumerate(np.bincount(codes).tolist()):
