@@ -73,20 +73,8 @@ class ThemeSearch:
     ) -> ThemeSearch:
         """Return the search for themes and phrases; the sample says what a typical document is.
 
-        Parameters
-        ----------
-        themes : sequence of Theme
-            Found in the sample.
-        phrases : iterable of sequence of str
-            The words of each.
-        vocabulary : dict of str to int
-            The column of each word.
-        sample : (n_documents, n_words) CSR matrix
-            The words of the sample.
-        texts : sequence of str
-            Its texts.
-        novel : ndarray of bool
-            Which of them are novel.
+        The sample is the one that they were found in, with the words of all documents: their
+        columns are in `vocabulary`.
         """
         rules = [(number, rule) for number, theme in enumerate(themes) for rule in theme.rules]
         named = [*(rule.words for _, rule in rules), *phrases]
@@ -222,6 +210,8 @@ def measured_themes(
 ) -> list[tuple[int, Theme]]:
     """Return themes with counts, shares and evidence of all documents, the most evident first.
 
+    Each has the number that it had. Those that all documents do not bear out are left out.
+
     Parameters
     ----------
     themes : sequence of Theme
@@ -233,11 +223,6 @@ def measured_themes(
     not_copied : (n_themes, 2) ndarray of float
         The share of the documents of each theme and side that is no copied text, in the sample.
         Copies count as documents, but not as evidence.
-
-    Returns
-    -------
-    list of (int, Theme)
-        With the number that each theme had; without those that all documents do not bear out.
     """
     measured, first = [], 0
     for number, theme in enumerate(themes):
@@ -264,20 +249,9 @@ def unexplained(
 ) -> float:
     """Return the share of the novelty that no theme explains, as `unexplained_share` does.
 
-    A document that is in several themes counts as explained if any theme is kept.
-
-    Parameters
-    ----------
-    kept : iterable of int
-        The numbers of the themes.
-    found : ThemeCounts
-        Counted over all documents.
-    documents, counted : (2, n_words) ndarray
-        The number of documents of each word, and the same without copied text.
-    novelty : ndarray of float
-        The evidence for each word.
-    sizes : (int, int)
-        The number of known and of novel documents.
+    A document that is in several themes counts as explained if any theme is kept. `kept` has their
+    numbers; `documents` and `counted` have the number of documents of each word and side, with
+    copied text and without it.
     """
     words = novelty >= MIN_EVIDENCE
     if not words.any():
