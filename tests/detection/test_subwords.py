@@ -91,9 +91,10 @@ class TestNgrams:
             # What is left is the intercept and the centre, whatever the words are.
             number = detector.classes_.tolist().index(verdict.nearest)
             columns, unseen, new_pairs = _columns(detector, verdict)
-            found = detector.scorer_.contributions(columns, unseen, new_pairs, number)
-            words = found.by_term.sum() + found.by_unseen_word.sum()
-            words += new_pairs * found.unseen_pair
+            by_term, by_word, by_pair = detector.scorer_.contributions(
+                columns, unseen, new_pairs, number
+            )
+            words = by_term.sum() + by_word.sum() + new_pairs * by_pair
             scales = detector.scorer_.scales
             rest = -scales.centres(np.array([len(verdict.words)]))[0, :4]
             linear = detector.scorer_.naming(by_rules=False).score_texts([text]).nearest[0]

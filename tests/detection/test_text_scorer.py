@@ -150,11 +150,10 @@ def test_shares_of_terms_add_up_to_the_parts(scorer: Scorer, texts: list[str]) -
         nearest = int(scorer.score(bag).nearest[0])
         bare = copy.copy(scorer)
         bare.scales = type(scorer.scales).none()
-        found = bare.contributions(
+        by_term, by_word, by_pair = bare.contributions(
             bag.indices.astype(np.int64), unseen, int(bag.unseen_pairs[0]), nearest
         )
-        total = found.by_term.sum() + found.by_unseen_word.sum()
-        total += found.unseen_pair * int(bag.unseen_pairs[0])
+        total = by_term.sum() + by_word.sum() + by_pair * int(bag.unseen_pairs[0])
         expected = sum(reference(scorer, text, nearest)[:4])
         linear = int(decisions(scorer, bag.indices.tolist(), unseen).argmax())
         intercept = float(scorer.statistics.weights[linear, -1])

@@ -363,7 +363,10 @@ def _describe(
         if progress is not None:
             progress("Describing", info.epoch, info.epochs)
 
-    old = _known_bags(detector) if known is None else _known_texts(known)
+    if known is None:
+        old = _known_bags(detector)
+    else:
+        old = TokenizedTexts.of(text for _, text in with_text(_sample(known)))
     chosen = describer.resolve_parameters()
     alike = all(chosen[name] == getattr(detector, name) for name in ("language", "lemmatize"))
     labels = ["known"] * len(old) + ["novel"] * len(new)
@@ -384,10 +387,6 @@ def _sample(known: Sequence[Item]) -> list[Item]:
         return list(known)
     chosen = np.random.RandomState(0).permutation(len(known))[:_MAX_KNOWN_DESCRIBED]
     return [known[i] for i in np.sort(chosen).tolist()]
-
-
-def _known_texts(known: Sequence[str]) -> TokenizedTexts:
-    return TokenizedTexts.of(text for _, text in with_text(_sample(known)))
 
 
 def _known_bags(detector: NoveltyDetector) -> TokenizedTexts:

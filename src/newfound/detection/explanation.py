@@ -208,12 +208,14 @@ def _contributions(scorer: Scorer, terms: _Terms, nearest: int) -> dict[str, flo
     seen = {t: j for t, j in {**terms.words, **terms.pairs}.items() if j >= 0}
     unseen_words, unseen_pairs = terms.unseen_words, terms.unseen_pairs
     columns = np.array(list(seen.values()), dtype=np.int64)
-    found = scorer.contributions(columns, unseen_words, len(unseen_pairs), nearest)
+    by_term, by_word, by_pair = scorer.contributions(
+        columns, unseen_words, len(unseen_pairs), nearest
+    )
     adds = dict.fromkeys(terms.words, 0.0)
     values = [
-        *zip(seen, found.by_term.tolist(), strict=True),
-        *zip(unseen_words, found.by_unseen_word.tolist(), strict=True),
-        *((pair, found.unseen_pair) for pair in unseen_pairs),
+        *zip(seen, by_term.tolist(), strict=True),
+        *zip(unseen_words, by_word.tolist(), strict=True),
+        *((pair, by_pair) for pair in unseen_pairs),
     ]
     for term, value in values:
         if term in adds:

@@ -32,7 +32,7 @@ from newfound.text.bags import BagReader, Bags
 from newfound.text.spelling import Spelling
 from newfound.text.vectorizer import TextVectorizer
 
-__all__ = ["Contributions", "Judgement", "Scorer", "Scores"]
+__all__ = ["Judgement", "Scorer", "Scores"]
 
 _BATCH = 20_000  # texts that are scored at a time,
 _MAX_SCORES = 20_000_000  # and at most so many scores of classes
@@ -137,25 +137,6 @@ class Judgement:
         labels[self.novel] = NOVEL
         labels[~self.scores.has_words] = None
         return labels
-
-
-@dataclass(frozen=True)
-class Contributions:
-    """What the terms of one text add to its novelty, rules left out.
-
-    Attributes
-    ----------
-    by_term : ndarray of float
-        What each term of the vocabulary adds.
-    by_unseen_word : ndarray of float
-        What each word that is not in the vocabulary adds.
-    unseen_pair : float
-        What each pair that is not in the vocabulary adds.
-    """
-
-    by_term: NDArray[np.float64]
-    by_unseen_word: NDArray[np.float64]
-    unseen_pair: float
 
 
 class Scorer:
@@ -354,7 +335,7 @@ class Scorer:
         unseen_words: Sequence[str],
         unseen_pairs: int,
         nearest: int,
-    ) -> Contributions:
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
         """Attribute the novelty of one text to its terms, rules left out.
 
         Parameters
@@ -370,7 +351,10 @@ class Scorer:
 
         Returns
         -------
-        Contributions
+        by_term, by_unseen_word : ndarray of float
+            What each term of the vocabulary, and each word that is not in it, adds.
+        by_unseen_pair : float
+            What each pair that is not in the vocabulary adds.
         """
         rows = self.statistics.unseen(unseen_words) if unseen_words else None
         by_term, by_unseen, by_pair = self._native.shares(
@@ -383,7 +367,7 @@ class Scorer:
         )
         scale = self.scales.scale[: by_term.shape[1]]
         of_terms, of_unseen = ((each * scale).sum(axis=1) for each in (by_term, by_unseen))
-        return Contributions(of_terms, of_unseen, float(by_pair * scale[-1]))
+        return of_terms, of_unseen, float(by_pair * scale[-1])
 
     def smallest_removal(
         self,
