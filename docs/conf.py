@@ -8,6 +8,8 @@ from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
+from sphinx.addnodes import desc_signature
+
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # the lab is not installed
 
@@ -130,10 +132,21 @@ def keep_shapes(app: Any, what: str, name: str, about: Any, options: Any, lines:
     lines[:] = [shape.sub(r"\1``\2``", line) for line in lines]
 
 
+def leave_out_source(app: Any, doctree: Any) -> None:
+    """Link no source of a class that is documented below a module of public names.
+
+    viewcode expects all names of a file below one module, and `Explanation` is `newfound`'s.
+    """
+    for signature in doctree.findall(desc_signature):
+        if signature.get("module") == "newfound.explanation":
+            signature["module"] = ""
+
+
 def setup(app: Any) -> None:
     """Connect the steps above with the build."""
     app.connect("autodoc-skip-member", skip_member)
     app.connect("autodoc-process-docstring", link_pages)
     app.connect("autodoc-process-docstring", keep_shapes, priority=900)  # after napoleon
+    app.connect("doctree-read", leave_out_source, priority=400)  # before viewcode
     app.connect("builder-inited", write_outside_pages)
     app.connect("source-read", relink_page)
