@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 import newfound
 from newfound import Monitor, NoveltyDetector
 from newfound.cli import app
-from newfound.monitor.batches import Columns, is_header
+from newfound.text.formats import is_table_header
 from waiting import PATIENCE, wait_for
 
 MAIN = [sys.executable, "-c", "from newfound.cli import main; main()", "monitor"]
@@ -177,7 +177,7 @@ import os, random, signal, sys, time
 import newfound.monitor.growing as growing
 import newfound.monitor.sources as sources
 from newfound import Monitor, NoveltyDetector
-from newfound.monitor.batches import Columns
+from newfound.text.records import Columns
 
 model, file, state, kills = *sys.argv[1:4], int(sys.argv[4])
 growing.SIZE = 7  # many transactions
@@ -332,7 +332,7 @@ def test_the_past_is_run_again_and_reported(model: Path, tmp_path: Path) -> None
         (("topics", "--state", "{}/w.db"), "There is no state"),
         (
             ("--incoming", "{m}.jsonl", "--state", "{}/w.db", "--model", "{m}"),
-            "has no field 'text'",
+            "holds the text? It has: body. Name one with",
         ),
     ],
 )
@@ -380,8 +380,8 @@ def test_a_table_on_standard_input_is_refused(model: Path, tmp_path: Path, heade
         "a,b",
         "rain, text, now, now",
     ):
-        assert not is_header(first.encode(), Columns())
-    assert is_header(b"when,body", Columns("body")) and not is_header(b"when,body", Columns())
+        assert not is_table_header(first)
+    assert is_table_header("when,body", "body") and not is_table_header("when,body")
 
 
 @pytest.mark.parametrize(
@@ -391,7 +391,7 @@ def test_a_table_on_standard_input_is_refused(model: Path, tmp_path: Path, heade
         ("--replay", "", "has no documents, so there is nothing to replay"),
         ("--replay", None, "There is no file or folder"),
         ("--incoming", None, "There is no file or folder"),
-        ("--incoming", '{"body": "rain"}\n', "has no field 'text'"),
+        ("--incoming", '{"body": "rain"}\n', "holds the text? It has: body. Name one with"),
     ],
 )
 def test_a_refused_source_leaves_no_state(
@@ -517,10 +517,10 @@ def test_lines_that_cannot_be_read_are_counted(model: Path, tmp_path: Path) -> N
     given = ["monitor", "--incoming", file, "--state", state, "--once", "--model", model]
     result = CliRunner().invoke(app, list(map(str, given)))
     assert result.exit_code == 0, result.output
-    assert "line 2, has a text that is int" in result.output
     told = " ".join(result.output.split())
-    assert "line 3, is not JSON: Unterminated string at character 2." in told
-    assert "line 6, has objects within objects, too many to read." in told
+    assert "line 2, is int, not a str; convert it or leave it out." in told
+    assert "line 3, is not JSON: Unterminated string starting at: column 2." in told
+    assert "line 6, is not JSON: it has objects within objects, too many to read" in told
     assert "time that cannot be read" in result.output
     with Monitor.open(state) as monitor:
         monitor.close_window()

@@ -37,9 +37,8 @@ from newfound.marks import visible
 from newfound.monitor.clock import parse_length
 from newfound.storage.errors import ModelFileError
 from newfound.table import Table
-from newfound.text import readers
+from newfound.text import source
 from newfound.text.documents import DocumentError, read_documents
-from newfound.text.records import Columns
 from waiting import PATIENCE
 from work import count_calls
 
@@ -235,7 +234,7 @@ def test_a_file_that_becomes_shorter_while_it_is_read_is_refused(tmp_path: Path)
     path = tmp_path / "many.txt"
     path.write_text("a match of two sides\n" * 200_000)
     with pytest.raises(DocumentError, match="became shorter while it was read"):
-        for number, _ in enumerate(readers.Reader(str(path), Columns(None), None).records(None)):
+        for number, _ in enumerate(source.Reader(str(path)).records()):
             if number == 10:
                 os.truncate(path, 1_000_000)
 
@@ -244,7 +243,7 @@ def test_a_file_that_grows_while_it_is_read_is_read(tmp_path: Path) -> None:
     path = tmp_path / "log.txt"
     path.write_text("a match\n" * 1000)
     n = 0
-    for _ in readers.Reader(str(path), Columns(None), None).records(None):
+    for _ in source.Reader(str(path)).records():
         if n == 0:
             with open(path, "a") as stream:
                 stream.write("another match\n")
@@ -257,7 +256,7 @@ def test_a_file_that_grows_while_it_is_read_is_read(tmp_path: Path) -> None:
 def test_a_gzip_bomb_of_short_lines_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, encoding: str | None
 ) -> None:
-    monkeypatch.setattr(readers, "MAX_DOCUMENT_BYTES", 100_000)
+    monkeypatch.setattr(source, "MAX_DOCUMENT_BYTES", 100_000)
     lines = {"bomb.txt.gz": "a b\n", "bomb.csv.gz": "a b\n", "bomb.jsonl.gz": '{"text": "a b"}\n'}
     path = tmp_path / name
     path.write_bytes(gzip.compress(b"text\n" + lines[name].encode() * 150_000))

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from newfound.monitor import growing
-from newfound.monitor.batches import Batch, Columns
+from newfound.monitor.batches import Batch
 from newfound.monitor.sources import open_source
-from newfound.text.records import DocumentError
+from newfound.text.records import Columns, DocumentError
 from waiting import PATIENCE
 
 RENAMED = pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be renamed")

@@ -12,8 +12,8 @@ import pytest
 
 import newfound
 from newfound import Monitor, NoveltyDetector
-from newfound.monitor.batches import Columns
 from newfound.monitor.sources import open_source
+from newfound.text.records import Columns
 from waiting import PATIENCE, wait_for
 
 kafka = pytest.importorskip("confluent_kafka")

@@ -278,7 +278,7 @@ def test_a_file_that_vanishes_is_told(tmp_path):
     (tmp_path / "b.parquet").unlink()
     with pytest.raises(newfound.DocumentError) as told_so:
         list(source)
-    assert str(told_so.value) == f"There is no file {tmp_path / 'b.parquet'}."
+    assert str(told_so.value) == f"There is no file or folder {tmp_path / 'b.parquet'}."
 
 
 @pytest.mark.slow

@@ -245,7 +245,7 @@ def test_a_file_is_uploaded_looked_at_and_described(service: httpx.Client) -> No
         ("a.csv.gz", b"no gzip", "gzip"),
         ("a.parquet", b"PAR1 no parquet", "Parquet"),
         ("a.csv", b"", "empty"),
-        ("a.csv", b"text,n\nx\ry,1\n", "a.csv, row 2, is malformed: a carriage return is in a"),
+        ("a.csv", b"text,n\nx\ry,1\n", "a.csv, line 2, begins a malformed row: a carriage"),
         ("a.xlsx", b"PK\x03\x04\x14\0\x06", "save it as .csv or .txt"),
         ("a.csv", b"PK\x03\x04\x14\0\x06", "save it as .csv or .txt"),
         ("a.pdf", b"%PDF-1.7\n", "a.pdf is a PDF file"),

@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tarfile
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from newfound.text import documents
-from newfound.text import readers as reading
+from newfound.text import source as reading
 from newfound.text.documents import (
     DocumentError,
     Documents,
@@ -30,8 +31,8 @@ from newfound.text.documents import (
     read_documents,
     with_text,
 )
-from newfound.text.records import Columns
-from newfound.text.rows import MOST_COLUMNS, by_column
+from newfound.text.formats import format_of
+from newfound.text.records import MOST_COLUMNS, by_column
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -204,7 +205,7 @@ class TestFormats:
         ],
     )
     def test_what_a_name_says(self, name: str, format: str | None) -> None:
-        assert reading.format_of(name) == format
+        assert format_of(name) == format
 
     def test_named_format_wins(self, write: Write) -> None:
         assert len(read_documents(write("a.log", "Rugby\nCricket\n"), format="txt")) == 2
@@ -214,9 +215,10 @@ class TestFormats:
         sink = io.StringIO()
         writer = csv.writer(sink)
         writer.writerows([["id", "text"], *([i, text] for i, text in enumerate(texts))])
-        raw = sink.getvalue().encode()
-        reader = reading.Reader("a.csv", Columns(None), None)
-        found = [record.text or "" for record in reader.read_csv(io.BytesIO(raw), ",")]
+        with tempfile.NamedTemporaryFile(suffix=".csv") as file:
+            file.write(sink.getvalue().encode())
+            file.flush()
+            found = [record.text or "" for record in reading.Reader(file.name).records()]
         assert found == texts
 
 

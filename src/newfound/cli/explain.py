@@ -53,7 +53,7 @@ def explain(
 
 def _lines(texts: Iterable[str]) -> Iterable[str]:
     """Iterate over the texts; - stands for the lines of standard input that are not blank."""
-    from newfound.text.readers import piped_lines
+    from newfound.text.source import piped_lines
 
     for text in texts:
         if text == "-":

@@ -27,9 +27,10 @@ from newfound.cli.options import (
 from newfound.cli.repeated import OneInputGroup
 
 if TYPE_CHECKING:
-    from newfound.monitor.batches import Batch, Columns, Problem
+    from newfound.monitor.batches import Batch, Problem
     from newfound.monitor.monitor import Monitor
     from newfound.monitor.records import Alert
+    from newfound.text.records import Columns
 
 __all__ = ["app"]
 
@@ -158,8 +159,8 @@ def watch(
         "keep": keep,
     }
     with outcome():
-        from newfound.monitor.batches import Columns
         from newfound.monitor.sources import check_kind
+        from newfound.text.records import Columns
 
         check_kind(incoming)  # before there is a state
         command = _command(on_alert)
@@ -169,7 +170,7 @@ def watch(
             if not quiet:
                 say(_beginning(monitor))
             emit.all()
-            columns = Columns(text_column, time_column)
+            columns = Columns(text_column, date=time_column)
             problem = _ignore if quiet else _FewProblems()
             note = _ignore if quiet else say
             _follow(emit, incoming, columns, problem, note, once=once, replay=replay is not None)

@@ -299,7 +299,7 @@ def reading_options(
     date_column: str | None = None,
 ) -> list[dict[str, Any]]:
     """Return the reading options of each input: its format, unless its name says it, and column."""
-    from newfound.text.readers import TABLES, format_of
+    from newfound.text.formats import TABLES, format_of
 
     named = [format_of(path) for path in paths]
     if format is not None and None not in named and format not in named:

@@ -12,7 +12,7 @@ from newfound.cli.console import print_json
 if TYPE_CHECKING:
     from newfound.detection.detector import NoveltyDetector
     from newfound.text.documents import Documents
-    from newfound.text.rows import Row
+    from newfound.text.records import Row
 
 __all__ = ["print_lines"]
 

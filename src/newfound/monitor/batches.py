@@ -1,25 +1,30 @@
-"""Batches of documents, and how a line becomes a document."""
+"""Batches of documents that come, and how a line becomes a document.
+
+A line is read as in a file that is read whole, but for two reasons there are differences. What
+comes next is not known: a line is JSON if it begins with a brace, and the column with the text is
+never guessed. And a stream goes on: a line that cannot be read is told and left out.
+"""
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from newfound.text.formats import is_table_header, json_fault
-from newfound.text.records import DocumentError
+from newfound.text.formats import decode, encoding_of, is_table_header, parse_json
+from newfound.text.records import (
+    Columns,
+    DocumentError,
+    Record,
+    choose_columns,
+    column_name,
+    make_record,
+    records_with_text,
+)
+from newfound.text.source import MAX_DOCUMENT_BYTES
 
-__all__ = [
-    "NO_TABLES",
-    "SIZE",
-    "Batch",
-    "Columns",
-    "Problem",
-    "add_line",
-    "is_header",
-    "parse_line",
-]
+__all__ = ["NO_TABLES", "SIZE", "Batch", "Problem", "add_line"]
 
 SIZE = 500  # documents of a batch, at most
 NO_TABLES = (
@@ -29,13 +34,7 @@ NO_TABLES = (
 )
 _TIMES = ("time", "timestamp", "date")
 
-
-@dataclass(frozen=True)
-class Columns:
-    """The names of the fields with the text and the time; None for the usual ones."""
-
-    text: str | None = None
-    time: str | None = None
+Problem = Callable[[str], None]
 
 
 @dataclass
@@ -59,80 +58,84 @@ class Batch:
         id: str | None = None,
         place: str = "A document",
     ) -> None:
-        """Add a document."""
-        self.texts.append(text)
+        """Add a document; one without text is None."""
+        kept = next(records_with_text([Record("", text)], Counter()), None)
+        self.texts.append(None if kept is None else kept.text)
         self.times.append(time)
         self.ids.append(id)
         self.places.append(place)
 
 
-Problem = Callable[[str], None]
-
-
-def is_header(line: bytes, columns: Columns) -> bool:
-    """Return whether a line is the header of a table: several names, and that of the texts.
-
-    Examples
-    --------
-    >>> [is_header(line, Columns()) for line in (b"id,text", b"Text; Time", b"text me, please")]
-    [True, True, False]
-    """
-    return is_table_header(line.decode("utf-8", "replace"), columns.text)
-
-
-def parse_line(line: bytes, columns: Columns, where: str) -> tuple[str | None, Any, str | None]:
-    """Return text, time and id of a line: a JSON object, or plain text.
-
-    Examples
-    --------
-    >>> parse_line(b'{"text": "rain", "date": "2003-03-20", "id": 7}', Columns(), "line 1")
-    ('rain', '2003-03-20', '7')
-    >>> parse_line(b"just words", Columns(), "line 1")
-    ('just words', None, None)
-    """
-    text = line.decode("utf-8", "replace").strip().removeprefix("\ufeff")
-    if not text.startswith("{"):
-        if columns != Columns():
-            raise DocumentError(f"{where} is not a JSON object, so it has no fields.")
-        return text, None, None
-    try:
-        row = json.loads(text)
-    except json.JSONDecodeError as error:
-        reason = f"{error.msg.removesuffix(' starting at')} at character {error.pos + 1}"
-        raise DocumentError(f"{where} is not JSON: {reason}.") from error
-    except RecursionError as error:
-        raise DocumentError(f"{where} has objects within objects, too many to read.") from error
-    except ValueError as error:
-        raise DocumentError(f"{where} is not JSON: {json_fault(error)}.") from error
-    name = columns.text or "text"
-    if name not in row:
-        raise DocumentError(
-            f"{where} has no field {name!r}; it has: {', '.join(map(str, row))}. Name the field "
-            "with --text-column."
-        )
-    if columns.time is not None and columns.time not in row:
-        raise DocumentError(f"{where} has no field {columns.time!r}.")
-    value, id = row[name], row.get("id")
-    if value is not None and not isinstance(value, str):
-        raise DocumentError(f"{where} has a text that is {type(value).__name__}, not a string.")
-    times = (columns.time,) if columns.time is not None else _TIMES
-    time = next((row[field] for field in times if row.get(field) is not None), None)
-    return value, time, None if id is None else str(id)
-
-
 def add_line(
-    batch: Batch, line: bytes, columns: Columns, where: str, problem: Problem, *, first: bool
+    batch: Batch,
+    line: bytes,
+    columns: Columns,
+    where: str,
+    problem: Problem,
+    *,
+    first: bool = False,
+    time: Any = None,
 ) -> None:
-    """Add a line; one that cannot be read is an error at the beginning, and counted later."""
-    if not line.strip():
-        batch.add(None)
-        return
-    if first and is_header(line, columns):
-        raise DocumentError(f"{where} looks like the header of a CSV file{NO_TABLES}")
+    """Add a line; one that cannot be read is an error at the beginning, and counted later.
+
+    Parameters
+    ----------
+    batch : Batch
+        What the line is added to.
+    line : bytes
+        A JSON object, or plain text.
+    columns : Columns
+        The fields with the text and, as `date`, with the time; None for the usual ones.
+    where : str
+        The place of the line, for messages.
+    problem : callable
+        Called with a sentence for a line that cannot be read.
+    first : bool
+        Whether the source begins with this line.
+    time : object
+        The time of a document that has none of its own.
+
+    Examples
+    --------
+    >>> batch = Batch()
+    >>> add_line(batch, b'{"text": "rain", "date": "2003-03-20", "id": 7}', Columns(), "1", print)
+    >>> add_line(batch, b"just words", Columns(), "2", print)
+    >>> batch.texts, batch.times, batch.ids
+    (['rain', 'just words'], ['2003-03-20', None], ['7', None])
+    """
+    if len(line) >= MAX_DOCUMENT_BYTES:
+        raise DocumentError(f"{where} is longer than {MAX_DOCUMENT_BYTES:,} bytes; split it.")
     try:
-        batch.add(*parse_line(line, columns, where), where)
+        text, own_time, id = _parse(line, columns, where, first=first)
     except DocumentError as error:
         if first:
             raise
         problem(str(error))
-        batch.add(None)
+        text = own_time = id = None
+    batch.add(text, time if own_time is None else own_time, id, where)
+
+
+def _parse(
+    line: bytes, columns: Columns, where: str, *, first: bool
+) -> tuple[str | None, Any, str | None]:
+    """Return text, time and id of a line."""
+    if first and (encoding := encoding_of(line)) is not None:
+        raise DocumentError(f"{where} is {encoding}; a monitor reads UTF-8, so recode it.")
+    text = decode(line, Counter()).rstrip("\r\n").removeprefix("\ufeff")
+    if first and is_table_header(text, columns.text):
+        raise DocumentError(f"{where} looks like the header of a CSV file{NO_TABLES}")
+    if not text.lstrip().startswith("{"):
+        if columns != Columns() and text.strip():
+            raise DocumentError(f"{where} is not a JSON object, so it has no fields.")
+        return text, None, None
+    row = parse_json(text, where)
+    name = columns.text or "text"
+    if first:
+        choose_columns(list(row), (), columns, where)
+    for needed in (name, columns.date):
+        if needed is not None and needed not in row:
+            raise DocumentError(f"{where} has no {column_name(needed)}.")
+    record = make_record(row, Columns(name, id="id"), "", where)
+    times = _TIMES if columns.date is None else (columns.date,)
+    time = next((row[field] for field in times if row.get(field) is not None), None)
+    return record.text, time, record.id or None

@@ -10,14 +10,13 @@ import gzip
 import hashlib
 import os
 import time as clock
-import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from newfound.monitor.batches import SIZE, Batch, Columns, Problem, add_line
-from newfound.text.readers import gzip_problem
-from newfound.text.records import DocumentError
+from newfound.monitor.batches import SIZE, Batch, Problem, add_line
+from newfound.text.records import Columns, DocumentError
+from newfound.text.source import MAX_DOCUMENT_BYTES, Reader
 
 __all__ = ["SETTLED", "file_batches", "is_moved"]
 
@@ -34,20 +33,15 @@ def file_batches(
     The parameters are those of `newfound.monitor.sources.open_source`. With `once`, the last line
     may be without its end if the file has not changed for a second.
     """
-    try:
+    with Reader(str(path)).errors():
         yield from _GrowingFile(path, columns, position, once=once, problem=problem).batches()
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise gzip_problem(path, error) from error
 
 
 def is_moved(path: Path, position: Mapping[str, Any]) -> bool:
     """Return whether a file is the one that was read before, at another place."""
-    try:
-        with _open(path) as file:
-            same = _begins_as(file.read(_HEAD), position["begins"])
-            return bool(same) and file.seek(0, os.SEEK_END) >= int(position["offset"])
-    except (EOFError, zlib.error) as error:
-        raise gzip_problem(path, error) from error
+    with Reader(str(path)).errors(), _open(path) as file:
+        same = _begins_as(file.read(_HEAD), position["begins"])
+        return bool(same) and file.seek(0, os.SEEK_END) >= int(position["offset"])
 
 
 class _GrowingFile:
@@ -118,8 +112,8 @@ class _GrowingFile:
         """Return the next lines; with `rest` also one that nobody will end."""
         batch = Batch(note=self.note)
         self.note = ""
-        while len(batch.texts) < SIZE and (line := file.readline()):
-            if not line.endswith(b"\n") and not rest:
+        while len(batch.texts) < SIZE and (line := file.readline(MAX_DOCUMENT_BYTES)):
+            if not line.endswith(b"\n") and not rest and len(line) < MAX_DOCUMENT_BYTES:
                 if not self.ends:
                     file.seek(self.offset)
                     break

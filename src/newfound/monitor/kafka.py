@@ -13,8 +13,8 @@ from importlib import import_module
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from newfound.monitor.batches import SIZE, Batch, Columns, Problem, parse_line
-from newfound.text.records import DocumentError
+from newfound.monitor.batches import SIZE, Batch, Problem, add_line
+from newfound.text.records import Columns, DocumentError
 
 __all__ = ["kafka_batches", "parse_address"]
 
@@ -107,7 +107,9 @@ def _batches(
                 continue
             ended.discard(message.partition())
             where = f"{topic}, partition {message.partition()}, offset {message.offset()},"
-            _add(batch, message, columns, where, problem)
+            kind, stamp = message.timestamp()
+            time = stamp / 1000 if kind and stamp >= 0 else None
+            add_line(batch, message.value() or b"", columns, where, problem, time=time)
             read[str(message.partition())] = message.offset() + 1
         if batch.texts:
             batch.position = {"source": f"kafka:{topic}", "offsets": read}
@@ -141,16 +143,3 @@ def _commit(kafka: Any, consumer: Any, topic: str, offsets: dict[str, int]) -> N
             raise OSError(
                 f"Cannot commit to the Kafka topic {topic}: {error.args[0].str()}."
             ) from error
-
-
-def _add(batch: Batch, message: Any, columns: Columns, where: str, problem: Problem) -> None:
-    """Add a message; its own time is used if the document has none."""
-    kind, stamp = message.timestamp()
-    try:
-        text, time, id = parse_line(message.value() or b"", columns, where)
-    except DocumentError as error:
-        problem(str(error))
-        text, time, id = None, None, None
-    if time is None and kind and stamp >= 0:
-        time = stamp / 1000
-    batch.add(text or None, time, id, where)

@@ -14,12 +14,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from newfound.monitor.batches import NO_TABLES, SIZE, Batch, Columns, Problem, add_line
+from newfound.monitor.batches import NO_TABLES, SIZE, Batch, Problem, add_line
 from newfound.monitor.clock import parse_time
 from newfound.monitor.growing import SETTLED, file_batches, is_moved
 from newfound.monitor.kafka import kafka_batches
-from newfound.text.readers import MAX_DOCUMENT_BYTES, format_of
-from newfound.text.records import DocumentError
+from newfound.text.formats import format_of
+from newfound.text.records import Columns, DocumentError
+from newfound.text.source import MAX_DOCUMENT_BYTES, Reader
 
 __all__ = ["check_kind", "dated", "open_source"]
 
@@ -40,7 +41,7 @@ def open_source(
         ``-``, a file of JSON lines or plain lines (also .gz), a folder, or
         ``kafka://HOST:PORT/TOPIC``.
     columns : Columns
-        The fields of JSON lines.
+        The fields of JSON lines; `date` is that with the time.
     position : object
         Where an earlier run was; None at the beginning.
     once : bool
@@ -56,7 +57,7 @@ def open_source(
     if path.startswith("kafka://"):
         return kafka_batches(path, columns, position, once=once, problem=problem)
     if path == "-":
-        return _lines(_Pipe(sys.stdin.buffer), columns, None, problem, "standard input")
+        return _lines(_Pipe(sys.stdin.buffer), columns, problem)
     check_kind(path)
     place = Path(path)
     if not place.exists():
@@ -94,7 +95,7 @@ def dated(source: Iterable[Batch], name: str) -> Iterator[Batch]:
         for document in zip(batch.texts, batch.times, batch.ids, batch.places, strict=True):
             held.add(*document)
         held.position = batch.position
-        n += sum(text is not None and bool(text.strip()) for text in batch.texts)
+        n += len(batch.texts) - batch.texts.count(None)
         if any(map(_is_time, batch.times)):
             break
         if n >= _HELD:
@@ -126,23 +127,24 @@ class _Pipe:
 
     def __init__(self, stream: BinaryIO) -> None:
         self._number = stream.fileno()
-        self._rest = b""
+        self._rest = bytearray()
         self._ready: list[bytes] = []
         self._ended = False
 
     def readline(self) -> bytes | None:
-        while not self._ready and not self._ended:
+        while not self._ready and not self._ended and len(self._rest) < MAX_DOCUMENT_BYTES:
             if not self._readable():
                 return None
-            found = os.read(self._number, 1 << 16)
-            self._ended = not found
-            *self._ready, self._rest = (self._rest + found).split(b"\n")
-            if self._ended and self._rest:
-                self._ready, self._rest = [self._rest], b""
-            if len(self._rest) > MAX_DOCUMENT_BYTES:
-                raise DocumentError(f"A line is longer than {MAX_DOCUMENT_BYTES:,} bytes.")
-            self._ready = [line + b"\n" for line in reversed(self._ready)]
-        return self._ready.pop() if self._ready else b""
+            piece = os.read(self._number, 1 << 16)
+            self._ended = not piece
+            self._rest += piece
+            if b"\n" in piece or self._ended:
+                *lines, self._rest = self._rest.split(b"\n")
+                if self._ended and self._rest:
+                    lines.append(self._rest)
+                    self._rest = bytearray()
+                self._ready = [bytes(line) + b"\n" for line in reversed(lines)]
+        return self._ready.pop() if self._ready else bytes(self._rest)
 
     def _readable(self) -> bool:
         if sys.platform == "win32":
@@ -154,18 +156,17 @@ class _Pipe:
         return bool(self._ready)
 
 
-def _lines(
-    pipe: _Pipe, columns: Columns, position: Any, problem: Problem, name: str
-) -> Iterator[Batch]:
-    batch, number = Batch(position=position), 0
+def _lines(pipe: _Pipe, columns: Columns, problem: Problem) -> Iterator[Batch]:
+    batch, number = Batch(), 0
     while True:
         line = pipe.readline()
         if line:
             number += 1
-            add_line(batch, line, columns, f"{name}, line {number},", problem, first=number == 1)
+            where = f"standard input, line {number},"
+            add_line(batch, line, columns, where, problem, first=number == 1)
         if batch.texts and (not line or len(batch.texts) >= SIZE or not pipe.waiting()):
             yield batch
-            batch = Batch(position=position)
+            batch = Batch()
         elif line is None:
             yield batch
         if line == b"":
@@ -176,52 +177,48 @@ def _folder(
     path: Path, columns: Columns, position: Any, *, once: bool, problem: Problem
 ) -> Iterator[Batch]:
     """Read the files of a folder in the order of their last change, each as one document."""
-    if columns != Columns():
-        raise DocumentError(f"{path} is a folder and has no fields; do not name any.")
-    source = os.path.abspath(path)
+    reader = Reader(str(path), columns)
     since, done = (0, set()) if position is None else (position["since"], set(position["done"]))
-    while True:
-        found = list(_changed(path, since, done, clock.time_ns()))
-        for some in _parts(found, SIZE):
-            batch = Batch()
-            for changed, name in some:
-                done = done | {name} if changed == since else {name}
-                since = changed
-                batch.add(_file_text(path / name, problem), changed / 1e9, f"{name}:{changed}")
-            batch.position = {"source": source, "since": since, "done": sorted(done)}
-            yield batch
-        if not found:
-            yield Batch()
-            if once:
-                return
-            clock.sleep(_PATIENCE)
+    with reader.errors():
+        while True:
+            changes = _changes(reader.files(), since, done)
+            for start in range(0, len(changes), SIZE):
+                batch = Batch()
+                for changed, name, file in changes[start : start + SIZE]:
+                    done = done | {name} if changed == since else {name}
+                    since = changed
+                    batch.add(_text(reader, file, problem), changed / 1e9, f"{name}:{changed}")
+                place = os.path.abspath(path)
+                batch.position = {"source": place, "since": since, "done": sorted(done)}
+                yield batch
+            if not changes:
+                yield Batch()
+                if once:
+                    return
+                clock.sleep(_PATIENCE)
 
 
-def _changed(path: Path, since: int, done: set[str], now: int) -> Iterable[tuple[int, str]]:
-    """Return the last change and the name of files that are new and complete, in order."""
-    found = []
-    for file in path.rglob("*"):
-        name = str(file.relative_to(path))
-        if file.is_file() and not file.name.startswith("."):
-            changed = file.stat().st_mtime_ns
-            new = changed > since or (changed == since and name not in done)
-            if new and changed <= now - SETTLED * 1e9:
-                found.append((changed, name))
-    return sorted(found)
+def _changes(files: dict[str, str], since: int, done: set[str]) -> list[tuple[int, str, str]]:
+    """Return last change, name and path of files that are new and complete, in order."""
+    complete = clock.time_ns() - SETTLED * 1e9
+    changes = []
+    for name, file in files.items():
+        changed = os.stat(file).st_mtime_ns
+        is_new = changed > since or (changed == since and name not in done)
+        if is_new and changed <= complete and os.path.isfile(file):
+            changes.append((changed, name, file))
+    return sorted(changes)
 
 
-def _parts(items: list[Any], size: int) -> Iterator[list[Any]]:
-    for start in range(0, len(items), size):
-        yield items[start : start + size]
-
-
-def _file_text(path: Path, problem: Problem) -> str | None:
+def _text(reader: Reader, file: str, problem: Problem) -> str | None:
     try:
-        text = path.read_bytes().decode("utf-8", "replace")
-    except OSError as error:
-        problem(f"Cannot read {path}: {error.strerror}.")
+        with reader.errors():
+            text = reader.text_of(file)
+    except DocumentError as error:
+        problem(str(error))
         return None
-    if "\0" in text:
-        problem(f"{path} is not text.")
-        return None
+    if text is None:
+        problem(f"{file} is a table, and each file of a folder is one document.")
+    elif "\0" in text:
+        problem(f"{file} is not text.")
     return text

@@ -1,4 +1,4 @@
-"""What is asked of Arrow: the library itself, columns of text, and errors that name the column."""
+"""What is asked of Arrow: the library itself, and columns of text."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from newfound.text.records import DocumentError, column_name, column_names
+from newfound.text.parquet import check_text_column
 from newfound.text.redaction import redact_all
 
 __all__ = [
-    "check_column",
-    "check_text_column",
     "pyarrow",
     "reasons_type",
     "redact_batch",
@@ -39,50 +37,6 @@ def reasons_type() -> Any:
     pa = pyarrow()
     word = [("word", pa.string()), ("contribution", pa.float64()), ("seen", pa.string())]
     return pa.list_(pa.struct(word))
-
-
-def check_text_column(schema: Any, name: str, where: str) -> None:
-    """Raise a `DocumentError` unless a schema has one column of this name, and it holds text.
-
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-        The columns.
-    name : str
-        The column that has to hold text.
-    where : str
-        What has the schema, for the message.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> check_text_column(pa.schema([("text", pa.int64())]), "text", "a.parquet")
-    Traceback (most recent call last):
-    ...
-    newfound.text.records.DocumentError: The column 'text' of a.parquet holds int64, not text.
-    """
-    kind = schema.field(check_column(schema, name, where)).type
-    if not _is_text(kind):
-        raise DocumentError(f"The column {column_name(name)} of {where} holds {kind}, not text.")
-
-
-def check_column(schema: Any, name: str, where: str) -> int:
-    """Return the place of the one column of this name; else raise a `DocumentError`."""
-    places: list[int] = schema.get_all_field_indices(name)
-    shown = column_name(name)
-    if not places:
-        raise DocumentError(f"{where} has no column {shown}; it has: {column_names(schema.names)}.")
-    if len(places) > 1:
-        raise DocumentError(f"{where} has several columns called {shown}; rename them.")
-    return places[0]
-
-
-def _is_text(kind: Any) -> bool:
-    types = pyarrow("types")
-    if types.is_dictionary(kind):
-        return _is_text(kind.value_type)
-    checks = (types.is_string, types.is_large_string, types.is_string_view, types.is_null)
-    return any(check(kind) for check in checks)
 
 
 def texts_of(batch: Any, name: str) -> list[str | None]:

@@ -19,11 +19,12 @@ from typing import Any
 
 from newfound.description.describer import NoveltyDescriber
 from newfound.detection.detector import NoveltyDetector
-from newfound.scale.arrow import check_text_column, pyarrow, reasons_type
+from newfound.scale.arrow import pyarrow, reasons_type
 from newfound.scale.describing import SAMPLE, describe_with
 from newfound.scale.engines import FrameEngine, add_up, aggregation
 from newfound.scale.scoring import Model, load_detector, score_batch, scored_schema
 from newfound.scale.sources import BATCH
+from newfound.text.parquet import check_text_column
 
 __all__ = ["describe", "score"]
 

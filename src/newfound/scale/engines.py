@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.committee import Train, member_rows, train
-from newfound.scale.arrow import check_column, check_text_column, pyarrow, redact_batch
+from newfound.scale.arrow import pyarrow, redact_batch
 from newfound.scale.checkpoint import Checkpoint
 from newfound.scale.workers import map_batches
 from newfound.sides import SIDES
+from newfound.text.parquet import check_column, check_text_column
 
 __all__ = [
     "Batches",

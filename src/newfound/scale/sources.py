@@ -1,41 +1,30 @@
 """Documents of many files as a stream of Arrow record batches, and what bad files get.
 
-A `Source` reads one row group of one Parquet file at a time. What cannot be read is one sentence
-that names the file and the row group; with `skip_bad` it is counted instead, and the rest is read.
+Files are read by `newfound.text.source.Reader`. What cannot be read is one sentence that names the
+file and the row group; with `skip_bad` it is counted instead, and the rest is read.
 """
 
 from __future__ import annotations
 
 import glob
 import os
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import accumulate, islice
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
-from newfound.scale.arrow import check_text_column, pyarrow, rows_with_text
+from newfound.scale.arrow import pyarrow
 from newfound.sides import SIDES
 from newfound.table import as_text
-from newfound.text.documents import records_with_text
-from newfound.text.readers import Reader, format_of
-from newfound.text.records import (
-    Columns,
-    DocumentError,
-    Record,
-    choose_columns,
-    column_name,
-    make_record,
-)
+from newfound.text.formats import format_of
+from newfound.text.records import Columns, DocumentError, Record, column_name, records_with_text
+from newfound.text.source import Reader
 
 __all__ = ["BATCH", "Sides", "Source", "is_dataset"]
 
 BATCH = 10_000  # documents
 _CHARACTERS = 4_000_000  # of a batch; of long documents it has fewer
-_READ_AHEAD = 1 << 20  # bytes of a column of a Parquet file
-_AT_ONCE = 1_000  # records of a file that is no Parquet file
 _REPORTED = 10  # problems that are kept as sentences
 
 
@@ -51,12 +40,8 @@ def is_dataset(path: str) -> bool:
         return False
     if os.path.isdir(path):
         files = _files_below(path)
-        return bool(files) and all(_is_parquet(file) for file in files)
+        return bool(files) and all(format_of(file) == "parquet" for file in files)
     return glob.has_magic(path)
-
-
-def _is_parquet(file: str) -> bool:
-    return file.lower().endswith((".parquet", ".pq"))
 
 
 def _files_below(folder: str) -> list[str]:
@@ -168,7 +153,7 @@ class Source:
         """Return the number of rows that the files say they have; None if one does not say."""
         rows = 0
         for file in self.files:
-            if not _is_parquet(file) or self.format not in (None, "parquet"):
+            if (self.format or format_of(file)) != "parquet":
                 return None
             try:
                 rows += pyarrow("parquet").read_metadata(file).num_rows
@@ -178,56 +163,71 @@ class Source:
 
     def fingerprint(self) -> list[tuple[str, int, int]]:
         """Return name, size and time of the last change of the files."""
-        found = []
+        marks = []
         for file in self.files:
-            with _told(file, f"{file} cannot be read"):
+            with self._reader(file).errors():
                 status = os.stat(file)
-            found.append((os.path.abspath(file), status.st_size, status.st_mtime_ns))
-        return found
+            marks.append((os.path.abspath(file), status.st_size, status.st_mtime_ns))
+        return marks
 
     def __iter__(self) -> Iterator[Any]:
         """Read the files, and iterate over the batches."""
         self.reset()
-        pa, schema = pyarrow(), self.schema
-        waiting: list[list[Any]] = [[] for _ in schema]
-        for chunk in self._chunks():
-            for column, values in zip(waiting, chunk, strict=True):
-                column += values
-            while size := self._full(waiting[1]):
-                yield self._batch(pa, [column[:size] for column in waiting], schema)
-                waiting = [column[size:] for column in waiting]
-        if waiting[0]:
-            yield self._batch(pa, waiting, schema)
+        ids: list[str] = []
+        texts: list[str] = []
+        records: list[Record] = []  # only for further columns: many records keep the collector busy
+        length, more = 0, len(self.schema) > 2
+        for record in self._records():
+            text = record[1] or ""
+            length += len(text)
+            if (length > _CHARACTERS and texts) or len(texts) == self.batch_size:
+                yield self._batch(ids, texts, records)
+                ids, texts, records, length = [], [], [], len(text)
+            ids.append(record[0])
+            texts.append(text)
+            if more:
+                records.append(record)
+        if texts:
+            yield self._batch(ids, texts, records)
 
-    def _full(self, texts: list[str]) -> int:
-        """Return how many texts the next batch has; 0 if it is not full."""
-        few = texts[: self.batch_size]
-        if sum(map(len, few)) > _CHARACTERS:
-            ends = list(accumulate(map(len, few)))
-            return max(1, bisect_right(ends, _CHARACTERS))
-        return len(few) if len(few) == self.batch_size else 0
+    def _batch(self, ids: list[str], texts: list[str], records: list[Record]) -> Any:
+        self.n_documents += len(texts)
+        columns: list[Any] = [ids, texts]
+        columns += [[getattr(r, name) for r in records] for name in self._own_names()[2:]]
+        rows = [record.others or {} for record in records]
+        columns += [[row.get(field.name) for row in rows] for field in self.others]
+        arrays = [_array(column, field) for column, field in zip(columns, self.schema, strict=True)]
+        return pyarrow().RecordBatch.from_arrays(arrays, schema=self.schema)
 
-    def _batch(self, pa: Any, columns: list[list[Any]], schema: Any) -> Any:
-        self.n_documents += len(columns[0])
-        arrays = [_array(values, field) for values, field in zip(columns, schema, strict=True)]
-        return pa.RecordBatch.from_arrays(arrays, schema=schema)
+    def _records(self) -> Iterator[Record]:
+        """Iterate over the records of all files that have text."""
+        names = {field.name for field in self.others}
+        for file in self.files:
+            reader = self._reader(file, names.__contains__ if names else None)
+            try:
+                with reader.errors():
+                    for record in records_with_text(reader.records(self.format), self.found):
+                        if record.others and reader.schema is None:  # cells of a table are text
+                            cells = {n: _as_cell(v) for n, v in record.others.items()}
+                            record = record._replace(others=cells)
+                        yield record
+            except DocumentError as error:
+                if not self.skip_bad:
+                    raise
+                self._skip("files", error, reader.unread)
+            self.found.update(reader.counts)
 
-    def _chunks(self) -> Iterator[list[list[Any]]]:
-        """Iterate over the columns of some documents at a time."""
-        more = [name for name in ("label", "date") if getattr(self.given, name) is not None]
-        for file, name in self.names.items():
-            parquet = self._is_parquet(file)
-            for some in self._parquet(file, name) if parquet else _batched(self._other(file)):
-                if isinstance(some, _Plain):
-                    yield some.with_text(self.found)
-                    continue
-                kept = list(records_with_text(some, self.found))
-                columns = [[getattr(r, name) for r in kept] for name in ("id", "text", *more)]
-                others = [record.others or {} for record in kept]
-                yield columns + [[row.get(field.name) for row in others] for field in self.others]
+    def _reader(self, file: str, keep: Callable[[str], bool] | None = None) -> Reader:
+        skip = partial(self._skip, "row groups") if self.skip_bad else None
+        name = None if file == "-" else self.names[file]
+        return Reader(file, self.given, self.encoding, name=name, keep=keep, skip=skip)
 
-    def _is_parquet(self, file: str) -> bool:
-        return self.format == "parquet" or (self.format is None and _is_parquet(file))
+    def _skip(self, what: str, error: DocumentError, rows: int) -> None:
+        """Count what cannot be read."""
+        self.bad[what] += 1
+        self.bad["rows"] += rows
+        if len(self.problems) < _REPORTED:
+            self.problems.append(str(error))
 
     def _other_fields(self, keep: Callable[[str], bool]) -> tuple[Any, ...]:
         """Return the other columns of the first file that has any.
@@ -238,92 +238,15 @@ class Source:
         for file in self.files:
             if file == "-":
                 continue
-            try:
-                if self._is_parquet(file):
-                    schema = pyarrow("parquet").read_schema(file)
-                    fields, text = list(schema), self._columns(schema, file).text
-                else:
-                    reader = Reader(file, self.given, self.encoding)
-                    with reader.errors():
-                        next(reader.records(self.format), None)
-                    fields = [pa.field(n, pa.string()) for n in reader.names]
-                    text = reader.columns.text if reader.columns else None
-            except (OSError, ValueError):
-                continue
+            reader = self._reader(file)
+            with suppress(OSError, ValueError), reader.errors():
+                next(reader.records(self.format), None)
             # Where several columns have one name, the last one counts, as in `read_documents`.
-            others = list({field.name: field for field in fields if field.name != text}.values())
+            fields = reader.schema or [pa.field(name, pa.string()) for name in reader.names]
+            others = {field.name: field for field in fields if field.name != reader.columns.text}
             if others:
-                return tuple(f for f in others if keep(f.name) and f.name not in own)
+                return tuple(f for f in others.values() if keep(f.name) and f.name not in own)
         return ()
-
-    def _other(self, file: str) -> Iterator[Record]:
-        """Iterate over the records of a file that is no Parquet file."""
-        keep_others = bool(self.others)
-        reader = Reader(file, self.given, self.encoding, keep_others=keep_others)
-        with self._skipping("files", _Unread()), reader.errors():
-            for record in reader.records(self.format):
-                if record.others:
-                    cells = {name: _as_cell(value) for name, value in record.others.items()}
-                    record = record._replace(others=cells)
-                yield record
-        self.found.update(reader.counts)
-
-    def _parquet(self, file: str, name: str) -> Iterator[list[Record] | _Plain]:
-        """Iterate over the records of a Parquet file, some at a time."""
-        unread = _Unread()
-        with self._skipping("files", unread):
-            with _told(file, f"{file} is not a complete Parquet file"):
-                # Without both, the compressed texts of a whole row group are held.
-                table = pyarrow("parquet").ParquetFile(
-                    file, pre_buffer=False, buffer_size=_READ_AHEAD
-                )
-            with table:
-                unread.rows = table.metadata.num_rows
-                columns = self._columns(table.schema_arrow, file)
-                names = {field.name for field in self.others}
-                others = [name for name in table.schema_arrow.names if name in names]
-                first = 1
-                for number in range(table.metadata.num_row_groups):
-                    group = _Unread(table.metadata.row_group(number).num_rows)
-                    size, where = group.rows, f"{file}, row group {number}"
-                    told = _told(file, f"{where}, cannot be read")
-                    with self._skipping("row groups", group), told:
-                        for batch in self._batches_of_group(table, number, columns, others):
-                            start, group.rows = first + size - group.rows, group.rows - len(batch)
-                            keep = bool(self.others)
-                            yield _records(batch, columns, name, start, where, keep_others=keep)
-                    first += size
-
-    def _batches_of_group(
-        self, table: Any, number: int, columns: Columns, others: Sequence[str]
-    ) -> Iterator[Any]:
-        wanted = [*dict.fromkeys([*(c for c in columns if c is not None), *others])]
-        group = table.metadata.row_group(number)
-        chunks = (group.column(i) for i in range(group.num_columns))
-        length = sum(c.total_uncompressed_size for c in chunks if c.path_in_schema in wanted)
-        few = _CHARACTERS * group.num_rows // max(length, 1)
-        size = min(self.batch_size, BATCH, max(few, 1))
-        batches: Iterator[Any] = table.iter_batches(size, row_groups=[number], columns=wanted)
-        return batches
-
-    def _columns(self, schema: Any, file: str) -> Columns:
-        strings = [field.name for field in schema if "string" in str(field.type)]
-        columns = choose_columns(schema.names, strings, self.given, file)
-        check_text_column(schema, columns.text, file)
-        return columns
-
-    @contextmanager
-    def _skipping(self, what: str, unread: _Unread) -> Iterator[None]:
-        """Count what cannot be read, if it is to be skipped."""
-        try:
-            yield
-        except DocumentError as error:
-            if not self.skip_bad:
-                raise
-            self.bad[what] += 1
-            self.bad["rows"] += unread.rows
-            if len(self.problems) < _REPORTED:
-                self.problems.append(str(error))
 
     def summary(self) -> str:
         """Return one line that says what was read, what was left out, and what was bad."""
@@ -338,57 +261,7 @@ class Source:
         return "; ".join(parts)
 
 
-@dataclass
-class _Unread:
-    """The number of rows that are lost if an error occurs now."""
-
-    rows: int = 0
-
-
-@dataclass
-class _Plain:
-    """Ids and texts of rows of which nothing else is read."""
-
-    name: str
-    first: int
-    ids: list[Any] | None
-    texts: list[str | None]
-
-    def with_text(self, counts: Counter[str]) -> list[list[Any]]:
-        """Return the ids and texts that `records_with_text` keeps, and count the others."""
-        rows = rows_with_text(self.texts)
-        if len(rows) < len(self.texts) or any("\0" in (text or "") for text in self.texts):
-            records = (Record(self._id(i), text) for i, text in enumerate(self.texts))
-            kept = list(records_with_text(records, counts))
-            return [[record.id for record in kept], [record.text for record in kept]]
-        return [[self._id(i) for i in rows], self.texts]
-
-    def _id(self, i: int) -> str:
-        id = None if self.ids is None else self.ids[i]
-        return f"{self.name}:{self.first + i}" if id is None or id == "" else str(id)
-
-
-def _records(
-    batch: Any, columns: Columns, name: str, first: int, where: str, *, keep_others: bool
-) -> list[Record] | _Plain:
-    """Return the records of a batch; `first` is the number of its first row."""
-    if columns.label is None and columns.date is None and not keep_others:
-        ids = None if columns.id is None else batch.column(columns.id).to_pylist()
-        return _Plain(name, first, ids, batch.column(columns.text).to_pylist())
-    return [
-        make_record(row, columns, f"{name}:{n}", f"{where}, row {n},", keep_others=keep_others)
-        for n, row in enumerate(batch.to_pylist(), first)
-    ]
-
-
-def _batched(records: Iterator[Record]) -> Iterator[list[Record]]:
-    """Iterate over some records at a time."""
-    while some := list(islice(records, _AT_ONCE)):
-        yield some
-
-
 def _as_cell(value: Any) -> str | None:
-    """Return a value of a table that is no Parquet file as text."""
     return None if value is None else as_text(value)
 
 
@@ -401,20 +274,6 @@ def _array(values: list[Any], field: Any) -> Any:
             f"The column {column_name(field.name)} is {field.type} in the first file, and not in "
             "all of them; give it one type, or leave it out."
         ) from error
-
-
-@contextmanager
-def _told(file: str, what: str) -> Iterator[None]:
-    """Turn errors of Arrow and of the system about a file into a `DocumentError`, a sentence."""
-    try:
-        yield
-    except DocumentError:
-        raise
-    except FileNotFoundError as error:
-        raise DocumentError(f"There is no file {error.filename or file}.") from error
-    except (OSError, ValueError, TypeError, NotImplementedError, pyarrow().ArrowException) as error:
-        reason = " ".join(str(error).split())[:200].rstrip(".")
-        raise DocumentError(f"{what}: {reason}.") from error
 
 
 def _named_files(paths: Sequence[str]) -> dict[str, str]:
@@ -434,7 +293,7 @@ def _named_files(paths: Sequence[str]) -> dict[str, str]:
         else:
             found[path] = os.path.basename(path)
     for file in found:
-        if format_of(file) in (None, "folder") and not _is_parquet(file) and len(found) > 1:
+        if format_of(file) in (None, "folder") and len(found) > 1:
             raise DocumentError(f"{file} has no known format; leave it out of {paths[0]}.")
     return found
 

@@ -16,10 +16,11 @@ from importlib import import_module
 from typing import Any
 
 from newfound.description.describer import NoveltyDescriber
-from newfound.scale.arrow import check_text_column, pyarrow
+from newfound.scale.arrow import pyarrow
 from newfound.scale.describing import SAMPLE, describe_with
 from newfound.scale.engines import FrameEngine, aggregation
 from newfound.scale.scoring import Model, load_detector, score_batch, scored_schema
+from newfound.text.parquet import check_text_column
 
 __all__ = ["describe", "score"]
 

@@ -6,13 +6,9 @@ An error is one sentence on standard error, and exit status 1.
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
 import json
 import os
 import sys
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -33,27 +29,42 @@ _NO_TEXT = {
 
 def preview(path: Path, name: str) -> dict[str, Any]:
     """Return the format, the columns and the first rows of a file, and the column of its texts."""
-    from newfound.text.readers import TABLES, format_of
+    from newfound.text.formats import format_of_name
+    from newfound.text.records import DocumentError
+    from newfound.text.source import Reader
 
-    format = format_of(str(path)) or "txt"
-    head = b"" if format == "parquet" else _head(path)
-    if kind := next((about for magic, about in _NO_TEXT.items() if head.startswith(magic)), None):
-        raise ValueError(f"{name} is {kind}, not text; save it as .csv or .txt.")
-    if format == "parquet":
-        columns, rows = _parquet(path)
-    elif format in ("jsonl", "json"):
-        columns, rows = _json(head)
-    elif format in TABLES:
-        columns, rows = _csv(head, format, name)
-    else:
-        columns, rows = [], [[line] for line in islice(_lines(head), _ROWS)]
-    shown = [[str("" if cell is None else cell)[:_CELL] for cell in row] for row in rows]
+    format, problem = format_of_name(path.name) or "txt", None
+    reader = Reader(str(path), shown=name, most=_HEAD, keep=lambda column: True)
+    rows: list[Any] = []
+    try:
+        with reader.errors():
+            for record in reader.records(format):
+                row = record.others or record.text or ""
+                if not isinstance(row, str) or row.strip():
+                    rows.append(row)
+                if len(rows) == _ROWS:
+                    break
+    except DocumentError as error:
+        problem = error
+    for magic, kind in _NO_TEXT.items():
+        if reader.beginning.startswith(magic):
+            raise ValueError(f"{name} is {kind}, not text; save it as .csv or .txt.") from problem
+    if problem is not None and not rows and len(reader.beginning) < _HEAD:
+        raise problem
+    tables = [row for row in rows if not isinstance(row, str)]
+    columns = list(dict.fromkeys([*reader.names, *(key for row in tables for key in row)]))
+    columns = columns[:_COLUMNS]
+    cells = [[row.get(column) for column in columns] for row in tables]
+    cells = cells if columns else [[row] for row in rows]
+    shown = [[str("" if cell is None else cell)[:_CELL] for cell in row] for row in cells]
+    lengths = {column: sum(len(row[i]) for row in shown) for i, column in enumerate(columns)}
+    longest = max(lengths, key=lengths.__getitem__, default=None)  # a proposal
     return {
         "name": name,
         "format": format,
         "columns": [str(column)[:_CELL] for column in columns],
         "rows": shown,
-        "text_column": "text" if "text" in columns else _longest(columns, shown),
+        "text_column": "text" if "text" in columns else longest,
     }
 
 
@@ -77,97 +88,6 @@ def check(path: Path, name: str, options: dict[str, Any]) -> dict[str, Any]:
         "first_day": min(days).isoformat() if days else None,
         "last_day": max(days).isoformat() if days else None,
     }
-
-
-def _head(path: Path) -> bytes:
-    opened = gzip.open(path) if path.suffix == ".gz" else open(path, "rb")  # noqa: SIM115
-    try:
-        with opened as file:
-            return file.read(_HEAD)
-    except (EOFError, gzip.BadGzipFile) as error:
-        raise ValueError(f"The file is not a complete gzip file: {error}.") from error
-
-
-def _lines(head: bytes) -> list[str]:
-    from newfound.text.formats import encoding_of
-
-    text = head.decode(encoding_of(head) or "utf-8", "replace").removeprefix("\ufeff")
-    return [line for line in text.split("\n") if line.strip()]
-
-
-def _csv(head: bytes, format: str, name: str) -> tuple[list[str], list[list[Any]]]:
-    from newfound.text.formats import csv_fault
-
-    lines = _lines(head)
-    if not lines:
-        return [], []
-    delimiter = "\t" if format == "tsv" else ","
-    if delimiter == "," and "," not in lines[0]:
-        delimiter = next((one for one in ";\t" if one in lines[0]), ",")
-    csv.field_size_limit(_HEAD)
-    rows = csv.reader(io.StringIO("\n".join(lines)), delimiter=delimiter)
-    found: list[list[str]] = []
-    try:
-        found.extend(islice(rows, _ROWS + 1))
-    except csv.Error as error:
-        where = f"{name}, row {len(found) + 1},"
-        raise ValueError(f"{where} is malformed: {csv_fault(error)}.") from error
-    return found[0][:_COLUMNS], [row[:_COLUMNS] for row in found[1:]]
-
-
-def _json(head: bytes) -> tuple[list[str], list[list[Any]]]:
-    from newfound.text.formats import json_kind
-
-    text = "\n".join(_lines(head))
-    rows: list[Any] = []
-    if json_kind(text) == "array":
-        decoder, place = json.JSONDecoder(), text.index("[") + 1
-        while len(rows) < _ROWS:
-            while place < len(text) and text[place] in ", \t\r\n":
-                place += 1
-            try:
-                row, place = decoder.raw_decode(text, place)
-            except (ValueError, RecursionError):
-                break
-            rows.append(row)
-    else:
-        for line in text.split("\n")[:_ROWS]:
-            try:
-                rows.append(json.loads(line))
-            except (ValueError, RecursionError):
-                break
-    columns = list(dict.fromkeys(key for row in rows if isinstance(row, dict) for key in row))
-    columns = columns[:_COLUMNS]
-    if not columns:
-        return [], [[row] for row in rows]
-    return columns, [
-        [row.get(column) for column in columns] for row in rows if isinstance(row, dict)
-    ]
-
-
-def _parquet(path: Path) -> tuple[list[str], list[list[Any]]]:
-    try:
-        import pyarrow.parquet as parquet
-    except ImportError as error:
-        raise ValueError("Parquet needs pyarrow: pip install 'newfound[parquet]'") from error
-    try:
-        file = parquet.ParquetFile(path)
-        columns = [str(column) for column in file.schema_arrow.names][:_COLUMNS]
-        batch = next(file.iter_batches(batch_size=_ROWS, columns=columns), None)
-        rows = [] if batch is None else batch.to_pylist()
-    except (OSError, ValueError) as error:
-        reason = str(error).partition("\n")[0]
-        raise ValueError(f"The file is not a complete Parquet file: {reason}") from error
-    return columns, [[row[column] for column in columns] for row in rows]
-
-
-def _longest(columns: list[Any], rows: list[list[str]]) -> str | None:
-    """Return the column with the longest cells: a proposal that a person can change."""
-    lengths = {
-        column: sum(len(row[place]) for row in rows if place < len(row))
-        for place, column in enumerate(columns)
-    }
-    return max(lengths, key=lengths.__getitem__) if lengths else None
 
 
 def _model(path: Path, name: str) -> str:

@@ -7,7 +7,6 @@ any moment a run is either finished or was interrupted.
 from __future__ import annotations
 
 import json
-import os
 import re
 import secrets
 import shutil
@@ -329,13 +328,10 @@ def _ending(name: str) -> str:
     >>> _ending("../News 2024.CSV.gz"), _ending("x.ndjson"), _ending("notes.exe"), _ending("x.gz")
     ('.csv.gz', '.jsonl', '', '.gz')
     """
-    from newfound.text.readers import TABLES
+    from newfound.text.formats import format_of_name
 
-    base = os.path.basename(name.replace("\\", "/")).lower()
-    packed = ".gz" if base.endswith(".gz") else ""
-    format = os.path.splitext(base.removesuffix(".gz"))[1].removeprefix(".")
-    format = "jsonl" if format == "ndjson" else format
-    return (f".{format}" if format in ("txt", *TABLES) else "") + packed
+    format = format_of_name(name)
+    return (f".{format}" if format else "") + (".gz" if name.lower().endswith(".gz") else "")
 
 
 def _check_own(folder: Path) -> None:

@@ -20,29 +20,29 @@ from narwhals.exceptions import DuplicateError
 
 from newfound.sides import SIDES
 from newfound.text.dates import Dates, parse_dates
-from newfound.text.readers import MAX_DOCUMENT_BYTES, Reader
 from newfound.text.records import (
     Columns,
     DocumentError,
     Record,
+    Row,
     as_text,
+    by_column,
     checked_guess,
     choose_columns,
     is_missing,
     make_record,
+    records_with_text,
 )
 from newfound.text.redaction import redact_all
-from newfound.text.rows import Row, by_column
+from newfound.text.source import Reader
 
 __all__ = [
-    "MAX_DOCUMENT_BYTES",
     "DocumentError",
     "Documents",
     "as_documents",
     "as_sides",
     "is_frame",
     "read_documents",
-    "records_with_text",
     "stream_documents",
     "with_text",
 ]
@@ -236,15 +236,18 @@ def read_documents(
     >>> folder.cleanup()
     """
     given = Columns(text_column, label_column, date_column)
-    keep_others = keep_columns and not redact
-    reader = Reader(os.fspath(path), given, encoding, keep_others=keep_others)
+    keep = _every_column if keep_columns and not redact else None
+    reader = Reader(os.fspath(path), given, encoding, keep=keep)
+    source = reader.file
     with reader.errors():
-        records = reader.records(format)
-        documents = _collect(records, reader.file, reader.counts, drop_duplicates)
+        documents = _collect(reader.records(format), source, reader.counts, drop_duplicates)
     if reader.guessed is not None:
-        source = f"{documents.source} (column {reader.guessed!r})"
-        documents = replace(documents, source=source)
+        documents = replace(documents, source=f"{source} (column {reader.guessed!r})")
     return documents.redacted() if redact else documents
+
+
+def _every_column(name: str) -> bool:
+    return True
 
 
 def stream_documents(
@@ -263,7 +266,7 @@ def stream_documents(
     text are left out.
     """
     given = Columns(text_column, None, date_column)
-    reader = Reader(os.fspath(path), given, encoding, rows_looked_at=1, keep_others=True)
+    reader = Reader(os.fspath(path), given, encoding, rows_looked_at=1, keep=_every_column)
     with reader.errors():
         for record in reader.records(format):
             text = record.text or ""
@@ -428,24 +431,6 @@ def _frame_records(frame: nw.DataFrame[Any], given: Columns) -> Iterator[Record]
     if must_guess:
         records = checked_guess(records, frame.columns, columns.text, "the frame")
     return records
-
-
-def records_with_text(records: Iterable[Record], counts: Counter[str]) -> Iterator[Record]:
-    """Iterate over the records that have text, and count the others."""
-    for record in records:
-        text = record.text
-        if not text or text.isspace():
-            counts["blank" if text else "empty"] += 1
-            continue
-        if "\0" in text:
-            counts["non-text"] += 1
-            continue
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            counts["repaired"] += 1
-            record = record._replace(text=text.encode("utf-8", "replace").decode())
-        yield record
 
 
 def _collect(

@@ -1,51 +1,59 @@
-"""What the beginning of a file tells: its encoding, and whether it is JSON."""
+"""What a file name, the beginning of a file or a line tells: format, encoding, JSON."""
 
 from __future__ import annotations
 
-import io
 import json
+import os
 import re
-from collections.abc import Iterable, Iterator
-from itertools import chain, islice
-from typing import BinaryIO, TypeVar, cast
+from collections import Counter
+from typing import Any
+
+from newfound.text.records import DocumentError
 
 __all__ = [
-    "csv_fault",
+    "FORMATS",
+    "TABLES",
+    "decode",
     "encoding_of",
-    "first_bytes",
+    "format_of",
+    "format_of_name",
     "is_table_header",
     "json_fault",
     "json_kind",
-    "looks_like_text",
-    "peekable",
-    "with_head",
+    "parse_json",
 ]
 
-Item = TypeVar("Item")
-_NAME = re.compile(r"[\w .-]{0,40}")
+TABLES = ("csv", "tsv", "jsonl", "json", "parquet")
+FORMATS = ("txt", *TABLES)
 
-_BYTES = 1 << 16
+_SUFFIXES = {"ndjson": "jsonl", "pq": "parquet"}
 _BYTE_ORDER_MARKS = {
     b"\xff\xfe\x00\x00": "utf-32",
     b"\x00\x00\xfe\xff": "utf-32",
     b"\xff\xfe": "utf-16",
     b"\xfe\xff": "utf-16",
 }
+_NAME = re.compile(r"[\w .-]{0,40}")
 _ARRAY = re.compile(r'\s*\[\s*(?:[{"\]]|$)')
-_WORD = re.compile(r"\b[^\W\d_]+\b")
-_TIME = re.compile(r"\d[\d\s.:/+-]*T[\d\s.:/+-]*Z?")
+_OBJECT = re.compile(r'\s*\{\s*(?:"(?:[^"\\]|\\.)*"\s*:|$)')
 
 
-def peekable(stream: BinaryIO) -> BinaryIO:
-    """Return a stream with the same content of which the beginning can be read in advance."""
-    if hasattr(stream, "peek"):
-        return stream
-    return cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, stream)))
+def format_of(path: str) -> str | None:
+    """Return "folder" or the format by the file name; None if the name does not tell.
+
+    Examples
+    --------
+    >>> format_of("news.csv.gz"), format_of("news.ndjson"), format_of("news.log"), format_of("-")
+    ('csv', 'jsonl', None, None)
+    """
+    return "folder" if path != "-" and os.path.isdir(path) else format_of_name(path)
 
 
-def first_bytes(stream: BinaryIO) -> bytes:
-    """Return what can be read in advance of a stream from `peekable`; of a pipe, what has come."""
-    return cast(bytes, stream.peek(_BYTES))  # type: ignore[attr-defined]
+def format_of_name(name: str) -> str | None:
+    """Return the format by the name of a file that need not be there."""
+    suffix = os.path.splitext(name.lower().removesuffix(".gz"))[1].removeprefix(".")
+    suffix = _SUFFIXES.get(suffix, suffix)
+    return suffix if suffix in FORMATS else None
 
 
 def encoding_of(raw: bytes) -> str | None:
@@ -59,12 +67,23 @@ def encoding_of(raw: bytes) -> str | None:
     return next((name for mark, name in _BYTE_ORDER_MARKS.items() if raw.startswith(mark)), None)
 
 
-def csv_fault(error: Exception) -> str:
-    """Return what is wrong with a CSV table, from an error of the module csv."""
-    what = str(error)
-    if "new-line character" in what:  # the rest of this message is for programmers
-        return "a carriage return is in a field without quotes"
-    return what
+def decode(raw: bytes, counts: Counter[str]) -> str:
+    r"""Decode UTF-8, or else Windows-1252, or else Latin-1 for its five undefined bytes.
+
+    Examples
+    --------
+    >>> counts = Counter()
+    >>> decode("é".encode(), counts), decode(b"\xe9 \x80", counts), dict(counts)
+    ('é', 'é €', {'recoded': 1})
+    """
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        counts["recoded"] += b"\0" not in raw
+    try:
+        return raw.decode("cp1252")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
 
 
 def is_table_header(line: str, text_column: str | None = None) -> bool:
@@ -85,6 +104,26 @@ def is_table_header(line: str, text_column: str | None = None) -> bool:
         if len(names) > 1 and wanted in names and named:
             return True
     return False
+
+
+def parse_json(line: str, where: str, hint: str = "") -> Any:
+    """Return the value of a line of JSON; else raise a `DocumentError`.
+
+    Examples
+    --------
+    >>> parse_json('{"text": "a"', "a.jsonl, line 3,")
+    Traceback (most recent call last):
+    ...
+    newfound.text.records.DocumentError: a.jsonl, line 3, is not JSON: Expecting ',' delimiter: \
+column 13.
+    """
+    try:
+        return json.loads(line.rstrip("\r\n"))
+    except (ValueError, RecursionError) as error:
+        reason = json_fault(error)
+        if isinstance(error, json.JSONDecodeError):
+            reason = f"{error.msg}: column {min(error.pos, len(line.rstrip())) + 1}"
+        raise DocumentError(f"{where} is not JSON: {reason}{hint}.") from error
 
 
 def json_fault(error: Exception) -> str:
@@ -127,28 +166,4 @@ def json_kind(head: str) -> str | None:
         return "line" if isinstance(json.loads(line), dict) else None
     except (ValueError, RecursionError):
         # An object of several lines, or one that is longer than the beginning, still has a key.
-        return "line" if re.match(r'\s*\{\s*(?:"(?:[^"\\]|\\.)*"\s*:|$)', head) else None
-
-
-def looks_like_text(values: Iterable[str]) -> bool:
-    """Return whether any of some values has a word, and is not a time.
-
-    Letters beside digits are no word but a code, such as AB12.
-
-    Examples
-    --------
-    >>> looks_like_text(["12.5", "2003-04-01T10:00Z"]), looks_like_text(["3", "a wicket"])
-    (False, True)
-    >>> looks_like_text(["AB12", "7F"]), looks_like_text(["雨が降る", "12"])
-    (False, True)
-    """
-    return any(
-        _WORD.search(value) is not None and _TIME.fullmatch(value.strip()) is None
-        for value in values
-    )
-
-
-def with_head(items: Iterator[Item], n: int) -> tuple[list[Item], Iterator[Item]]:
-    """Return the first items of an iterator, and an iterator over all of them."""
-    head = list(islice(items, n))
-    return head, chain(head, items)
+        return "line" if _OBJECT.match(head) else None

@@ -2,31 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from newfound.storage.errors import one_line
 from newfound.text.dates import parse_date
-from newfound.text.formats import looks_like_text, with_head
-from newfound.text.rows import Row, encodable
 
 __all__ = [
+    "MOST_COLUMNS",
     "ROWS_LOOKED_AT",
     "Columns",
     "DocumentError",
     "Record",
+    "Row",
     "as_text",
+    "by_column",
     "checked_guess",
     "choose_columns",
     "column_name",
     "column_names",
     "is_missing",
     "make_record",
+    "records_with_text",
 ]
 
 ROWS_LOOKED_AT = 200  # to see whether a column that was guessed holds text
+MOST_COLUMNS = 1_000  # JSON objects can each have names of their own
 _LONGEST_NAME, _LONGEST_LIST, _NAMES_SHOWN = 40, 100, 30  # characters, and columns, in a message
+_WORD = re.compile(r"\b[^\W\d_]+\b")
+_TIME = re.compile(r"\d[\d\s.:/+-]*T[\d\s.:/+-]*Z?")
+
+Row = Mapping[str, Any]
 
 
 class DocumentError(ValueError):
@@ -47,7 +57,7 @@ class Record(NamedTuple):
 class Columns(NamedTuple):
     """Names of the columns with the texts, labels, dates and ids; None if there is none."""
 
-    text: Any
+    text: Any = None
     label: Any = None
     date: Any = None
     id: Any = None
@@ -101,21 +111,33 @@ def checked_guess(
     n: int = ROWS_LOOKED_AT,
 ) -> Iterator[Record]:
     """Return the same records, or raise an error if the column that was guessed holds no text."""
-    head, records = with_head(records, n)
+    head = list(islice(records, n))
     texts = [record.text for record in head if record.text]
-    if texts and not looks_like_text(texts):
+    if texts and not any(map(_looks_like_text, texts)):
         raise DocumentError(
             f"No column of {where} looks like text: {column_name(guess)}, the only one that could "
             f"be, has no words. It has: {column_names(names)}. To read a column anyway, name it "
             "with text_column (--text-column)."
         )
-    return records
+    return chain(head, records)
+
+
+def _looks_like_text(value: str) -> bool:
+    """Return whether a value has a word, and is no time; letters beside digits are a code."""
+    return _WORD.search(value) is not None and _TIME.fullmatch(value.strip()) is None
 
 
 def make_record(
-    row: Mapping[Any, Any], columns: Columns, place: str, where: str, *, keep_others: bool = False
+    row: Mapping[Any, Any],
+    columns: Columns,
+    place: str,
+    where: str,
+    keep: Callable[[str], bool] | None = None,
 ) -> Record:
-    """Return the record of a row; a blank row of a CSV file is an empty mapping."""
+    """Return the record of a row; a blank row of a CSV file is an empty mapping.
+
+    `keep` says of the name of another column whether the record has it.
+    """
     label = row.get(columns.label) if columns.label is not None else None
     if row and columns.label is not None and (is_missing(label) or label == ""):
         raise DocumentError(
@@ -129,14 +151,52 @@ def make_record(
         None if label is None else str(label),
         _date(row.get(columns.date), where) if columns.date is not None else None,
         columns.date is not None,
-        _others(row, columns) if keep_others and row else None,
+        {_encodable(n): _encodable(v) for n, v in row.items() if n != columns.text and keep(n)}
+        if keep is not None and row
+        else None,
     )
 
 
-def _others(row: Mapping[Any, Any], columns: Columns) -> Row:
-    return {
-        encodable(name): encodable(value) for name, value in row.items() if name != columns.text
-    }
+def records_with_text(records: Iterable[Record], counts: Counter[str]) -> Iterator[Record]:
+    """Iterate over the records that have text, and count the others."""
+    for record in records:
+        text = record.text
+        if not text or text.isspace():
+            counts["blank" if text else "empty"] += 1
+            continue
+        if "\0" in text:
+            counts["non-text"] += 1
+            continue
+        if not text.isascii():
+            try:
+                text.encode()
+            except UnicodeEncodeError:
+                counts["repaired"] += 1
+                record = record._replace(text=text.encode("utf-8", "replace").decode())
+        yield record
+
+
+def _encodable(value: Any) -> Any:
+    """Return a value in which no text has half a surrogate pair, as JSON allows."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {_encodable(name): _encodable(inner) for name, inner in value.items()}
+    return [_encodable(inner) for inner in value] if isinstance(value, list) else value
+
+
+def by_column(rows: Sequence[Row]) -> dict[str, tuple[Any, ...]]:
+    """Return rows as columns, in the order in which their names occur; None where one is missing.
+
+    Of more than `MOST_COLUMNS` names, the first ones are taken.
+
+    Examples
+    --------
+    >>> by_column([{"id": 1}, {"id": 2, "day": "Monday"}])
+    {'id': (1, 2), 'day': (None, 'Monday')}
+    """
+    names = islice(dict.fromkeys(name for row in rows for name in row), MOST_COLUMNS)
+    return {name: tuple(row.get(name) for row in rows) for name in names}
 
 
 def _date(value: object, where: str) -> date | None:
