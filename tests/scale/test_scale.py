@@ -24,10 +24,10 @@ from newfound.cli import app
 from newfound.scale import Source, count_batch, score, score_batch, sources
 from newfound.scale.counting import counts_schema
 from newfound.scale.engines import add_up
-from newfound.scale.sources import is_dataset
 from newfound.scale.tally import Tally
 from newfound.scale.workers import map_batches
 from newfound.scale.writing import row_writer
+from newfound.text.formats import is_dataset
 from newfound.text.vectorizer import TextVectorizer
 
 NEW = ("novel", "novelty", "p_value", "nearest", "why", "reasons")
@@ -222,7 +222,7 @@ def test_a_batch_of_long_texts_has_fewer_of_them(tmp_path, monkeypatch, suffix):
     else:
         path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
     whole = [row for batch in Source(path) for row in batch.to_pylist()]
-    monkeypatch.setattr(sources, "_CHARACTERS", 320)
+    monkeypatch.setattr(sources, "CHARACTERS", 320)
     batches = [batch.to_pylist() for batch in Source(path)]
     assert [row for batch in batches for row in batch] == whole
     assert len(batches) > 40
@@ -297,6 +297,17 @@ def test_bad_input_can_be_skipped_and_is_counted(tmp_path):
     assert source.bad == Counter({"files": 4, "row groups": 1, "rows": 13})
     assert len(source.problems) == 5
     assert "could not be read: 4 files, 13 rows, 1 row groups" in source.summary()
+
+
+def test_other_columns_are_known_though_a_row_group_is_bad(tmp_path):
+    path = tmp_path / "torn.parquet"
+    pq.write_table(pa.table({"text": ["a", "b"], "n": [1, 2]}), path, row_group_size=1)
+    damage(path, 0)
+    source = Source(path, skip_bad=True, keep=lambda name: True)
+    assert [row for batch in source for row in batch.to_pylist()] == [
+        {"document": "torn.parquet:2", "text": "b", "n": 2}
+    ]
+    assert source.bad == Counter({"row groups": 1, "rows": 1})
 
 
 def test_reasons_have_one_type_even_if_no_document_is_novel(model, texts, tmp_path):

@@ -23,7 +23,6 @@ from newfound.cli.console import (
 )
 from newfound.cli.describe_stream import StreamedPile, StreamOptions, describe_stream, is_stream
 from newfound.cli.described import spelled, sure_first, themes_part, words_title
-from newfound.cli.detect_stream import is_dataset
 from newfound.cli.inputs import Inputs, choose_inputs, join, options_of
 from newfound.cli.options import (
     PATH_HELP,
@@ -62,6 +61,7 @@ from newfound.cli.outputs import check_table_format, table_of, which_table, writ
 from newfound.cli.periods import describe_each
 from newfound.output import description_data, top_phrases, top_words, word_curves
 from newfound.sides import Names
+from newfound.text.formats import is_dataset
 
 if TYPE_CHECKING:
     from newfound.description.description import Description

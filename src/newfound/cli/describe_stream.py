@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from newfound.cli.console import say, working
-from newfound.cli.detect_stream import is_dataset
 from newfound.sides import SIDES
+from newfound.text.formats import is_dataset
 
 if TYPE_CHECKING:
     from newfound.cli.inputs import Inputs

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from newfound.cli.console import epochs_of, outcome, print_json, say, working
-from newfound.cli.detect_stream import check_stream, detect_stream, is_dataset
+from newfound.cli.detect_stream import check_stream, detect_stream, print_lines
 from newfound.cli.detected import show_found
 from newfound.cli.options import (
     PATH_HELP,
@@ -38,8 +38,8 @@ from newfound.cli.options import (
     reading_options,
 )
 from newfound.cli.outputs import check_table_format, columns_left_out, write
-from newfound.cli.stream import print_lines
 from newfound.output import Found, detection_data, found_in
+from newfound.text.formats import is_dataset
 
 if TYPE_CHECKING:
     from newfound.detection.detection import Progress

@@ -1,9 +1,9 @@
-"""``newfound detect --stream``: documents that are read, scored and written batch by batch."""
+"""``newfound detect`` with ``--stream`` or ``--json-lines``: documents that come batch by batch."""
 
 from __future__ import annotations
 
 import hashlib
-import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from itertools import islice
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from newfound.cli.console import say
+from newfound.cli.console import print_json, say
 from newfound.cli.outputs import columns_left_out
 from newfound.output import Found, named_groups
 
@@ -23,20 +23,14 @@ if TYPE_CHECKING:
     from newfound.scale.checkpoint import Parts
     from newfound.scale.sources import Source
     from newfound.scale.tally import Tally
+    from newfound.text.documents import Documents
+    from newfound.text.records import Row
 
-__all__ = ["check_stream", "detect_stream", "is_dataset"]
+__all__ = ["check_stream", "detect_stream", "print_lines"]
 
 _ONLY_STREAM = ("sample", "no_reasons", "skip_bad", "checkpoint")
 _NOT_STREAM = ("report", "json_lines")
-
-
-def is_dataset(path: str) -> bool:
-    """Return whether a path stands for many tables; see `newfound.scale.sources.is_dataset`."""
-    if path == "-" or os.path.isfile(path):
-        return False  # importing what asks further takes a second
-    from newfound.scale.sources import is_dataset as is_many
-
-    return is_many(path)
+_BATCH = 500  # documents of a file; those of a pipe are answered one by one
 
 
 def check_stream(context: typer.Context, output: Path | None, *, stream: bool) -> None:
@@ -191,3 +185,37 @@ def _with_groups(
     for row in rows:
         number, title = groups.get(row["document"], (0, ""))
         yield {"why": "", "reasons": [], **row, "group": number, "group_name": title}
+
+
+def print_lines(
+    detector: NoveltyDetector, path: str, options: dict[str, Any], encoding: str | None
+) -> int:
+    """Print a JSON object a line for each document of a path; return how many are novel."""
+    from newfound.table import jsonable
+    from newfound.text.documents import DocumentError, stream_documents
+
+    incoming = stream_documents(path, **options, encoding=encoding)
+    n_novel = n = 0
+    with warnings.catch_warnings():
+        # It is about many texts together, and would be said of single ones.
+        warnings.filterwarnings("ignore", ".*are in no known document")
+        for some, rows in _batches(incoming, 1 if path == "-" else _BATCH):
+            found = detector.detect(some, describe=False, group=False)
+            for row, others in zip(found, rows, strict=True):
+                # Other columns are not redacted; ours come first, and stay if one is called alike.
+                more = {} if detector.redact else jsonable(others)
+                print_json({**row, **more, **row}, indent=None)
+            n, n_novel = n + len(some), n_novel + found.n_novel
+    if not n:
+        raise DocumentError("There are no incoming documents with text.")
+    return n_novel
+
+
+def _batches(
+    documents: Iterator[tuple[str, str, Row]], size: int
+) -> Iterator[tuple[Documents, tuple[Row, ...]]]:
+    from newfound.text.documents import Documents
+
+    while some := list(islice(documents, size)):
+        names, texts, rows = zip(*some, strict=True)
+        yield Documents(texts, names), rows

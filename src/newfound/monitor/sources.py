@@ -12,7 +12,7 @@ import sys
 import time as clock
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from newfound.monitor.batches import NO_TABLES, SIZE, Batch, Problem, add_line
 from newfound.monitor.clock import parse_time
@@ -57,7 +57,7 @@ def open_source(
     if path.startswith("kafka://"):
         return kafka_batches(path, columns, position, once=once, problem=problem)
     if path == "-":
-        return _lines(_Pipe(sys.stdin.buffer), columns, problem)
+        return _lines(columns, problem)
     check_kind(path)
     place = Path(path)
     if not place.exists():
@@ -122,55 +122,34 @@ def _is_time(value: Any) -> bool:
         return False
 
 
-class _Pipe:
-    """Lines of a pipe as they come; None if none came for a while, b"" at the end."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._number = stream.fileno()
-        self._rest = bytearray()
-        self._ready: list[bytes] = []
-        self._ended = False
-
-    def readline(self) -> bytes | None:
-        while not self._ready and not self._ended and len(self._rest) < MAX_DOCUMENT_BYTES:
-            if not self._readable():
-                return None
-            piece = os.read(self._number, 1 << 16)
-            self._ended = not piece
-            self._rest += piece
-            if b"\n" in piece or self._ended:
-                *lines, self._rest = self._rest.split(b"\n")
-                if self._ended and self._rest:
-                    lines.append(self._rest)
-                    self._rest = bytearray()
-                self._ready = [bytes(line) + b"\n" for line in reversed(lines)]
-        return self._ready.pop() if self._ready else bytes(self._rest)
-
-    def _readable(self) -> bool:
-        if sys.platform == "win32":
-            return True
-        return bool(select.select([self._number], [], [], _PATIENCE)[0])
-
-    def waiting(self) -> bool:
-        """Return whether a line is there without waiting."""
-        return bool(self._ready)
+def _piped() -> Iterator[list[bytes]]:
+    """Iterate over the lines of standard input, those that come together; none after a while."""
+    number, rest = sys.stdin.buffer.fileno(), bytearray()
+    while len(rest) < MAX_DOCUMENT_BYTES:
+        if sys.platform != "win32" and not select.select([number], [], [], _PATIENCE)[0]:
+            yield []
+            continue
+        piece = os.read(number, 1 << 16)
+        if not piece:
+            break
+        rest += piece
+        if b"\n" in piece:
+            *lines, rest = rest.split(b"\n")
+            yield [bytes(line) for line in lines]
+    if rest:
+        yield [bytes(rest)]
 
 
-def _lines(pipe: _Pipe, columns: Columns, problem: Problem) -> Iterator[Batch]:
-    batch, number = Batch(), 0
-    while True:
-        line = pipe.readline()
-        if line:
-            number += 1
-            where = f"standard input, line {number},"
-            add_line(batch, line, columns, where, problem, first=number == 1)
-        if batch.texts and (not line or len(batch.texts) >= SIZE or not pipe.waiting()):
-            yield batch
+def _lines(columns: Columns, problem: Problem) -> Iterator[Batch]:
+    n = 0
+    for lines in _piped():
+        for start in range(0, max(len(lines), 1), SIZE):
             batch = Batch()
-        elif line is None:
+            for line in lines[start : start + SIZE]:
+                n += 1
+                where = f"standard input, line {n},"
+                add_line(batch, line, columns, where, problem, first=n == 1)
             yield batch
-        if line == b"":
-            return
 
 
 def _folder(

@@ -17,40 +17,15 @@ from typing import Any
 from newfound.scale.arrow import pyarrow
 from newfound.sides import SIDES
 from newfound.table import as_text
-from newfound.text.formats import format_of
+from newfound.text.documents import KEPT
+from newfound.text.formats import files_of_dataset, format_of
+from newfound.text.parquet import BATCH, CHARACTERS
 from newfound.text.records import Columns, DocumentError, Record, column_name, records_with_text
 from newfound.text.source import Reader
 
-__all__ = ["BATCH", "Sides", "Source", "is_dataset"]
+__all__ = ["BATCH", "Sides", "Source"]
 
-BATCH = 10_000  # documents
-_CHARACTERS = 4_000_000  # of a batch; of long documents it has fewer
 _REPORTED = 10  # problems that are kept as sentences
-
-
-def is_dataset(path: str) -> bool:
-    """Return whether a path stands for many tables: a pattern, or a folder of Parquet files.
-
-    Examples
-    --------
-    >>> is_dataset("data/*.parquet"), is_dataset("data.parquet"), is_dataset("-")
-    (True, False, False)
-    """
-    if path == "-" or os.path.isfile(path):
-        return False
-    if os.path.isdir(path):
-        files = _files_below(path)
-        return bool(files) and all(format_of(file) == "parquet" for file in files)
-    return glob.has_magic(path)
-
-
-def _files_below(folder: str) -> list[str]:
-    """Return the files of a folder, sorted; engines mark their own with a dot or an underscore."""
-    found = []
-    for root, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
-        found += [os.path.join(root, name) for name in files if not name.startswith((".", "_"))]
-    return sorted(found)
 
 
 class Source:
@@ -127,8 +102,8 @@ class Source:
         self.given = Columns(text_column, label_column, date_column)
         self.format, self.encoding = format, encoding
         self.batch_size, self.skip_bad = batch_size, skip_bad
-        self.others = () if keep is None else self._other_fields(keep)
         self.reset()
+        self.others = () if keep is None else self._other_fields(keep)
 
     def reset(self) -> None:
         """Forget what was counted."""
@@ -180,7 +155,7 @@ class Source:
         for record in self._records():
             text = record[1] or ""
             length += len(text)
-            if (length > _CHARACTERS and texts) or len(texts) == self.batch_size:
+            if (length > CHARACTERS and texts) or len(texts) == self.batch_size:
                 yield self._batch(ids, texts, records)
                 ids, texts, records, length = [], [], [], len(text)
             ids.append(record[0])
@@ -252,9 +227,10 @@ class Source:
         """Return one line that says what was read, what was left out, and what was bad."""
         n, files = self.n_documents, len(self.files)
         parts = [f"{n:,} document{'' if n == 1 else 's'} from {files:,} file{'s'[: files != 1]}"]
-        if self.found:
-            counts = ", ".join(f"{n:,} {kind}" for kind, n in (+self.found).items())
-            parts.append(f"left out: {counts}")
+        left_out = [f"{n:,} {kind}" for kind, n in (+self.found).items() if kind not in KEPT]
+        if left_out:
+            parts.append(f"left out: {', '.join(left_out)}")
+        parts += [f"{n:,} {KEPT[kind]}" for kind, n in (+self.found).items() if kind in KEPT]
         if self.bad:
             counts = ", ".join(f"{n:,} {kind}" for kind, n in (+self.bad).items())
             parts.append(f"could not be read: {counts}")
@@ -281,7 +257,7 @@ def _named_files(paths: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for path in paths:
         if os.path.isdir(path):
-            files = _files_below(path)
+            files = files_of_dataset(path)
             found.update((file, os.path.relpath(file, path).replace(os.sep, "/")) for file in files)
             if not files:
                 raise DocumentError(f"There are no files in {path}.")

@@ -31,10 +31,10 @@ def preview(path: Path, name: str) -> dict[str, Any]:
     """Return the format, the columns and the first rows of a file, and the column of its texts."""
     from newfound.text.formats import format_of_name
     from newfound.text.records import DocumentError
-    from newfound.text.source import Reader
+    from newfound.text.source import Reader, every_column
 
     format, problem = format_of_name(path.name) or "txt", None
-    reader = Reader(str(path), shown=name, most=_HEAD, keep=lambda column: True)
+    reader = Reader(str(path), shown=name, most=_HEAD, keep=every_column)
     rows: list[Any] = []
     try:
         with reader.errors():
@@ -70,20 +70,19 @@ def preview(path: Path, name: str) -> dict[str, Any]:
 
 def check(path: Path, name: str, options: dict[str, Any]) -> dict[str, Any]:
     """Read a file; return what was read and what was left out."""
-    from newfound.text.documents import read_documents
+    from newfound.text.documents import collect
+    from newfound.text.formats import format_of_name
+    from newfound.text.records import Columns
+    from newfound.text.source import Reader
 
-    given = {key: value for key, value in options.items() if value is not None}
-    if path.suffix in ("", ".gz") and "format" not in given:
-        given["format"] = "txt"
-    try:
-        documents = read_documents(path, **given)
-    except ValueError as error:
-        raise ValueError(str(error).replace(str(path), name)) from error
+    columns = (options.get(f"{kind}_column") for kind in ("text", "label", "date"))
+    reader = Reader(str(path), Columns(*columns), options.get("encoding"), shown=name)
+    documents = collect(reader, options.get("format") or format_of_name(path.name) or "txt")
     days = [day for day in documents.dates or () if day is not None]
     return {
         "documents": len(documents),
         "found": dict(documents.found),
-        "summary": documents.summary().replace(str(path), name),
+        "summary": documents.summary(),
         "labels": len(set(documents.labels or ())),
         "first_day": min(days).isoformat() if days else None,
         "last_day": max(days).isoformat() if days else None,

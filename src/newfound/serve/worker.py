@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import sys
 import threading
 import time
@@ -98,11 +97,11 @@ def _read(folder: Path, request: dict[str, Any], name: str, **more: Any) -> Any:
     return documents.redacted() if request["parameters"].get("redact") else documents
 
 
-def _documents(folder: Path, given: dict[str, Any], **more: Any) -> Any:
-    from newfound.text.documents import as_documents, read_documents
+def _documents(folder: Path, given: dict[str, Any], *, keep_columns: bool = False) -> Any:
+    from newfound.text.documents import as_documents, collect
+    from newfound.text.records import Columns
+    from newfound.text.source import Reader, every_column
 
-    names = ("text_column", "label_column", "date_column", "encoding", "format")
-    options = {name: given[name] for name in names if given.get(name) is not None}
     if given.get("file") is None:
         rows = json.loads((folder / given["texts"]).read_text(encoding="utf-8"))
         documents = as_documents(rows["texts"], dates=rows.get("dates"))
@@ -110,19 +109,11 @@ def _documents(folder: Path, given: dict[str, Any], **more: Any) -> Any:
             kept = [rows["labels"][int(place)] for place in documents.ids]
             documents = replace(documents, labels=tuple(kept))
         return replace(documents, source=given["source"])
-    path = folder / given["file"]
-    try:
-        documents = read_documents(path, **options, **more)
-    except ValueError as error:
-        raise ValueError(str(error).replace(str(path), given["source"])) from error
-    ids = (re.sub(f"^{re.escape(path.name)}(?=:)", _plain(given["source"]), one)
-           for one in documents.ids)  # fmt: skip
-    source = documents.source.replace(str(path), given["source"])
-    return replace(documents, source=source, ids=tuple(ids))
-
-
-def _plain(text: str) -> Any:
-    return lambda match: text  # not a template in which backslashes mean something
+    columns = Columns(*(given.get(f"{kind}_column") for kind in ("text", "label", "date")))
+    path, shown = str(folder / given["file"]), given["source"]
+    keep = every_column if keep_columns else None
+    reader = Reader(path, columns, given.get("encoding"), shown=shown, name=shown, keep=keep)
+    return collect(reader, given.get("format"))
 
 
 def _describe(folder: Path, request: dict[str, Any], progress: Progress) -> Done:

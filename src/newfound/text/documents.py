@@ -34,13 +34,15 @@ from newfound.text.records import (
     records_with_text,
 )
 from newfound.text.redaction import redact_all
-from newfound.text.source import Reader
+from newfound.text.source import Reader, every_column
 
 __all__ = [
+    "KEPT",
     "DocumentError",
     "Documents",
     "as_documents",
     "as_sides",
+    "collect",
     "is_frame",
     "read_documents",
     "stream_documents",
@@ -49,7 +51,7 @@ __all__ = [
 
 _SPACES = bytes.maketrans(b"\t\n\r\x0b\f", b"     ")
 # What `Documents.found` counts of documents that are kept, and how the summary says it.
-_KEPT = {
+KEPT = {
     "duplicate": "",
     "recoded": "not UTF-8, read as Windows-1252",
     "utf-16": "in UTF-16",
@@ -150,7 +152,7 @@ class Documents:
             The number of duplicates that are kept, but count once as evidence; see
             `newfound.text.copies.read_summary`.
         """
-        left_out = {kind: n for kind, n in self.found.items() if kind not in _KEPT}
+        left_out = {kind: n for kind, n in self.found.items() if kind not in KEPT}
         duplicates = self.found.get("duplicate", 0)
         if duplicates and self.duplicates_dropped:
             left_out["duplicate"] = duplicates
@@ -159,7 +161,7 @@ class Documents:
             f"{len(self):,} document{'s' if len(self) != 1 else ''} from {self.source}",
             left_out and "left out: " + ", ".join(f"{n:,} {kind}" for kind, n in left_out.items()),
             duplicates and _kept_duplicates(duplicates, counted_once),
-            *(f"{n:,} {_KEPT[kind]}" for kind, n in self.found.items() if _KEPT.get(kind)),
+            *(f"{n:,} {KEPT[kind]}" for kind, n in self.found.items() if KEPT.get(kind)),
         ]
         return "; ".join(part for part in parts if part)
 
@@ -236,18 +238,29 @@ def read_documents(
     >>> folder.cleanup()
     """
     given = Columns(text_column, label_column, date_column)
-    keep = _every_column if keep_columns and not redact else None
+    keep = every_column if keep_columns and not redact else None
     reader = Reader(os.fspath(path), given, encoding, keep=keep)
-    source = reader.file
-    with reader.errors():
-        documents = _collect(reader.records(format), source, reader.counts, drop_duplicates)
-    if reader.guessed is not None:
-        documents = replace(documents, source=f"{source} (column {reader.guessed!r})")
+    documents = collect(reader, format, drop_duplicates=drop_duplicates)
     return documents.redacted() if redact else documents
 
 
-def _every_column(name: str) -> bool:
-    return True
+def collect(
+    reader: Reader, format: str | None = None, *, drop_duplicates: bool = False
+) -> Documents:
+    """Return the documents of a reader; see `read_documents`."""
+    source = reader.file
+    with reader.errors():
+        documents = _collect(reader.records(format), source, reader.counts, drop_duplicates)
+    non_text, recoded, n_kept = reader.counts["non-text"], reader.counts["recoded"], len(documents)
+    if non_text > n_kept and 2 * recoded > n_kept and os.path.isfile(reader.path):
+        raise DocumentError(
+            f"{source} looks like a binary file, not text: {non_text:,} of its lines have null "
+            f"characters, and of the other {n_kept:,} most are not UTF-8; name its encoding "
+            "(--encoding) if it is text."
+        )
+    if reader.guessed is not None:
+        documents = replace(documents, source=f"{source} (column {reader.guessed!r})")
+    return documents
 
 
 def stream_documents(
@@ -266,7 +279,7 @@ def stream_documents(
     text are left out.
     """
     given = Columns(text_column, None, date_column)
-    reader = Reader(os.fspath(path), given, encoding, rows_looked_at=1, keep=_every_column)
+    reader = Reader(os.fspath(path), given, encoding, rows_looked_at=1, keep=every_column)
     with reader.errors():
         for record in reader.records(format):
             text = record.text or ""
@@ -449,7 +462,6 @@ def _collect(
         kept.append(record)
     if not kept:
         raise DocumentError(_no_documents(source, counts))
-    _check_is_text(source, counts, len(kept))
     labels = tuple(record.label for record in kept if record.label is not None)
     return Documents(
         texts=tuple(record.text or "" for record in kept),
@@ -477,17 +489,6 @@ def _spaced(raw: bytes) -> bytes:
     while b"  " in raw:
         raw = raw.replace(b"  ", b" ")
     return raw
-
-
-def _check_is_text(source: str, counts: Counter[str], n_kept: int) -> None:
-    """Raise a `DocumentError` for the lines of a binary file, such as a picture."""
-    non_text, recoded = counts["non-text"], counts["recoded"]
-    if non_text > n_kept and 2 * recoded > n_kept and os.path.isfile(source):
-        raise DocumentError(
-            f"{source} looks like a binary file, not text: {non_text:,} of its lines have null "
-            f"characters, and of the other {n_kept:,} most are not UTF-8; name its encoding "
-            "(--encoding) if it is text."
-        )
 
 
 def _no_documents(source: str, counts: Counter[str]) -> str:

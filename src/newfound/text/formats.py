@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import re
 from collections import Counter
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, cast
 
 from newfound.text.records import DocumentError
 
@@ -15,9 +17,12 @@ __all__ = [
     "TABLES",
     "decode",
     "encoding_of",
+    "files_of_dataset",
     "format_of",
     "format_of_name",
+    "is_dataset",
     "is_table_header",
+    "json_array",
     "json_fault",
     "json_kind",
     "parse_json",
@@ -33,6 +38,9 @@ _BYTE_ORDER_MARKS = {
     b"\xff\xfe": "utf-16",
     b"\xfe\xff": "utf-16",
 }
+_SPACES = " \t\r\n"  # of JSON
+_BEGIN = re.compile(r"\s*\[[ \t\r\n]*")
+_SEPARATOR = re.compile(r"[ \t\r\n]*(,?)[ \t\r\n]*")
 _NAME = re.compile(r"[\w .-]{0,40}")
 _ARRAY = re.compile(r'\s*\[\s*(?:[{"\]]|$)')
 _OBJECT = re.compile(r'\s*\{\s*(?:"(?:[^"\\]|\\.)*"\s*:|$)')
@@ -54,6 +62,31 @@ def format_of_name(name: str) -> str | None:
     suffix = os.path.splitext(name.lower().removesuffix(".gz"))[1].removeprefix(".")
     suffix = _SUFFIXES.get(suffix, suffix)
     return suffix if suffix in FORMATS else None
+
+
+def is_dataset(path: str) -> bool:
+    """Return whether a path stands for many tables: a pattern, or a folder of Parquet files.
+
+    Examples
+    --------
+    >>> is_dataset("data/*.parquet"), is_dataset("data.parquet"), is_dataset("-")
+    (True, False, False)
+    """
+    if path == "-" or os.path.isfile(path):
+        return False
+    if os.path.isdir(path):
+        files = files_of_dataset(path)
+        return bool(files) and all(format_of(file) == "parquet" for file in files)
+    return glob.has_magic(path)
+
+
+def files_of_dataset(folder: str) -> list[str]:
+    """Return the files of a folder, sorted; engines mark their own with a dot or an underscore."""
+    found = []
+    for root, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
+        found += [os.path.join(root, name) for name in files if not name.startswith((".", "_"))]
+    return sorted(found)
 
 
 def encoding_of(raw: bytes) -> str | None:
@@ -167,3 +200,20 @@ def json_kind(head: str) -> str | None:
     except (ValueError, RecursionError):
         # An object of several lines, or one that is longer than the beginning, still has a key.
         return "line" if _OBJECT.match(head) else None
+
+
+def json_array(text: str) -> Iterator[Any]:
+    """Iterate over the items of a JSON array, as they are decoded."""
+    decode, separator = json.JSONDecoder().raw_decode, _SEPARATOR.match
+    place = cast(re.Match[str], _BEGIN.match(text)).end()
+    comma = text[place : place + 1] != "]"
+    while comma:
+        item, place = decode(text, place)
+        yield item
+        between = cast(re.Match[str], separator(text, place))
+        comma, place = bool(between[1]), between.end()
+    if text[place : place + 1] != "]":
+        raise json.JSONDecodeError("Expecting ',' delimiter", text, place)
+    rest = text[place + 1 :].lstrip(_SPACES)
+    if rest:
+        raise json.JSONDecodeError("Extra data", text, len(text) - len(rest))

@@ -8,11 +8,19 @@ from typing import Any, BinaryIO
 
 from newfound.text.records import DocumentError, column_name, column_names
 
-__all__ = ["check_column", "check_text_column", "open_parquet", "parquet_fault", "row_batches"]
+__all__ = [
+    "BATCH",
+    "CHARACTERS",
+    "check_column",
+    "check_text_column",
+    "open_parquet",
+    "parquet_fault",
+    "row_batches",
+]
 
 _READ_AHEAD = 1 << 20  # bytes of a column
-_BATCH = 10_000  # rows
-_CHARACTERS = 4_000_000  # of a batch; of long documents it has fewer
+BATCH = 10_000  # rows, at most
+CHARACTERS = 4_000_000  # of a batch; of long documents it has fewer
 
 
 def open_parquet(stream: BinaryIO, name: str) -> Any:
@@ -37,9 +45,9 @@ def row_batches(file: Any, group: int, columns: Sequence[str]) -> Iterator[Any]:
     metadata = file.metadata.row_group(group)
     chunks = (metadata.column(i) for i in range(metadata.num_columns))
     length = sum(c.total_uncompressed_size for c in chunks if c.path_in_schema in columns)
-    few = max(_CHARACTERS * metadata.num_rows // max(length, 1), 1)
+    few = max(CHARACTERS * metadata.num_rows // max(length, 1), 1)
     batches: Iterator[Any] = file.iter_batches(
-        min(_BATCH, few), row_groups=[group], columns=list(columns)
+        min(BATCH, few), row_groups=[group], columns=list(columns)
     )
     return batches
 

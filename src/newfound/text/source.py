@@ -29,6 +29,7 @@ from newfound.text.formats import (
     format_of,
     format_of_name,
     is_table_header,
+    json_array,
     json_fault,
     json_kind,
     parse_json,
@@ -46,7 +47,7 @@ from newfound.text.records import (
     make_record,
 )
 
-__all__ = ["MAX_DOCUMENT_BYTES", "Reader", "piped_lines"]
+__all__ = ["MAX_DOCUMENT_BYTES", "Reader", "every_column", "piped_lines"]
 
 MAX_DOCUMENT_BYTES = 1 << 28
 
@@ -54,9 +55,6 @@ _PEEK = 1 << 16  # bytes by which the format and the encoding are told
 _PIECE = 1 << 20  # bytes of a file of a folder that are read at a time
 _MAX_RATIO = 200  # bytes of text for each compressed byte; natural text has 2 to 10
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")  # none of these is in a text
-_SPACES = " \t\r\n"  # of JSON
-_BEGIN = re.compile(r"\s*\[[ \t\r\n]*")
-_SEPARATOR = re.compile(r"[ \t\r\n]*(,?)[ \t\r\n]*")
 
 
 def piped_lines() -> Iterator[str]:
@@ -65,6 +63,11 @@ def piped_lines() -> Iterator[str]:
     with reader.errors():
         for record in reader.records("txt"):
             yield record.text or ""
+
+
+def every_column(name: str) -> bool:
+    """Return that a column is kept; see `Reader`."""
+    return True
 
 
 class Reader:
@@ -145,8 +148,8 @@ class Reader:
         try:
             yield
         except FileNotFoundError as error:
-            name = error.filename
-            if os.path.islink(name):
+            name = self._shown(error.filename)
+            if os.path.islink(error.filename):
                 name = f"behind the link {name}; remove it, or mend where it leads"
             raise DocumentError(f"There is no file or folder {name}.") from error
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -155,12 +158,15 @@ class Reader:
                 what = "it does not begin as one"
             raise DocumentError(f"{self.file} is not a complete gzip file: {what}.") from error
         except OSError as error:
-            name, reason = error.filename or self.file, error.strerror or error
+            name, reason = self._shown(error.filename), error.strerror or error
             raise DocumentError(f"Cannot read {name}: {reason}.") from error
         except UnicodeError as error:
             raise self._not_decoded(error) from error
         except RecursionError as error:  # JSON that can be read, but not be kept
             raise self._malformed(f"is not JSON that can be read: {json_fault(error)}") from error
+
+    def _shown(self, path: str | None) -> str:
+        return self.file if path is None or path == self.path else path
 
     def records(self, format: str | None = None) -> Iterator[Record]:
         """Iterate over the records of the path, in the given format or that of its name."""
@@ -377,7 +383,7 @@ class Reader:
                 "write one object a line (.jsonl)."
             )
         try:
-            yield from enumerate(_items(text), 1)
+            yield from enumerate(json_array(text), 1)
         except json.JSONDecodeError as error:
             raise self._malformed(f"is not JSON: {json_fault(error)}", error.lineno) from error
         except (ValueError, RecursionError) as error:
@@ -504,20 +510,3 @@ def _peekable(stream: BinaryIO) -> BinaryIO:
 def _first_bytes(stream: BinaryIO) -> bytes:
     """Return what can be read in advance of a stream from `_peekable`; of a pipe, what has come."""
     return cast(bytes, stream.peek(_PEEK))  # type: ignore[attr-defined]
-
-
-def _items(text: str) -> Iterator[Any]:
-    """Iterate over the items of a JSON array, as they are decoded."""
-    decode, separator = json.JSONDecoder().raw_decode, _SEPARATOR.match
-    place = cast(re.Match[str], _BEGIN.match(text)).end()
-    comma = text[place : place + 1] != "]"
-    while comma:
-        item, place = decode(text, place)
-        yield item
-        between = cast(re.Match[str], separator(text, place))
-        comma, place = bool(between[1]), between.end()
-    if text[place : place + 1] != "]":
-        raise json.JSONDecodeError("Expecting ',' delimiter", text, place)
-    rest = text[place + 1 :].lstrip(_SPACES)
-    if rest:
-        raise json.JSONDecodeError("Extra data", text, len(text) - len(rest))
