@@ -53,10 +53,13 @@ def explain(
 
 def _lines(texts: Iterable[str]) -> Iterable[str]:
     """Iterate over the texts; - stands for the lines of standard input that are not blank."""
-    from newfound.text.source import piped_lines
+    from newfound.text.source import Reader
 
     for text in texts:
         if text == "-":
-            yield from (line for line in piped_lines() if line.strip())
+            reader = Reader("-")
+            with reader.errors():
+                lines = (record.text or "" for record in reader.records("txt"))
+                yield from (line for line in lines if line.strip())
         else:
             yield text

@@ -47,7 +47,7 @@ from newfound.text.records import (
     make_record,
 )
 
-__all__ = ["MAX_DOCUMENT_BYTES", "Reader", "every_column", "piped_lines"]
+__all__ = ["MAX_DOCUMENT_BYTES", "Reader", "every_column"]
 
 MAX_DOCUMENT_BYTES = 1 << 28
 
@@ -55,14 +55,6 @@ _PEEK = 1 << 16  # bytes by which the format and the encoding are told
 _PIECE = 1 << 20  # bytes of a file of a folder that are read at a time
 _MAX_RATIO = 200  # bytes of text for each compressed byte; natural text has 2 to 10
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")  # none of these is in a text
-
-
-def piped_lines() -> Iterator[str]:
-    """Iterate over the lines of standard input as they arrive, decoded as in `Reader`."""
-    reader = Reader("-")
-    with reader.errors():
-        for record in reader.records("txt"):
-            yield record.text or ""
 
 
 def every_column(name: str) -> bool:
