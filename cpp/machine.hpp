@@ -114,6 +114,14 @@ class Machine {
   const std::vector<std::uint64_t>& all_draws() const { return draws_; }
   const std::vector<std::uint32_t>& weights() const { return weights_; }
   void set_weights(std::vector<std::uint32_t> weights) { weights_ = std::move(weights); }
+  // With how many votes each clause votes for its class; negative if it votes against it.
+  std::vector<std::int32_t> signed_weights() const {
+    std::vector<std::int32_t> out(weights_.begin(), weights_.end());
+    const std::uint32_t n = parameters().n_clauses;
+    for (std::uint32_t c = 0; c < out.size(); ++c)
+      if (c % n >= n / 2) out[c] = -out[c];
+    return out;
+  }
   void set_epochs_seen(std::uint64_t n) { epochs_seen_ = n; }
 
   ClauseLists clauses(std::uint32_t n_threads) const;

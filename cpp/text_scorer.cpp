@@ -23,29 +23,58 @@ std::int64_t RuleTables::weight_of(std::int32_t rule, std::int32_t number) const
   return found != end && *found == number ? weight[found - weight_class] : 0;
 }
 
+RuleTables::Matched RuleTables::vote(std::span<const std::int32_t> terms, RuleSet::Reader& reader,
+                                     std::int64_t* votes) const {
+  Matched out{0, 0.0};
+  reader.read(terms, [&](std::uint32_t rule) {
+    ++out.n;
+    out.square += squares[rule];
+    for (std::int64_t i = weight_begin[rule]; i < weight_begin[rule + 1]; ++i)
+      votes[weight_class[i]] += weight[i];
+  });
+  return out;
+}
+
 RuleReasons RuleTables::explain(std::span<const std::int32_t> terms, std::int32_t number,
                                 std::size_t most) const {
-  const Conjunctions::Nearly found = rules->nearly(terms);
+  std::vector<std::uint32_t> candidates;
+  for (const std::int32_t term : terms) {
+    const auto having = rules_of->of(at(term));
+    candidates.insert(candidates.end(), having.begin(), having.end());
+  }
+  std::sort(candidates.begin(), candidates.end());
   RuleReasons out{{}, {}, 0.0};
-  for (const std::int32_t rule : found.matching) {
-    out.square += squares[rule];
-    if (const std::int64_t own = weight_of(rule, number)) out.matching.push_back({rule, own});
+  for (std::size_t i = 0; i < candidates.size();) {
+    const auto rule = static_cast<std::int32_t>(candidates[i]);
+    std::size_t missing = rules->n_plain(candidates[i]);
+    for (const std::uint32_t one = candidates[i]; i < candidates.size() && candidates[i] == one; ++i)
+      --missing;
+    if (missing > 1) continue;
+    const std::int64_t own = weight_of(rule, number);
+    if (missing == 0) {
+      out.square += squares[rule];
+      if (own) out.matching.push_back({rule, own});
+    } else if (own > 0) {
+      std::int32_t lacking = -1;
+      rules->for_each_plain(static_cast<std::uint32_t>(rule), [&](std::uint32_t word) {
+        const auto term = static_cast<std::int32_t>(word);
+        if (!std::binary_search(terms.begin(), terms.end(), term)) lacking = term;
+      });
+      out.lacking.push_back({rule, own, lacking});
+    }
   }
   std::ranges::stable_sort(out.matching, [](const auto& a, const auto& b) {
     return std::abs(a.weight) > std::abs(b.weight);
   });
-  for (std::size_t i = 0; i < found.lacking.size(); ++i)
-    if (const std::int64_t own = weight_of(found.lacking[i], number); own > 0)
-      out.lacking.push_back({found.lacking[i], own, found.word[i]});
   std::ranges::stable_sort(out.lacking,
                            [](const auto& a, const auto& b) { return a.weight > b.weight; });
   if (out.lacking.size() > most) out.lacking.resize(most);
   return out;
 }
 
-TextScorer::Workspace::Workspace(const TextScorer& scorer)
-    : marks_(scorer.rules_.rules ? scorer.tables_.n_terms : 0) {
+TextScorer::Workspace::Workspace(const TextScorer& scorer) {
   const ClassTables& t = scorer.tables_;
+  if (scorer.rules_.rules) reader_.emplace(*scorer.rules_.rules);
   const std::int64_t largest = *std::max_element(t.near_sizes, t.near_sizes + t.n_near_classes);
   votes_.resize(t.n_classes);
   similar_.assign(at(largest), 0.0F);
@@ -152,18 +181,14 @@ TextScore TextScorer::score(const TextView& text, const UnseenWords& unseen, boo
   out.nearest = -1;
   double per_vote = 0.0;
   if (rules_.rules) {
-    rules_.rules->matching(text.terms, space.marks_, space.found_);
     std::copy_n(rules_.base, t.n_classes, space.votes_.begin());
-    double length = 0.0, alone = 0.0;
-    for (const std::int32_t rule : space.found_) {
-      length += rules_.squares[rule];
-      for (std::int64_t i = rules_.weight_begin[rule]; i < rules_.weight_begin[rule + 1]; ++i)
-        space.votes_[at(rules_.weight_class[i])] += rules_.weight[i];
-    }
+    const RuleTables::Matched matched =
+        rules_.vote(text.terms, *space.reader_, space.votes_.data());
+    double alone = 0.0;
     for (const std::int32_t term : text.terms) alone += rules_.alone[term];
-    length += alone + n_unseen * unseen_square;
+    const double length = matched.square + (alone + n_unseen * unseen_square);
     per_vote = rules_.unit / std::sqrt(length + rules_.base_square);
-    if (by_rules && !space.found_.empty())
+    if (by_rules && matched.n)
       for (const std::int32_t k : rules_.learned)
         if (out.nearest < 0 || space.votes_[at(k)] > space.votes_[at(out.nearest)]) out.nearest = k;
   }

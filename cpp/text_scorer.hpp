@@ -7,10 +7,11 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
-#include "conjunctions.hpp"
+#include "rule_set.hpp"
 
 namespace newfound {
 
@@ -62,9 +63,10 @@ struct RuleReasons {
   double square;  // what the matches add to the squared length of the text
 };
 
-// Rules with whole numbers as weights for classes.
+// Rules of plain words, with whole numbers as weights for classes.
 struct RuleTables {
-  const Conjunctions* rules;
+  const RuleSet* rules;
+  const Lists* rules_of;             // by term: the rules that have it
   const std::int64_t* weight_begin;  // by rule
   const std::int32_t* weight_class;  // ascending within a rule
   const std::int64_t* weight;
@@ -76,6 +78,15 @@ struct RuleTables {
   std::span<const std::int32_t> learned;  // the classes that rules may name
 
   std::int64_t weight_of(std::int32_t rule, std::int32_t number) const;
+
+  // The rules that a text matches: their number, and what they add to its squared length.
+  struct Matched {
+    std::int64_t n;
+    double square;
+  };
+  // Stores the votes of a text for each class.
+  Matched vote(std::span<const std::int32_t> terms, RuleSet::Reader& reader,
+               std::int64_t* votes) const;
 
   // The rules with a weight for a class that a text matches, the heaviest first, and the `most`
   // heaviest ones for the class that lack one word.
@@ -120,8 +131,7 @@ class TextScorer {
 
    private:
     friend class TextScorer;
-    Marks marks_;
-    std::vector<std::int32_t> found_;
+    std::optional<RuleSet::Reader> reader_;
     std::vector<std::int64_t> votes_;
     std::vector<float> decisions_, unseen_decisions_, similar_;
     std::vector<std::int32_t> touched_;

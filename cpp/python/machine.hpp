@@ -14,52 +14,13 @@
 #include <vector>
 
 #include "access.hpp"
-#include "inference.hpp"
 #include "machine.hpp"
+#include "rules.hpp"
 #include "trainer.hpp"
 
 namespace nb = nanobind;
 
 namespace newfound::python {
-
-template <class T>
-using Array1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-template <class T>
-nb::object to_numpy(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
-  auto* owner = new std::vector<T>(std::move(values));
-  nb::capsule free(owner, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, T>(owner->data(), shape, free));
-}
-
-// Documents, checked. They are copied first, because other threads may change the arrays at any
-// time.
-class Csr {
- public:
-  Csr(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
-      std::uint32_t n_features)
-      : indptr_(indptr.data(), indptr.data() + indptr.shape(0)),
-        indices_(indices.data(), indices.data() + indices.shape(0)) {
-    if (indptr_.empty()) throw std::invalid_argument("indptr must have at least one entry");
-    if (indptr_.front() != 0 || indptr_.back() != static_cast<std::int64_t>(indices_.size()))
-      throw std::invalid_argument("indptr must run from 0 to the number of indices");
-    if (!std::is_sorted(indptr_.begin(), indptr_.end()))
-      throw std::invalid_argument("indptr must not decrease");
-    const std::int32_t* f = indices_.data();
-    for (std::size_t i = 0; i + 1 < indptr_.size(); ++i)
-      for (std::int64_t j = indptr_[i]; j < indptr_[i + 1]; ++j)
-        if (f[j] < 0 || static_cast<std::uint32_t>(f[j]) >= n_features ||
-            (j > indptr_[i] && f[j] <= f[j - 1]))
-          throw std::invalid_argument("each row's indices must be ascending feature numbers");
-  }
-
-  CsrView view() const { return {indptr_.data(), indices_.data(), rows()}; }
-  std::int64_t rows() const { return static_cast<std::int64_t>(indptr_.size()) - 1; }
-
- private:
-  std::vector<std::int64_t> indptr_;
-  std::vector<std::int32_t> indices_;
-};
 
 inline const char* name_of(StopReason reason) {
   switch (reason) {
@@ -152,7 +113,9 @@ class PyMachine {
     std::vector<std::int32_t> out(rows * parameters().n_classes);
     {
       nb::gil_scoped_release release;
-      index(n_threads)->votes(documents.view(), n_threads, out.data());
+      const auto found = index(n_threads);
+      found->rules.votes(documents.view(), found->votes.data(), parameters().n_classes, n_threads,
+                         out.data());
     }
     return to_numpy(std::move(out), {rows, std::size_t{parameters().n_classes}});
   }
@@ -160,28 +123,14 @@ class PyMachine {
   nb::tuple support(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
                     const Array1<std::int32_t>& y, std::uint32_t n_threads) {
     const Csr documents(indptr, indices, parameters().n_features);
-    const std::vector<std::int32_t> labels = checked_labels(y, documents.rows());
-    std::vector<std::int64_t> matches(machine_.total_clauses()), own(machine_.total_clauses());
-    {
-      nb::gil_scoped_release release;
-      index(n_threads)->support(documents.view(), labels.data(), n_threads, matches.data(),
-                                own.data());
-    }
-    const std::size_t n = matches.size();
-    return nb::make_tuple(to_numpy(std::move(matches), {n}), to_numpy(std::move(own), {n}));
+    return python::support(documents, checked_labels(y, documents.rows()), parameters().n_classes,
+                           machine_.total_clauses(), n_threads, [&] { return rules(n_threads); });
   }
 
   nb::tuple matching(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices,
                      std::uint32_t n_threads) {
     const Csr documents(indptr, indices, parameters().n_features);
-    std::vector<std::int64_t> begin;
-    std::vector<std::int32_t> found;
-    {
-      nb::gil_scoped_release release;
-      index(n_threads)->matching(documents.view(), n_threads, begin, found);
-    }
-    const std::size_t n = begin.size(), m = found.size();
-    return nb::make_tuple(to_numpy(std::move(begin), {n}), to_numpy(std::move(found), {m}));
+    return python::matching(documents, n_threads, [&] { return rules(n_threads); });
   }
 
   nb::object states() {
@@ -311,16 +260,28 @@ class PyMachine {
     return *copy_;
   }
 
+  // The clauses, and with how many votes each votes.
+  struct Index {
+    RuleSet rules;
+    std::vector<std::int32_t> votes;
+  };
+
   // A shared pointer, so that a fit on another thread may drop the index while it is in use.
-  std::shared_ptr<const Inference> index(std::uint32_t n_threads) {
+  std::shared_ptr<const Index> index(std::uint32_t n_threads) {
     const auto lock = access_.read();
     if (!index_) {
       const Machine& machine = readable();
-      index_ = std::make_shared<const Inference>(
-          machine.clauses(n_threads), parameters().n_features, parameters().n_classes,
-          parameters().n_clauses, machine.position(), machine.weights());
+      const ClauseLists lists = machine.clauses(n_threads);
+      index_ = std::make_shared<const Index>(
+          Index{{lists.begin, lists.literals, parameters().n_features, machine.position()},
+                machine.signed_weights()});
     }
     return index_;
+  }
+
+  std::shared_ptr<const RuleSet> rules(std::uint32_t n_threads) {
+    const auto found = index(n_threads);
+    return {found, &found->rules};
   }
 
   static nb::object rows(const std::vector<EpochCounts>& history) {
@@ -331,7 +292,7 @@ class PyMachine {
   }
 
   Machine machine_;
-  std::shared_ptr<const Inference> index_;
+  std::shared_ptr<const Index> index_;
   // In the callback of an epoch: what makes the copy that readers see, and that copy once made.
   const std::function<Machine()>* finished_copy_ = nullptr;
   std::unique_ptr<const Machine> copy_;

@@ -13,9 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "conjunctions.hpp"
-#include "machine.hpp"
 #include "removal_search.hpp"
+#include "rules.hpp"
 #include "text_scorer.hpp"
 
 namespace newfound::python {
@@ -23,68 +22,10 @@ namespace newfound::python {
 template <class T>
 using Array2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-template <class T>
-std::span<const T> span_of(const Array1<T>& array) {
-  return {array.data(), array.shape(0)};
-}
-
-inline void check(bool right, const char* message) {
-  if (!right) throw std::invalid_argument(message);
-}
-
-// Checks that a list of bounds runs from 0 to n and does not decrease.
-inline void check_bounds(const Array1<std::int64_t>& begin, std::size_t lists, std::size_t n) {
-  check(begin.shape(0) == lists + 1 && begin.data()[0] == 0 &&
-            begin.data()[lists] == static_cast<std::int64_t>(n) &&
-            std::is_sorted(begin.data(), begin.data() + lists + 1),
-        "bounds must run from 0 to the number of entries");
-}
-
-inline void check_below(std::span<const std::int32_t> numbers, std::int64_t n, bool missing) {
-  for (const std::int32_t number : numbers)
-    check(number < n && number >= (missing ? -1 : 0), "a number is out of range");
-}
-
-// Which ANDs of words documents match.
-class PyConjunctions {
- public:
-  PyConjunctions(const Array1<std::int64_t>& begin, const Array1<std::int32_t>& words,
-                 std::uint32_t n_words)
-      : ands_(std::make_shared<const Conjunctions>(span_of(begin), span_of(words), n_words)) {}
-
-  nb::tuple matching(const Array1<std::int64_t>& indptr,
-                     const Array1<std::int32_t>& indices) const {
-    const Csr documents(indptr, indices, ands_->n_words());
-    std::vector<std::int64_t> bounds{0};
-    std::vector<std::int32_t> all;
-    {
-      nb::gil_scoped_release release;
-      const CsrView rows = documents.view();
-      Marks marks(ands_->n_words());
-      std::vector<std::int32_t> found;
-      for (std::int64_t i = 0; i < documents.rows(); ++i) {
-        const std::int64_t start = rows.indptr[i];
-        ands_->matching(
-            {rows.indices + start, static_cast<std::size_t>(rows.indptr[i + 1] - start)}, marks,
-            found);
-        all.insert(all.end(), found.begin(), found.end());
-        bounds.push_back(static_cast<std::int64_t>(all.size()));
-      }
-    }
-    const std::size_t n_bounds = bounds.size(), n_all = all.size();
-    return nb::make_tuple(to_numpy(std::move(bounds), {n_bounds}),
-                          to_numpy(std::move(all), {n_all}));
-  }
-
-  std::shared_ptr<const Conjunctions> ands() const { return ands_; }
-
- private:
-  std::shared_ptr<const Conjunctions> ands_;
-};
-
 // Rules and their arrays; see RuleTables.
 struct PyRules {
-  std::shared_ptr<const Conjunctions> ands;
+  std::shared_ptr<const RuleSet> rules;
+  Lists rules_of;
   Array1<std::int64_t> weight_begin;
   Array1<std::int32_t> weight_class;
   Array1<std::int64_t> weight;
@@ -94,22 +35,46 @@ struct PyRules {
   Array1<std::int32_t> learned;
 
   RuleTables tables(const double* alone) const {
-    return {ands.get(),     weight_begin.data(), weight_class.data(), weight.data(),
-            squares.data(), base.data(),         base_square,         unit,
-            alone,          span_of(learned)};
+    return {rules.get(), &rules_of,   weight_begin.data(), weight_class.data(), weight.data(),
+            squares.data(), base.data(), base_square,         unit,                alone,
+            span_of(learned)};
   }
 
   void check_fits() const {
     const auto n_classes = static_cast<std::int64_t>(base.shape(0));
-    check(squares.shape(0) == ands->size() && weight_class.shape(0) == weight.shape(0),
+    check(squares.shape(0) == rules->size() && weight_class.shape(0) == weight.shape(0),
           "the arrays of the rules do not fit");
-    check_bounds(weight_begin, ands->size(), weight.shape(0));
+    check_bounds(weight_begin, rules->size(), weight.shape(0));
     check_below(span_of(weight_class), n_classes, false);
     check_below(span_of(learned), n_classes, false);
-    for (std::size_t j = 0; j < ands->size(); ++j)
+    for (std::size_t j = 0; j < rules->size(); ++j)
       check(std::is_sorted(weight_class.data() + weight_begin.data()[j],
                            weight_class.data() + weight_begin.data()[j + 1]),
             "the classes of a rule must ascend");
+  }
+
+  // The votes of each document for each class, the number of rules that it matches, and what these
+  // add to its squared length.
+  nb::tuple votes(const Array1<std::int64_t>& indptr, const Array1<std::int32_t>& indices) const {
+    const Csr documents(indptr, indices, rules->n_features());
+    const auto n = static_cast<std::size_t>(documents.rows()), n_classes = base.shape(0);
+    std::vector<std::int64_t> votes(n * n_classes), matched(n);
+    std::vector<double> square(n);
+    {
+      nb::gil_scoped_release release;
+      RuleSet::Reader reader(*rules);
+      const RuleTables weighted = tables(nullptr);
+      for (std::size_t i = 0; i < n; ++i) {
+        std::int64_t* own = votes.data() + i * n_classes;
+        std::copy_n(base.data(), n_classes, own);
+        const auto found =
+            weighted.vote(row_of(documents.view(), static_cast<std::int64_t>(i)), reader, own);
+        matched[i] = found.n;
+        square[i] = found.square;
+      }
+    }
+    return nb::make_tuple(to_numpy(std::move(votes), {n, n_classes}),
+                          to_numpy(std::move(matched), {n}), to_numpy(std::move(square), {n}));
   }
 
   // The rules that a document matches, with their weights for a class, heaviest first; the `most`
@@ -117,7 +82,8 @@ struct PyRules {
   // matches add to the squared length of the document.
   nb::tuple explain(const Array1<std::int32_t>& document, std::int32_t number,
                     std::size_t most) const {
-    check_below(span_of(document), ands->n_words(), false);
+    check_below(span_of(document), rules->n_features(), false);
+    check(std::ranges::is_sorted(span_of(document)), "the terms of a document must ascend");
     check(number >= 0 && static_cast<std::size_t>(number) < base.shape(0),
           "there is no such class");
     const RuleReasons found = tables(nullptr).explain(span_of(document), number, most);
@@ -327,7 +293,7 @@ class PyTextScorer {
     const ClassTables tables = classes_.tables();
     if (!rules_) return {tables, nullptr};
     check(alone_ && alone_->shape(0) == tables.n_terms &&
-              rules_->ands->n_words() == tables.n_terms &&
+              rules_->rules->n_features() == tables.n_terms &&
               rules_->base.shape(0) == tables.n_classes,
           "the arrays of the rules do not fit");
     const RuleTables rules = rules_->tables(alone_->data());
@@ -366,24 +332,30 @@ class PyTextScorer {
 };
 
 inline void bind_text_scorer(nb::module_& m) {
-  nb::class_<PyConjunctions>(m, "Conjunctions")
+  nb::class_<PyRuleSet>(m, "RuleSet")
       .def(nb::init<const Array1<std::int64_t>&, const Array1<std::int32_t>&, std::uint32_t>(),
-           nb::arg("begin"), nb::arg("words"), nb::arg("n_words"))
-      .def("matching", &PyConjunctions::matching, nb::arg("indptr"), nb::arg("indices"));
+           nb::arg("begin"), nb::arg("literals"), nb::arg("n_features"))
+      .def("matching", &PyRuleSet::matching, nb::arg("indptr"), nb::arg("indices"),
+           nb::arg("n_threads") = 1)
+      .def("count", &PyRuleSet::count, nb::arg("indptr"), nb::arg("indices"), nb::arg("among"),
+           nb::arg("n_threads") = 1);
   nb::class_<PyRules>(m, "Rules")
       .def(
           "__init__",
-          [](PyRules* self, const PyConjunctions& ands, Array1<std::int64_t> weight_begin,
+          [](PyRules* self, const PyRuleSet& rules, Array1<std::int64_t> weight_begin,
              Array1<std::int32_t> weight_class, Array1<std::int64_t> weight, Array1<double> squares,
              Array1<std::int64_t> base, double base_square, double unit,
              Array1<std::int32_t> learned) {
-            new (self) PyRules{ands.ands(), weight_begin, weight_class, weight, squares,
-                               base,        base_square,  unit,         learned};
+            new (self) PyRules{rules.rules(), rules.rules()->rules_by_plain(), weight_begin,
+                               weight_class,  weight,                          squares,
+                               base,          base_square,                     unit,
+                               learned};
             self->check_fits();
           },
-          nb::arg("ands"), nb::arg("weight_begin"), nb::arg("weight_class"), nb::arg("weight"),
+          nb::arg("rules"), nb::arg("weight_begin"), nb::arg("weight_class"), nb::arg("weight"),
           nb::arg("squares"), nb::arg("base"), nb::arg("base_square"), nb::arg("unit"),
           nb::arg("learned"))
+      .def("votes", &PyRules::votes, nb::arg("indptr"), nb::arg("indices"))
       .def("explain", &PyRules::explain, nb::arg("document"), nb::arg("number"), nb::arg("most"));
   nb::class_<PyTextScorer>(m, "TextScorer")
       .def(

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "barrier.hpp"
-#include "inference.hpp"
 #include "kernels.hpp"
 #include "machine.hpp"
 #include "random.hpp"
+#include "rule_set.hpp"
 #include "team_size.hpp"
 #include "trainer.hpp"
 
@@ -113,10 +113,9 @@ void check_hash(const std::vector<std::uint8_t>& states, std::uint64_t expected,
 void check_votes(const Machine& machine, const Corpus& corpus, const std::string& name) {
   const Parameters& p = machine.parameters();
   const ClauseLists lists = machine.clauses(2);
-  const Inference inference(lists, p.n_features, p.n_classes, p.n_clauses, machine.position(),
-                            machine.weights());
+  const RuleSet rules(lists.begin, lists.literals, p.n_features, machine.position());
   std::vector<std::int32_t> votes(corpus.labels.size() * p.n_classes);
-  inference.votes(corpus.view(), 3, votes.data());
+  rules.votes(corpus.view(), machine.signed_weights().data(), p.n_classes, 3, votes.data());
   for (std::size_t d = 0; d < corpus.labels.size(); ++d) {
     std::vector<bool> present(p.n_features, false);
     for (std::int64_t i = corpus.indptr[d]; i < corpus.indptr[d + 1]; ++i)

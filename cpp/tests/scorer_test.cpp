@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "conjunctions.hpp"
 #include "random.hpp"
 #include "removal_search.hpp"
+#include "rule_set.hpp"
 #include "text_scorer.hpp"
 
 namespace {
@@ -120,8 +120,9 @@ struct Known {
             values.data(),
             5};
   }
-  RuleTables rules(const Conjunctions& ands) const {
+  RuleTables rules(const RuleSet& ands, const Lists& rules_of) const {
     return {&ands,
+            &rules_of,
             weight_begin.data(),
             weight_class.data(),
             weight.data(),
@@ -144,14 +145,14 @@ struct Text {
   }
 };
 
-void check_ands(const Known& known, const Conjunctions& ands) {
-  Marks marks(kTerms);
-  std::vector<std::int32_t> found;
+void check_ands(const Known& known, const RuleTables& rules) {
+  RuleSet::Reader reader(*rules.rules);
   for (int round = 0; round < 200; ++round) {
     const auto document = some(kTerms, 0.02 * (round % 20));
-    ands.matching(document, marks, found);
-    const Conjunctions::Nearly nearly = ands.nearly(document);
-    std::vector<std::int32_t> matching, lacking;
+    const std::int32_t k = round % 3;
+    std::vector<std::int32_t> found, matching, lacking;
+    reader.read(document, [&](std::uint32_t j) { found.push_back(static_cast<std::int32_t>(j)); });
+    const RuleReasons reasons = rules.explain(document, k, kAnds);
     for (std::size_t j = 0; j < kAnds; ++j) {
       std::int64_t present = 0;
       for (std::int64_t i = known.and_begin[j]; i < known.and_begin[j + 1]; ++i)
@@ -159,12 +160,26 @@ void check_ands(const Known& known, const Conjunctions& ands) {
                                       known.words[static_cast<std::size_t>(i)]);
       const std::int64_t size = known.and_begin[j + 1] - known.and_begin[j];
       if (present == size) matching.push_back(static_cast<std::int32_t>(j));
-      if (present && present + 1 == size) lacking.push_back(static_cast<std::int32_t>(j));
+      if (present && present + 1 == size && rules.weight_of(static_cast<std::int32_t>(j), k) > 0)
+        lacking.push_back(static_cast<std::int32_t>(j));
     }
-    require(found == matching && nearly.matching == matching, "ANDs that match");
-    require(nearly.lacking == lacking && nearly.word.size() == lacking.size(), "ANDs that lack");
-    for (const std::int32_t word : nearly.word)
-      require(!std::binary_search(document.begin(), document.end(), word), "the word that lacks");
+    require(found == matching, "ANDs that match");
+    std::erase_if(matching, [&](std::int32_t j) { return !rules.weight_of(j, k); });
+    const auto numbers_of = [](const auto& reasons_of_kind) {
+      std::vector<std::int32_t> out;
+      for (const auto& one : reasons_of_kind) out.push_back(one.rule);
+      std::sort(out.begin(), out.end());
+      return out;
+    };
+    require(numbers_of(reasons.matching) == matching, "ANDs of a class that match");
+    require(numbers_of(reasons.lacking) == lacking, "ANDs of a class that lack a word");
+    for (const auto& one : reasons.lacking)
+      require(!std::binary_search(document.begin(), document.end(), one.word) &&
+                  std::binary_search(
+                      known.words.begin() + known.and_begin[static_cast<std::size_t>(one.rule)],
+                      known.words.begin() + known.and_begin[static_cast<std::size_t>(one.rule) + 1],
+                      one.word),
+              "the word that lacks");
   }
   ++passed;
 }
@@ -240,10 +255,11 @@ void check_removals(const Known& known, const TextScorer& scorer) {
 int main() {
   for (const bool by_class : {true, false}) {
     const Known known(by_class);
-    const Conjunctions ands(known.and_begin, known.words, kTerms);
-    const RuleTables rules = known.rules(ands);
+    const RuleSet ands(known.and_begin, known.words, kTerms);
+    const Lists rules_of = ands.rules_by_plain();
+    const RuleTables rules = known.rules(ands, rules_of);
     const TextScorer with_rules(known.tables(), &rules), without(known.tables(), nullptr);
-    check_ands(known, ands);
+    check_ands(known, rules);
     check_scores(known, with_rules, true);
     check_scores(known, with_rules, false);
     check_scores(known, without, true);

@@ -54,18 +54,25 @@ class Machine:
         self, position: NDArray[np.uint32], draws: NDArray[np.uint64], epochs: int
     ) -> None: ...
 
-class Conjunctions:
+class RuleSet:
     def __init__(
-        self, begin: NDArray[np.int64], words: NDArray[np.int32], n_words: int
+        self, begin: NDArray[np.int64], literals: NDArray[np.int32], n_features: int
     ) -> None: ...
     def matching(
-        self, indptr: NDArray[np.int64], indices: NDArray[np.int32]
+        self, indptr: NDArray[np.int64], indices: NDArray[np.int32], n_threads: int = 1
     ) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
+    def count(
+        self,
+        indptr: NDArray[np.int64],
+        indices: NDArray[np.int32],
+        among: NDArray[np.bool_],
+        n_threads: int = 1,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 
 class Rules:
     def __init__(
         self,
-        ands: Conjunctions,
+        rules: RuleSet,
         weight_begin: NDArray[np.int64],
         weight_class: NDArray[np.int32],
         weight: NDArray[np.int64],
@@ -75,6 +82,9 @@ class Rules:
         unit: float,
         learned: NDArray[np.int32],
     ) -> None: ...
+    def votes(
+        self, indptr: NDArray[np.int64], indices: NDArray[np.int32]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]: ...
     def explain(
         self, document: NDArray[np.int32], number: int, most: int
     ) -> tuple[list[tuple[int, int]], list[tuple[int, int, int]], float]: ...

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse  # type: ignore[import-untyped,unused-ignore]
 
 from newfound.description.scores import context_counts, context_scores, shared_role, word_scores
-from newfound.rules import Clause, ClauseTable, bags
+from newfound.rules import Clause, ClauseTable
 
 # The table "Clauses with conjunctive word patterns for known and novel class".
 CASE_STUDY = [
@@ -43,7 +43,7 @@ COUNTS = st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 10**6)), min_s
 class TestCaseStudy:
     def test_bags_and_scores_are_the_exact_fractions(self) -> None:
         table = ClauseTable.from_clauses(CASE_STUDY, [*EXACT, "unused"])
-        F_K, F_N = bags(table.plain, table.negated, table.side)
+        F_K, F_N = table.bags()
         scores = word_scores(F_K, F_N)
         assert (F_K.sum(), F_N.sum()) == (14, 13)
         for i, (word, (known, novel, exact, printed)) in enumerate(EXACT.items()):
@@ -54,7 +54,7 @@ class TestCaseStudy:
 
     def test_a_word_in_no_clause_is_not_ranked(self) -> None:
         table = ClauseTable.from_clauses(CASE_STUDY, [*EXACT, "unused"])
-        F_K, F_N = bags(table.plain, table.negated, table.side)
+        F_K, F_N = table.bags()
         scores = word_scores(F_K, F_N)
         assert scores.ranked.tolist() == [True] * 10 + [False]
         assert np.isnan([scores.score[-1], scores.log_score[-1]]).all()

@@ -9,9 +9,9 @@ import pytest
 import newfound
 from lab.evaluation.deletion import needs_at_most_as_many
 from newfound import NoveltyDetector
-from newfound.detection import class_rules
 from newfound.detection.calibration import Calibration, share_of_new
 from newfound.detection.scoring import Scorer
+from newfound.rules import weighted
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +108,7 @@ def test_explanations_do_not_depend_on_those_before(detector, sample, monkeypatc
     texts = [*sample[0][:20], *sample[2][:20]]
     before = [detector.explain(text) for text in texts]
     assert [detector.explain(text) for text in reversed(texts)] == before[::-1]
-    monkeypatch.setattr(class_rules, "_MAX_MADE", 0)  # no rule is kept
+    monkeypatch.setattr(weighted, "_MAX_MADE", 0)  # no rule is kept
     assert [copy.deepcopy(detector).explain(text) for text in texts] == before
 
 
@@ -120,11 +120,11 @@ def test_what_no_word_adds_is_the_intercept_and_the_centring(detector, sample):
         centre, scale = scorer.scales.centre, scorer.scales.scale
         linear = scorer.naming(by_rules=False).score_texts([text]).nearest[0]
         intercept = scorer.statistics.weights[linear, -1] * scale[0]
-        said = scorer.rules.rules
+        said = scorer.rules
         bag = scorer.read([text])
-        matches = said.conjunctions.matching(bag.indptr, bag.indices)
         others = scorer.square_without_rule(bag.indices, bag.unseen_words[0])
-        base = said.base[k] * said.unit / said.lengths(matches, np.array([others]))[0]
+        square = said.votes(bag)[2][0] + others + said.base_rarity**2
+        base = said.base[k] * said.unit / np.sqrt(square)
         expected = -intercept - centre @ scale - base * scale[4]
         assert verdict.baseline == pytest.approx(expected, abs=1e-4)
 

@@ -96,8 +96,9 @@ def reference(scorer: Scorer, text: str, nearest: int) -> list[float]:
     new = int(bag.unseen_pairs[0]) + ELSEWHERE * sum(counts[j] == 0 for j in pairs)
     strength = 0.0
     if scorer.rules is not None:
-        rules, has = scorer.rules.rules, set(columns)
-        matching = [i for i, ands in enumerate(rules.conjunctions.words) if has.issuperset(ands)]
+        rules, has = scorer.rules, set(columns)
+        ands = np.split(rules.literals, rules.indptr[1:-1])
+        matching = [i for i, words in enumerate(ands) if has.issuperset(words.tolist())]
         votes = rules.base[nearest] + rules.weights.toarray()[matching, nearest].sum()
         alone = [j for j in words if scorer.rules.without_rule[j]]
         length = (rules.rarity[matching] ** 2).sum() + rules.base_rarity**2

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from sklearn.utils import check_random_state  # type: ignore[import-untyped,unused-ignore]
 
 from newfound.description.context import ContextIndex
@@ -18,10 +19,6 @@ from newfound.rules import (
     Clause,
     ClauseTable,
     Rule,
-    bags,
-    matching,
-    read_rule,
-    roles,
 )
 from newfound.sides import SIDES
 from work import count_calls
@@ -45,13 +42,13 @@ def some_clauses() -> ClauseTable:
 
 def random_table(n_clauses: int, n_words: int, n_literals: int, seed: int = 0) -> ClauseTable:
     rng = np.random.default_rng(seed)
-    literals = np.sort(rng.integers(0, 2 * n_words, (n_clauses, n_literals)), axis=1)
+    literals = [np.sort(rng.permutation(2 * n_words)[:n_literals]) for _ in range(n_clauses)]
     matches = rng.integers(0, 500, n_clauses)
     arrays = Clauses(
         class_index=np.repeat([0, 1], n_clauses // 2).astype(np.int32),
         polarity=np.tile([1, -1], n_clauses // 2).astype(np.int8),
         indptr=np.arange(n_clauses + 1, dtype=np.int64) * n_literals,
-        literals=literals.ravel().astype(np.int32),
+        literals=np.concatenate(literals).astype(np.int32),
         matches=matches,
         agrees=rng.integers(0, matches + 1),
         n_features=n_words,
@@ -97,38 +94,20 @@ class TestRule:
         assert str(Rule(3, 1)) == "(empty) → 3"
 
     @pytest.mark.parametrize(
-        ("n", "text"),
+        ("present", "matches"),
         [
-            (None, "a AND NOT b AND NOT c AND NOT d"),
-            (3, "a AND NOT b AND NOT c AND NOT d"),
-            (2, "a AND NOT b AND NOT c AND NOT 1 other"),
-            (0, "a AND NOT 3 others"),
+            ({"a", "b"}, True),
+            ({"a", "b", "x"}, True),
+            ({"a"}, False),
+            ({"a", "b", "c"}, False),
+            (set(), False),
         ],
     )
-    def test_it_can_be_printed_with_few_negated_words(self, n: int | None, text: str) -> None:
-        assert Rule("x", 1, ("a",), ("b", "c", "d")).conditions(n) == text
-
-    @pytest.mark.parametrize(
-        ("present", "matches", "lacks"),
-        [
-            ({"a", "b"}, True, None),
-            ({"a", "b", "x"}, True, None),
-            ({"a"}, False, "b"),
-            ({"a", "c"}, False, None),
-            ({"a", "b", "c"}, False, None),
-            (set(), False, None),
-        ],
-    )
-    def test_it_matches_or_lacks_one_word(
-        self, present: set[str], matches: bool, lacks: str | None
-    ) -> None:
-        rule = Rule("x", 1, ("a", "b"), ("c",))
-        assert rule.matches(present) is matches
-        assert rule.missing(present) == lacks
+    def test_it_matches_what_has_its_words(self, present: set[str], matches: bool) -> None:
+        assert Rule("x", 1, ("a", "b"), ("c",)).matches(present) is matches
 
     def test_an_empty_rule_matches_nothing(self) -> None:
         assert not Rule("x", 1).matches({"a"})
-        assert Rule("x", 1).missing({"a"}) is None
 
     def test_a_clause_is_a_rule(self) -> None:
         clause = Clause("known", -1, ("a",), (), 1, 3, held_out_matches=4, held_out_support=3)
@@ -257,20 +236,9 @@ class TestBags:
                 counted[clause.side][int(word[1:])] += 1
             for word in set(clause.negated):
                 counted[other][int(word[1:])] += 1
-        plain, negated = table.plain, table.negated
-        plain.sum_duplicates()
-        negated.sum_duplicates()
-        for matrices in (bags(plain, negated, table.side), bags(plain, negated, table.is_novel)):
-            assert matrices[0].tolist() == counted["known"].tolist()
-            assert matrices[1].tolist() == counted["novel"].tolist()
-        for side, matrix in zip(SIDES, roles(plain, negated, table.side), strict=True):
+        for side, bag, matrix in zip(SIDES, table.bags(), table.roles(), strict=True):
+            assert bag.tolist() == counted[side].tolist()
             assert matrix.sum(axis=0).tolist() == counted[side].tolist()
-
-    def test_sides_that_do_not_fit_are_refused(self) -> None:
-        table = some_clauses()
-        for side in (["known"] * 5, ["old"] * 6):
-            with pytest.raises(ValueError, match="for each of the 6 clauses"):
-                bags(table.plain, table.negated, side)
 
 
 class TestMatching:
@@ -293,17 +261,10 @@ class TestMatching:
         vocabulary = [f"w{i}" for i in range(6)]
         clauses = random_table(40, 6, 3, seed).arrays
         words = {vocabulary[i] for i in present}
-        rules = [read_rule(clauses, row, vocabulary) for row in range(len(clauses))]
-        matched = matching(clauses, sorted(present)).tolist()
+        rules = [Rule(0, 1, *clauses.words(row, vocabulary)) for row in range(len(clauses))]
+        document = csr_array(np.isin(np.arange(6), sorted(present))[None])
+        matched = clauses.matching(document).toarray()[0].tolist()
         assert matched == [rule.matches(words) for rule in rules]
-        # A random clause may hold a word twice, or with its negation.
-        words_of = [(*rule.plain, *rule.negated) for rule in rules]
-        for rule in (
-            rule for rule, own in zip(rules, words_of, strict=True) if len(set(own)) == len(own)
-        ):
-            nearer = [word for word in vocabulary if rule.matches(words | {word})]
-            one = nearer[0] if len(nearer) == 1 and not rule.matches(words) else None
-            assert rule.missing(words) == one
 
     def test_an_empty_clause_matches_nothing(self) -> None:
         assert some_clauses().matching([0]).tolist() == [False, False, False, True, False, False]

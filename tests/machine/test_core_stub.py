@@ -16,7 +16,7 @@ import pytest
 import newfound
 from newfound import _core
 
-CLASSES = ("Machine", "Conjunctions", "Rules", "TextScorer")
+CLASSES = ("Machine", "RuleSet", "Rules", "TextScorer")
 
 
 def stub() -> list[ast.stmt]:

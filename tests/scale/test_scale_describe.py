@@ -26,7 +26,6 @@ from newfound.description.calibration import VerdictCalibration
 from newfound.description.novelty import WordSums, by_length, evidence_from_sums, word_evidence
 from newfound.description.other_words import OtherWords
 from newfound.machine.committee import new_machines, train
-from newfound.machine.matcher import ClauseMatcher
 from newfound.report.collect import collect
 from newfound.report.limits import Limits
 from newfound.report.timeline import TimeAxis, axis_of
@@ -302,14 +301,14 @@ def test_terms_are_learned_from_counts_alone(table):
         TextVectorizer(ngram_range=(1, 2)).fit_counts(counts, len(texts), capitals)
 
 
-def test_a_matcher_counts_as_the_machine_does(table):
+def test_clauses_count_as_the_machine_does(table):
     texts, novel = with_text(table)
     matrix = TextVectorizer(min_df=2).fit_transform(texts)
     labels = np.where(novel, "novel", "known")
     machine = newfound.TsetlinMachineClassifier(n_clauses=40, T=10, s=5, epochs=3, random_state=1)
     machine.fit(matrix, labels)
     matches, agrees = machine.support(matrix, labels)
-    counts = ClauseMatcher(machine.clauses_).count(matrix, novel)
+    counts = machine.clauses_.support(matrix, novel)
     assert np.array_equal(counts.sum(axis=0), matches)
     for_novel = (machine.clauses_.class_index == 1) == (machine.clauses_.polarity > 0)
     assert np.array_equal(np.where(for_novel, counts[1], counts[0]), agrees)

@@ -314,7 +314,7 @@ class TestDetectors:
             tracemalloc.stop()
         assert peak < 60e6
         word = next(iter(loaded.vectorizer_.vocabulary_))
-        votes = loaded.rule_votes([word]) - loaded.scorer_.rules.rules.base
+        votes = loaded.rule_votes([word]) - loaded.scorer_.rules.base
         assert votes.tolist() == [[n, *[0] * (n_classes - 1)]]
 
 

@@ -18,7 +18,7 @@ from newfound.description.scores import (
     context_scores,
     pair_strength,
 )
-from newfound.rules import ClauseTable, roles
+from newfound.rules import ClauseTable
 from newfound.sides import SIDES
 from newfound.table import AsTable, Table, jsonable
 
@@ -181,8 +181,7 @@ class ContextIndex:
 
     @cached_property
     def _roles(self) -> dict[str, Any]:
-        table = self.table
-        return dict(zip(SIDES, roles(table.plain, table.negated, table.is_novel), strict=True))
+        return dict(zip(SIDES, self.table.roles(), strict=True))
 
     @cached_property
     def _sizes(self) -> dict[str, tuple[int, int]]:

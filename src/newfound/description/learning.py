@@ -153,7 +153,7 @@ def described(
         phrases=find_phrases(clauses, matrix, weights, held_out=held_out),
         copies=copies,
         calibration=VerdictCalibration.of(
-            learned.leads - negated_only_leads(clauses, rows, matrix),
+            learned.leads,
             novel,
             counted,
             {} if copies is None else copies.stop_words,
@@ -161,47 +161,6 @@ def described(
         ),
         **more,
     )
-
-
-def negated_only_leads(
-    clauses: ClauseTable, rows: Sequence[NDArray[np.intp]], matrix: Any
-) -> NDArray[np.float64]:
-    """Return how rules without a plain word vote on documents that their machines did not learn.
-
-    Such a rule says what a text lacks. A short text lacks almost everything, so these votes tell
-    long texts from short ones, and they do not count in a verdict.
-
-    Parameters
-    ----------
-    clauses : ClauseTable
-        The clauses of all machines, one machine after the other.
-    rows : sequence of array of int
-        The documents that each machine was trained on.
-    matrix : (n_documents, n_words) CSR matrix
-        The documents.
-
-    Returns
-    -------
-    (n_documents,) ndarray of float64
-        The mean over the machines of the votes for novel less those for known; 0 if all machines
-        were trained on a document.
-    """
-    n, total, voters = (
-        len(clauses) // len(rows),
-        np.zeros(matrix.shape[0]),
-        np.zeros(matrix.shape[0]),
-    )
-    only = (np.diff(clauses.plain.indptr) == 0) & (clauses.lengths > 0)
-    for number, learned in enumerate(rows):
-        rest = np.setdiff1d(np.arange(len(total)), learned)
-        chosen = number * n + np.flatnonzero(only[number * n : (number + 1) * n])
-        signs = np.where(clauses.is_novel[chosen], 1.0, -1.0)
-        negated = clauses.negated[chosen].astype(np.int64)
-        refuted = (matrix[rest].astype(np.int64) @ negated.T).astype(bool)
-        total[rest] += signs.sum() - refuted @ signs
-        voters[rest] += 1
-    mean: NDArray[np.float64] = total / np.maximum(voters, 1)
-    return mean
 
 
 def with_tables(

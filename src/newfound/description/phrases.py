@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse  # type: ignore[import-untyped,unused-ignore]
 
+from newfound.machine.rule_set import RuleSet, rows_with
 from newfound.rules import ClauseTable
 from newfound.sides import SIDES
 from newfound.stories.evidence import DocumentWeights, evidence_of_sets
@@ -99,11 +100,14 @@ def _of_side(
     own = weights.novel if side == "novel" else ~weights.novel
     novelty, strength = np.zeros(len(left)), np.zeros(len(left))
     direction = 1.0 if side == "novel" else -1.0
-    chosen_on = sparse.csc_array(bags.multiply(~kept[:, None]))
+    chosen_on = sparse.csr_array(bags.multiply(~kept[:, None]))
+    chosen_on.eliminate_zeros()
+    n_words = bags.shape[1]
     frequency = np.asarray(chosen_on[own].sum(axis=0)).ravel()
     for start in range(0, len(left), _AT_A_TIME):
         part = slice(start, start + _AT_A_TIME)
-        both = chosen_on[:, left[part]].multiply(chosen_on[:, right[part]]).tocsc()
+        pair = np.stack((left[part], right[part]), axis=1)
+        both = RuleSet.of(pair, n_words).matching(chosen_on)
         novelty[part] = evidence_of_sets(both, weights)
         together = both.T @ own.astype(np.float64)
         chance = frequency[left[part]] * frequency[right[part]] / max(int(own[~kept].sum()), 1)
@@ -113,10 +117,12 @@ def _of_side(
     best = np.lexsort((right, left, -times, -strength))
     best = best[strength[best] > 1.0][: 5 * most]
     folded = _folded(bags, [(int(left[i]), int(right[i]), float(strength[i])) for i in best], most)
-    documents = [_documents(bags, words) for words, _ in folded]
-    sure = evidence_of_sets(_sets(documents, bags.shape[0]), weights)
-    found = []
-    for (words, strong), here, novelty_here in zip(folded, documents, sure.tolist(), strict=True):
+    sets = RuleSet.of([words for words, _ in folded], n_words).matching(bags.tocsr()).tocsc()
+    sure, found = evidence_of_sets(sets, weights), []
+    for number, ((words, strong), novelty_here) in enumerate(
+        zip(folded, sure.tolist(), strict=True)
+    ):
+        here = sets.indices[sets.indptr[number] : sets.indptr[number + 1]]
         having = np.asarray(plain[:, words].sum(axis=1)).ravel() == len(words)
         if not having.any():  # the pairs of a longer phrase may be of different clauses
             having = np.asarray(plain[:, words].sum(axis=1)).ravel() >= 2
@@ -151,7 +157,7 @@ def _folded(
     phrases: list[tuple[list[int], float]] = []
     documents: list[NDArray[np.intp]] = []
     for left, right, strength in pairs:
-        here = _documents(bags, [left, right])
+        here = rows_with(bags, [left, right])
         for number, (words, _) in enumerate(phrases):
             shared = {left, right} & set(words)
             if not shared:
@@ -175,23 +181,6 @@ def _tight(bags: Any, words: list[int], common: NDArray[np.intp]) -> bool:
     """Return whether at least half of the documents with any of the words have all of them."""
     columns = [bags.indices[bags.indptr[word] : bags.indptr[word + 1]] for word in words]
     return 2 * len(common) >= len(np.unique(np.concatenate(columns)))
-
-
-def _documents(bags: Any, words: list[int]) -> NDArray[np.intp]:
-    """Return the documents with all of these words."""
-    columns = [bags.indices[bags.indptr[word] : bags.indptr[word + 1]] for word in words]
-    found = np.sort(columns[0])
-    for column in columns[1:]:
-        found = np.intersect1d(found, column, assume_unique=True)
-    return found.astype(np.intp)
-
-
-def _sets(documents: list[NDArray[np.intp]], n_documents: int) -> Any:
-    """Return a Boolean matrix with a column for each list of documents."""
-    ends = np.cumsum([0, *map(len, documents)])
-    rows = np.concatenate(documents) if documents else np.zeros(0, np.intp)
-    shape = (n_documents, len(documents))
-    return sparse.csc_array((np.ones(len(rows)), rows, ends), shape=shape)
 
 
 def phrase_table(rows: list[dict[str, Any]]) -> Table:

@@ -208,7 +208,7 @@ def context_counts(
     Parameters
     ----------
     roles : (n_clauses, n_words) CSR matrix
-        The words that have the role in each clause: a result of `newfound.rules.roles`.
+        The words that have the role in each clause: a result of `ClauseTable.roles`.
     words : array of int
         The columns i.
     others : array of int, optional

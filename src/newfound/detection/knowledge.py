@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.detection.calibration import Calibration
-from newfound.detection.class_rules import new_classifier
 from newfound.detection.learning import grow, learn_scorer, new_vectorizer
 from newfound.detection.scoring import Scorer
 from newfound.detection.split import (
@@ -22,6 +21,7 @@ from newfound.detection.split import (
     warn_single_document_classes,
 )
 from newfound.machine.clauses import EpochInfo
+from newfound.rules.classifier import new_classifier
 
 __all__ = ["Knowledge", "extended_classes", "learn"]
 

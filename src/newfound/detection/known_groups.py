@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.detection.class_rules import ClassRules, learn_rules
-from newfound.rules.classifier import RuleClassifier
+from newfound.rules.classifier import RuleClassifier, learn_rules
+from newfound.rules.weighted import WeightedRules
 from newfound.stories.clusters import choose_groups, group_bags, name_groups
 
 __all__ = ["KnownGroups", "find_known_groups"]
@@ -33,16 +33,17 @@ class KnownGroups:
     ----------
     names : tuple of str
         Their most characteristic words.
-    rules : ClassRules
+    rules : WeightedRules
         Their rules.
     """
 
     names: tuple[str, ...]
-    rules: ClassRules
+    rules: WeightedRules
 
     def with_terms(self, n_terms: int) -> KnownGroups:
         """Return the same groups for texts with more terms."""
-        return KnownGroups(self.names, self.rules.with_terms(n_terms))
+        columns = np.arange(self.rules.n_features)
+        return KnownGroups(self.names, self.rules.widened(columns, n_terms))
 
 
 def find_known_groups(

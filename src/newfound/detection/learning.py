@@ -11,7 +11,6 @@ from scipy import sparse
 
 from newfound.checks import check_switch, check_whole_number
 from newfound.detection.calibration import check_alpha
-from newfound.detection.class_rules import learn_rules, new_classifier
 from newfound.detection.class_statistics import ClassStatistics
 from newfound.detection.known_groups import find_known_groups
 from newfound.detection.memory import check_memory
@@ -19,7 +18,7 @@ from newfound.detection.scales import Scales
 from newfound.detection.scoring import Scorer
 from newfound.detection.split import check_share, sample_for_scales
 from newfound.machine.clauses import EpochInfo
-from newfound.rules.classifier import RuleClassifier
+from newfound.rules.classifier import RuleClassifier, learn_rules, new_classifier
 from newfound.text.vectorizer import TextVectorizer
 
 __all__ = ["check_parameters", "grow", "learn_scorer", "new_vectorizer"]

@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 
 from newfound import _core
 from newfound.detection.calibration import Calibration
-from newfound.detection.class_rules import ClassRules
 from newfound.detection.class_statistics import ELSEWHERE, PRIOR, ClassStatistics
 from newfound.detection.counterfactual import WordSequence
 from newfound.detection.known_groups import KnownGroups
 from newfound.detection.neighbours import NEAREST
 from newfound.detection.scales import PARTS, Scales
 from newfound.detection.split import KNOWN, NOVEL, has_classes
+from newfound.rules.weighted import WeightedRules
 from newfound.sides import UNCLEAR
 from newfound.text.bags import BagReader, Bags
 from newfound.text.spelling import Spelling
@@ -152,7 +152,7 @@ class Scorer:
         Fitted, of words and pairs.
     statistics : ClassStatistics
         Of the known documents.
-    rules : ClassRules or None
+    rules : WeightedRules or None
         The rules of the classes; None where there is one class.
     scales : Scales, optional
         How the parts are scaled; without it, they are not.
@@ -177,7 +177,7 @@ class Scorer:
         classes: NDArray[Any],
         vectorizer: TextVectorizer,
         statistics: ClassStatistics,
-        rules: ClassRules | None,
+        rules: WeightedRules | None,
         scales: Scales | None = None,
         *,
         correct_typos: bool = True,
@@ -277,7 +277,7 @@ class Scorer:
             places=near.places,
             values=near.values,
             n_nearest=NEAREST,
-            rules=None if self.rules is None else self.rules.native,
+            rules=None if self.rules is None else self.rules.weighted,
             alone=None if self.rules is None else self._squares,
         )
 
@@ -322,7 +322,7 @@ class Scorer:
         """Return the weights of the rules that match, added up, a column for each class."""
         if self.rules is None:
             return np.zeros((len(bags), self.statistics.n_classes), np.int64)
-        return self.rules.votes(bags)
+        return self.rules.votes(bags)[0]
 
     @property
     def rule_weight(self) -> float:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from newfound.detection.calibration import Calibration
-from newfound.detection.class_rules import ClassRules
 from newfound.detection.class_statistics import ClassStatistics
 from newfound.detection.knowledge import Knowledge
 from newfound.detection.known_groups import KnownGroups
@@ -20,7 +19,7 @@ from newfound.detection.scales import PARTS, Scales
 from newfound.detection.scoring import Scorer
 from newfound.detection.subwords import Subwords
 from newfound.rules.classifier import LARGEST_WEIGHT
-from newfound.rules.weighted import Conjunctions, WeightedRules
+from newfound.rules.weighted import WeightedRules
 from newfound.storage.fields import Fields, is_text
 from newfound.storage.parameters import parameters_from_state, parameters_state
 from newfound.text.state import vectorizer_from_state, vectorizer_state
@@ -218,22 +217,20 @@ def _subwords(fields: Fields, n_classes: int) -> Subwords:
     )
 
 
-def _rules_state(rules: ClassRules) -> dict[str, Any]:
-    weighted = rules.rules
-    words = weighted.conjunctions.words
+def _rules_state(rules: WeightedRules) -> dict[str, Any]:
     return {
-        "lengths": weighted.conjunctions.lengths,
-        "words": np.array([word for rule in words for word in rule], np.int32),
-        "rarity": weighted.rarity,
-        "unit": weighted.unit,
-        "base": weighted.base,
-        "base_rarity": weighted.base_rarity,
-        "weights": _sparse_state(weighted.weights),
+        "lengths": rules.lengths.astype(np.int8),
+        "words": rules.literals,
+        "rarity": rules.rarity,
+        "unit": rules.unit,
+        "base": rules.base,
+        "base_rarity": rules.base_rarity,
+        "weights": _sparse_state(rules.weights),
         "counts": _sparse_state(rules.counts),
     }
 
 
-def _rules(fields: Fields, n_terms: int, n_classes: int) -> ClassRules:
+def _rules(fields: Fields, n_terms: int, n_classes: int) -> WeightedRules:
     n = fields.length("lengths")
     lengths = fields.integers("lengths", np.int64, (n,), least=1, most=127)
     fields.require(n > 0, "lengths", "the length of at least one rule")
@@ -243,7 +240,6 @@ def _rules(fields: Fields, n_terms: int, n_classes: int) -> ClassRules:
     inside[ends[:-1]] = False  # the first word of each rule but the first one
     ascending = bool((np.diff(words)[inside[1:]] > 0).all())
     fields.require(ascending, "words", "ascending terms in each rule")
-    rules = [tuple(some.tolist()) for some in np.split(words, ends[:-1])]
     rarity, unit = fields.floats("rarity", (n,)), fields.number("unit")
     fields.require(unit > 0 and bool((rarity >= 0).all()), "unit", "positive numbers")
     shape = (n, n_classes)
@@ -253,8 +249,17 @@ def _rules(fields: Fields, n_terms: int, n_classes: int) -> ClassRules:
     base = fields.integers("base", np.int64, (n_classes,), least=-most, most=most)
     base_rarity = fields.number("base_rarity")
     fields.require(base_rarity > 0, "base_rarity", "a positive number")
-    weighted = WeightedRules(Conjunctions(rules, n_terms), weights, rarity, unit, base, base_rarity)
-    return ClassRules(weighted, counts)
+    return WeightedRules(
+        np.concatenate((np.zeros(1, np.int64), ends)),
+        words.astype(np.int32),
+        n_terms,
+        weights,
+        counts,
+        rarity,
+        unit,
+        base,
+        base_rarity,
+    )
 
 
 def _sparse_state(matrix: Any) -> dict[str, Any]:

@@ -65,7 +65,9 @@ class Learned(NamedTuple):
         How the machines that have not learned from a document vote on it, from -1 (known) to 1
         (novel) on average; nan if all have learned from it.
     leads : (n_documents,) ndarray of float64
-        The same as numbers of votes: those for novel less those for known.
+        The same as numbers of votes, those for novel less those for known, without those of clauses
+        that have no plain word. Such a clause says what a text lacks. A short text lacks almost
+        everything, so these votes tell long texts from short ones.
     """
 
     clauses: Clauses
@@ -396,7 +398,7 @@ def read(
     labels = np.array(SIDES)[novel.astype(int)]
     parts, held_out = [], []
     kept = np.setdiff1d(held_out_rows(novel), np.concatenate(list(rows)))
-    total, voters = np.zeros((2, len(novel))), np.zeros(len(novel), np.int64)
+    total, voters = np.zeros((3, len(novel))), np.zeros(len(novel), np.int64)
     for machine, learned in zip(machines, rows, strict=True):
         rest = np.setdiff1d(np.arange(len(novel)), learned)
         clauses = machine.clauses_
@@ -410,7 +412,10 @@ def read(
             )
             sums = machine.class_sums(matrix[rest]).astype(np.float64)
             lead = sums[:, 1] - sums[:, 0]
-            total[:, rest] += np.clip(lead / (2 * machine.T), -1, 1), lead
+            lacking = clauses.take(np.flatnonzero(np.diff(clauses.plain.indptr) == 0))
+            signs = np.where((lacking.class_index == 1) == (lacking.polarity > 0), 1.0, -1.0)
+            by_lacking = lacking.matching(matrix[rest]) @ signs
+            total[:, rest] += np.clip(lead / (2 * machine.T), -1, 1), lead, by_lacking
             voters[rest] += 1
         counts = np.zeros((2, len(clauses)), np.int64)
         if len(kept):
@@ -419,4 +424,7 @@ def read(
         held_out.append(counts)
     means = np.full(total.shape, np.nan)
     np.divide(total, voters, out=means, where=voters > 0)
-    return Learned(Clauses.concatenate(parts), np.concatenate(held_out, axis=1), *means)
+    votes, leads, by_lacking = means
+    return Learned(
+        Clauses.concatenate(parts), np.concatenate(held_out, axis=1), votes, leads - by_lacking
+    )

@@ -1,4 +1,4 @@
-"""Rules: one record, one matcher, one way to print them.
+"""Rules to read: one record, one way to print it; `newfound.machine.rule_set` matches them.
 
 The *side* of a clause is what it votes for: *known* for a clause that votes for Known or against
 Novel, *novel* for the other two. A plain word of a clause has the *role* of the clause's side, a
@@ -6,9 +6,7 @@ negated word that of the other side. The bags B_K and B_N hold one entry for eac
 in the role known and in the role novel.
 """
 
-from newfound.rules.bags import bags, roles
-from newfound.rules.matching import matching
-from newfound.rules.rule import Clause, Rule, literal_words, read_rule
+from newfound.rules.rule import Clause, Rule
 from newfound.rules.selection import LISTED_Q, ReadableRule, readable_rules
 from newfound.rules.table import ClauseTable
 
@@ -18,10 +16,5 @@ __all__ = [
     "ClauseTable",
     "ReadableRule",
     "Rule",
-    "bags",
-    "literal_words",
-    "matching",
-    "read_rule",
     "readable_rules",
-    "roles",
 ]

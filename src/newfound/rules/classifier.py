@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import combinations
 from numbers import Real
 from typing import Any, Self
@@ -20,10 +21,11 @@ from newfound.checks import check_whole_number
 from newfound.linear import logistic_regression, support_vectors, unit_rows
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import Clauses, EpochInfo
+from newfound.machine.rule_set import RuleSet
 from newfound.machine.validation import boolean_csr, encode_labels
-from newfound.rules.weighted import Conjunctions, Matches, WeightedRule, WeightedRules
+from newfound.rules.weighted import WeightedRule, WeightedRules
 
-__all__ = ["RuleClassifier"]
+__all__ = ["RuleClassifier", "learn_rules", "new_classifier"]
 
 LARGEST_WEIGHT = 100
 # Logistic regression keeps some 25 copies of its coefficients. Above so many, one class after the
@@ -34,6 +36,7 @@ _MIN_Z = 2.0  # by how much an AND must be purer than its parts, in standard err
 _PARTS_UP_TO = 3  # words: longer parts of an AND are not looked at, as they would be too many
 _BASE_RARITY = 4.0  # of the rule without words, which matches every document
 _SCALE = 0.5  # of an AND in the regression; the penalty grows as the inverse square
+_LONGEST = 16  # words of a rule of a detector, where no maximum is given
 
 
 class RuleClassifier(ClassifierMixin, BaseEstimator):
@@ -148,23 +151,26 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         n_words = documents.shape[1]
         words = [(j,) for j in range(n_words)]
         conjunctions = self._learn(documents, codes, callback) if self.max_words > 1 else []
-        found = Conjunctions([*words, *_with_parts(conjunctions, documents)], n_words)
-        matches = found.matches(documents)
-        kept = np.flatnonzero(_useful(found, matches, codes, self.min_matches))
+        rules = [*words, *_with_parts(conjunctions, documents)]
+        matches = RuleSet.of(rules, n_words).matching(documents)
+        of_class = sp.csr_array((np.ones(len(codes)), (np.arange(len(codes)), codes)))
+        counts = (matches.T.astype(np.float64) @ of_class).toarray()
+        kept = np.flatnonzero(_useful(rules, counts, self.min_matches))
         if not len(kept):
             raise ValueError(
                 f"No word is in min_matches={self.min_matches} documents; use more documents or a "
                 "smaller number."
             )
-        rules = Conjunctions([found.words[j] for j in kept.tolist()], n_words)
-        self.rules_ = _weighted(rules, matches[:, kept], codes, float(self.C))
+        chosen = RuleSet.of([rules[j] for j in kept.tolist()], n_words)
+        self.rules_ = _weighted(chosen, matches[:, kept], counts[kept], codes, float(self.C))
         self._frequent_class = int(np.bincount(codes).argmax())
         return self
 
     @property
     def rule_words_(self) -> list[tuple[int, ...]]:
         """The features of each rule."""
-        return self.rules_.conjunctions.words
+        ends = self.rules_.indptr[1:-1]
+        return [tuple(words.tolist()) for words in np.split(self.rules_.literals, ends)]
 
     @property
     def weights_(self) -> sp.csr_array:
@@ -189,21 +195,20 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
 
     def scores(self, X: ArrayLike | sp.spmatrix | sp.sparray) -> NDArray[np.int64]:
         """Return the score of each class, in the order of ``classes_``, whatever their number."""
-        return self.rules_.scores(self._matches(X))
+        return self._votes(X)[0]
 
     def predict(self, X: ArrayLike | sp.spmatrix | sp.sparray) -> NDArray[Any]:
         """Return the class with the highest score; without any rule, the most frequent class."""
-        matches = self._matches(X)
-        scores, said = self.rules_.scores(matches), np.diff(matches.indptr) > 0
-        codes = np.where(said, scores.argmax(axis=1), self._frequent_class)
+        scores, n_matching, _ = self._votes(X)
+        codes = np.where(n_matching > 0, scores.argmax(axis=1), self._frequent_class)
         predicted: NDArray[Any] = self.classes_[codes]
         return predicted
 
     def predict_proba(self, X: ArrayLike | sp.spmatrix | sp.sparray) -> NDArray[np.float64]:
         """Return a probability for each class, by the regression that the weights are from."""
-        matches = self._matches(X)
-        z = self.rules_.scores(matches) * self.rules_.unit
-        z /= self.rules_.lengths(matches)[:, None]
+        scores, _, squares = self._votes(X)
+        z = scores * self.rules_.unit
+        z /= np.sqrt(squares + self.rules_.base_rarity**2)[:, None]
         z = exp(z - z.max(axis=1, keepdims=True))
         probabilities: NDArray[np.float64] = z / z.sum(axis=1, keepdims=True)
         return probabilities
@@ -232,18 +237,18 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
         rows: Any = x if sp.issparse(x) else np.atleast_2d(np.asarray(x))
         if rows.shape[0] != 1:
             raise ValueError(f"x has {rows.shape[0]:,} documents; explain one at a time.")
-        matches = self._matches(rows)
+        documents = self._fitted_read(rows)
         code = self._code_of(class_)
         column = self.weights_[:, [code]].toarray().ravel()
-        names = feature_names if feature_names is not None else range(self.n_features_in_)
+        names: Any = feature_names if feature_names is not None else range(self.n_features_in_)
         if len(names) != self.n_features_in_:
             raise ValueError(
                 f"There are {len(names):,} feature names for {self.n_features_in_:,} features; "
                 "pass one for each."
             )
         found = [
-            WeightedRule(tuple(str(names[i]) for i in self.rule_words_[j]), int(column[j]))
-            for j in matches.rules.tolist()
+            WeightedRule(tuple(map(str, self.rules_.words(j, names)[0])), int(column[j]))
+            for j in self.rules_.matching(documents).indices.tolist()
             if column[j]
         ]
         base = int(self.rules_.base[code])
@@ -288,11 +293,70 @@ class RuleClassifier(ClassifierMixin, BaseEstimator):
             machine.fit(documents, codes, callback=callback)
         return _conjunctions(machine.clauses_, self.max_words)
 
-    def _matches(self, X: Any) -> Matches:
-        """Return which rules match which documents."""
+    def _fitted_read(self, X: Any) -> sp.csr_array:
         check_is_fitted(self, "rules_")
-        documents = self._read(X, reset=False)
-        return self.rules_.conjunctions.matching(documents.indptr, documents.indices)
+        return self._read(X, reset=False)
+
+    def _votes(self, X: Any) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        return self.rules_.votes(self._fitted_read(X))
+
+
+def new_classifier(parameters: Mapping[str, Any], seed: int) -> RuleClassifier:
+    """Return an unfitted classifier by rules, with the parameters of a detector."""
+    names = ("n_clauses", "T", "s", "epochs", "n_jobs")
+    longest = parameters["max_literals"]
+    return RuleClassifier(
+        **{name: parameters[name] for name in names},
+        max_words=_LONGEST if longest is None else longest,
+        min_matches=1,
+        random_state=seed,
+    )
+
+
+def learn_rules(
+    classifier: RuleClassifier,
+    matrix: Any,
+    codes: NDArray[np.int64],
+    n_classes: int,
+    usable: NDArray[np.bool_],
+    callback: Callable[[EpochInfo], bool | None] | None = None,
+) -> WeightedRules | None:
+    """Learn rules for classes; return None if there is only one class or no usable word.
+
+    Parameters
+    ----------
+    classifier : RuleClassifier
+        Not fitted.
+    matrix : Boolean CSR matrix
+        Bags of known documents.
+    codes : ndarray of int
+        The index of the class of each.
+    n_classes : int
+        The number of classes; some may have no document, and get no weights.
+    usable : ndarray of bool
+        The terms that rules may use.
+    callback : callable, optional
+        Called with an `EpochInfo` after each epoch of the machine.
+    """
+    columns = np.flatnonzero(usable)
+    if not len(columns) or len(np.unique(codes)) < 2:
+        return None
+    classifier.fit(matrix[:, columns], codes, callback=callback)
+    rules, classes = classifier.rules_, np.asarray(classifier.classes_)
+
+    def of_all(values: sp.csr_array) -> sp.csr_array:
+        found = sp.coo_array(values)
+        places = (found.row, classes[found.col])
+        return sp.csr_array((found.data, places), (len(rules), n_classes))
+
+    base = np.zeros(n_classes, np.int64)
+    base[classes] = rules.base
+    return replace(
+        rules.widened(columns, matrix.shape[1]),
+        weights=of_all(rules.weights),
+        counts=of_all(rules.counts),
+        base=base,
+    )
 
 
 @contextmanager
@@ -317,7 +381,7 @@ def _with_parts(
     """Return the ANDs that match enough documents and all shorter ANDs of their words."""
     if not conjunctions:
         return []
-    matches = Conjunctions(conjunctions, documents.shape[1]).matches(documents)
+    matches = RuleSet.of(conjunctions, documents.shape[1]).matching(documents)
     counts = np.bincount(matches.indices, minlength=len(conjunctions))
     found: dict[tuple[int, ...], None] = {}
     for j in np.flatnonzero(counts >= _MIN_MATCHES).tolist():
@@ -328,18 +392,18 @@ def _with_parts(
 
 
 def _useful(
-    rules: Conjunctions, matches: sp.csr_array, codes: NDArray[np.int32], min_matches: int
+    rules: Sequence[tuple[int, ...]], counts: NDArray[np.float64], min_matches: int
 ) -> NDArray[np.bool_]:
     """Return which rules to keep: frequent words, and ANDs that say more than their parts."""
-    of_class = sp.csr_array((np.ones(len(codes)), (np.arange(len(codes)), codes)))
-    counts = (matches.T.astype(np.float64) @ of_class).toarray()
     total = counts.sum(axis=1)
     shares = counts / np.maximum(total, 1)[:, None]
     classes = shares.argmax(axis=1)
     useful: NDArray[np.bool_] = total >= min_matches
-    place = {rule: j for j, rule in enumerate(rules.words)}
-    for j in np.flatnonzero(rules.lengths > 1).tolist():  # the shorter ones first
-        rule, n, cls = rules.words[j], total[j], classes[j]
+    place = {rule: j for j, rule in enumerate(rules)}
+    for j, rule in enumerate(rules):  # the shorter ones first
+        if len(rule) == 1:
+            continue
+        n, cls = total[j], classes[j]
         sizes = range(1, min(len(rule) - 1, _PARTS_UP_TO) + 1)
         parts = [place[part] for size in sizes for part in combinations(rule, size)]
         best = max(shares[i, cls] for i in parts)
@@ -357,7 +421,11 @@ def _coefficients(rows: sp.csr_array, codes: NDArray[np.int32], C: float) -> NDA
 
 
 def _weighted(
-    rules: Conjunctions, matches: sp.csr_array, codes: NDArray[np.int32], C: float
+    rules: RuleSet,
+    matches: sp.csr_array,
+    counts: NDArray[np.float64],
+    codes: NDArray[np.int32],
+    C: float,
 ) -> WeightedRules:
     """Fit the weights of the rules."""
     n = matches.shape[0]
@@ -374,6 +442,14 @@ def _weighted(
     unit = max(float(weights.max()), -float(weights.min())) / LARGEST_WEIGHT or 1.0
     weights /= unit
     whole = np.rint(weights, out=weights).T.astype(np.int8)
-    found = sp.csr_array(whole[:-1]).astype(np.int64)
-    base = whole[-1].astype(np.int64)
-    return WeightedRules(rules, found, rarity, unit, base=base, base_rarity=_BASE_RARITY)
+    return WeightedRules(
+        rules.indptr,
+        rules.literals,
+        rules.n_features,
+        weights=sp.csr_array(whole[:-1]).astype(np.int64),
+        counts=sp.csr_array(counts).astype(np.int64),
+        rarity=rarity,
+        unit=unit,
+        base=whole[-1].astype(np.int64),
+        base_rarity=_BASE_RARITY,
+    )

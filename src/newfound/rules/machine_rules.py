@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from newfound.machine.clauses import Clauses
-from newfound.rules.rule import Rule, read_rule
+from newfound.rules.rule import Rule
 from newfound.table import AsTable, Table
 
 __all__ = ["Rules", "rules_of"]
@@ -114,16 +112,22 @@ def rules_of(clauses: Clauses, classes: ArrayLike, names: Sequence[str] | None) 
             "for each."
         )
     labels = np.asarray(classes).tolist()
-    found: dict[Any, Rule] = {}
-    votes: Counter[Any] = Counter()
-    for row in np.flatnonzero(clauses.lengths).tolist():
-        code = int(clauses.class_index[row])
-        literals = clauses.literals[clauses.indptr[row] : clauses.indptr[row + 1]].tobytes()
-        key = (code, int(clauses.polarity[row]), literals)
-        votes[key] += int(clauses.weights[row])
-        if key in found:
-            found[key] = replace(found[key], count=found[key].count + 1)
-        else:
-            found[key] = read_rule(clauses, row, names, labels[code])
-    order = sorted(found, key=lambda key: (-found[key].support, found[key].n_matches))
-    return Rules([found[key] for key in order], [votes[key] for key in order])
+    rows, groups = clauses.distinct(clauses.class_index * 2 + (clauses.polarity > 0))
+    totals = np.zeros((2, len(rows)), np.int64)
+    full = groups >= 0
+    np.add.at(totals[0], groups[full], 1)
+    np.add.at(totals[1], groups[full], clauses.weights[full])
+    order = np.lexsort((clauses.matches[rows], -clauses.agrees[rows]))
+    counts, votes = totals[:, order].tolist()
+    rules = [
+        Rule(
+            labels[clauses.class_index[row]],
+            int(clauses.polarity[row]),
+            *clauses.words(row, names),
+            int(clauses.matches[row]),
+            int(clauses.agrees[row]),
+            count,
+        )
+        for row, count in zip(rows[order].tolist(), counts, strict=True)
+    ]
+    return Rules(rules, votes)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from newfound.machine.clauses import Clauses
 from newfound.sides import SIDES
 
-__all__ = ["Clause", "Rule", "literal_words", "read_rule"]
+__all__ = ["Clause", "Rule"]
 
 
 @dataclass(frozen=True)
@@ -44,8 +40,8 @@ class Rule:
     >>> rule = Rule("billing", 1, ("pay", "invoice"), ("flight",), n_matches=10, support=9)
     >>> print(rule)
     pay AND invoice AND NOT flight → billing
-    >>> rule.matches({"pay", "my", "invoice"}), rule.missing({"pay", "my", "bill"})
-    (True, 'invoice')
+    >>> rule.matches({"pay", "my", "invoice"})
+    True
     >>> rule.precision
     0.9
     """
@@ -77,37 +73,15 @@ class Rule:
         return self.held_out_support / matches if matches else float("nan")
 
     def matches(self, present: Set[str]) -> bool:
-        """Return whether a document with these words matches; an empty rule matches nothing.
-
-        For many rules and one document, `newfound.rules.matching` is faster.
-        """
+        """Return whether a document with these words matches; an empty rule matches nothing."""
         for word in self.plain:  # a loop is faster than all(...), and most rules end here
             if word not in present:
                 return False
         return bool(self.plain or self.negated) and present.isdisjoint(self.negated)
 
-    def missing(self, present: Set[str]) -> str | None:
-        """Return the only word that a document lacks to match.
-
-        None if the document matches, lacks several words, or has a negated word.
-        """
-        absent = [word for word in self.plain if word not in present]
-        return absent[0] if len(absent) == 1 and present.isdisjoint(self.negated) else None
-
-    def conditions(self, max_negated: int | None = None) -> str:
-        """Return the AND of the words, with all negated words or only the first ones.
-
-        Examples
-        --------
-        >>> Rule("known", 1, ("over",), ("try", "scrum", "ruck")).conditions(max_negated=1)
-        'over AND NOT try AND NOT 2 others'
-        """
-        shown = self.negated if max_negated is None else self.negated[:max_negated]
-        parts = [*self.plain, *(f"NOT {word}" for word in shown)]
-        hidden = len(self.negated) - len(shown)
-        if hidden:
-            parts.append(f"NOT {hidden:,} other{'s' if hidden > 1 else ''}")
-        return " AND ".join(parts) or "(empty)"
+    def conditions(self) -> str:
+        """Return the AND of the words."""
+        return " AND ".join([*self.plain, *(f"NOT {word}" for word in self.negated)]) or "(empty)"
 
     def shortened(self, length: int) -> str:
         """Return the AND of the first words in at most so many characters, if one word fits.
@@ -121,7 +95,7 @@ class Rule:
         'over AND 4 others'
         """
         parts = [*self.plain, *(f"NOT {word}" for word in self.negated)]
-        text = " AND ".join(parts) or "(empty)"
+        text = self.conditions()
         for shown in range(len(parts) - 1, 0, -1):
             if len(text) <= length:
                 break
@@ -233,78 +207,3 @@ class Clause(Rule):
             f"count={self.count}, held_out_matches={self.held_out_matches}, "
             f"held_out_support={self.held_out_support})"
         )
-
-
-def literal_words(
-    clauses: Clauses,
-    row: int,
-    vocabulary: Sequence[str],
-    ranks: NDArray[np.intp] | None = None,
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the plain and the negated words of one clause.
-
-    Parameters
-    ----------
-    clauses : Clauses
-        The clauses of a machine.
-    row : int
-        The number of the clause.
-    vocabulary : sequence of str
-        The word of each feature.
-    ranks : array of int, optional
-        The rank of each word; words are then in the order of their ranks, else of their features.
-
-    Returns
-    -------
-    plain, negated : tuple of str
-    """
-    n = clauses.n_features
-    literals = clauses.literals[clauses.indptr[row] : clauses.indptr[row + 1]]
-    if ranks is not None:
-        literals = literals[np.argsort(ranks[literals % n], kind="stable")]
-    features = literals.tolist()
-    return (
-        tuple(vocabulary[i] for i in features if i < n),
-        tuple(vocabulary[i - n] for i in features if i >= n),
-    )
-
-
-def read_rule(
-    clauses: Clauses, row: int, vocabulary: Sequence[str], class_name: object = None
-) -> Rule:
-    """Return one clause of a machine as a rule.
-
-    Parameters
-    ----------
-    clauses : Clauses
-        The clauses of a machine with any number of classes.
-    row : int
-        The number of the clause.
-    vocabulary : sequence of str
-        The word of each feature.
-    class_name : object, optional
-        The name of the clause's class; by default its number.
-
-    Returns
-    -------
-    Rule
-
-    Examples
-    --------
-    >>> clauses = Clauses(
-    ...     class_index=np.array([2], np.int32), polarity=np.array([-1], np.int8),
-    ...     indptr=np.array([0, 2]), literals=np.array([0, 3], np.int32),
-    ...     matches=np.array([7]), agrees=np.array([6]), n_features=2,
-    ... )
-    >>> print(read_rule(clauses, 0, ["pay", "flight"], "travel"))
-    pay AND NOT flight → not travel
-    """
-    plain, negated = literal_words(clauses, row, vocabulary)
-    return Rule(
-        int(clauses.class_index[row]) if class_name is None else class_name,
-        int(clauses.polarity[row]),
-        plain,
-        negated,
-        int(clauses.matches[row]),
-        int(clauses.agrees[row]),
-    )

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from newfound.machine.clauses import Clauses
-from newfound.rules.bags import bags
-from newfound.rules.matching import matching
-from newfound.rules.rule import Clause, literal_words
+from newfound.machine.rule_set import RuleSet
+from newfound.rules.rule import Clause
 from newfound.sides import SIDES
 from newfound.table import AsTable, Table
 
@@ -112,19 +111,21 @@ class ClauseTable(AsTable, Sequence[Clause]):
             vocabulary = sorted({word for rule in rules for word in (*rule.plain, *rule.negated)})
         column = {word: i for i, word in enumerate(vocabulary)}
         n = len(column)
-        literals = [
-            sorted({*(column[w] for w in rule.plain), *(n + column[w] for w in rule.negated)})
-            for rule in rules
-        ]
-        indptr = np.concatenate(([0], np.cumsum([len(row) for row in literals], dtype=np.int64)))
+        ands = RuleSet.of(
+            [
+                sorted({*(column[w] for w in rule.plain), *(n + column[w] for w in rule.negated)})
+                for rule in rules
+            ],
+            n,
+        )
         arrays = Clauses(
+            ands.indptr,
+            ands.literals,
+            n,
             class_index=np.array([rule.class_name == "novel" for rule in rules], np.int32),
             polarity=np.array([rule.polarity for rule in rules], np.int8),
-            indptr=indptr.astype(np.int64),
-            literals=np.array([literal for row in literals for literal in row], np.int32),
-            matches=np.array([rule.matches_known + rule.matches_novel for rule in rules], np.int64),
+            matches=np.array([rule.n_matches for rule in rules], np.int64),
             agrees=np.array([rule.support for rule in rules], np.int64),
-            n_features=n,
         )
         held_out = [[rule.held_out_matches, rule.held_out_support] for rule in rules]
         return cls(
@@ -146,7 +147,7 @@ class ClauseTable(AsTable, Sequence[Clause]):
         if not isinstance(key, int | np.integer):
             return self._take(np.arange(len(self))[key])
         row = range(len(self))[key]
-        plain, negated = literal_words(self.arrays, row, self.vocabulary, self._ranks)
+        plain, negated = self.arrays.words(row, self.vocabulary, self._ranks)
         return Clause(
             SIDES[self.arrays.class_index[row]],
             int(self.arrays.polarity[row]),
@@ -265,21 +266,10 @@ class ClauseTable(AsTable, Sequence[Clause]):
         -------
         ClauseTable
         """
-        literals = np.ascontiguousarray(self.arrays.literals)
-        raw, width = literals.tobytes(), literals.itemsize
-        ends = (self.arrays.indptr * width).tolist()
-        first: dict[tuple[bool, bytes], int] = {}
-        group = [
-            first.setdefault((novel, raw[begin:end]), len(first)) if begin < end else -1
-            for novel, begin, end in zip(self.is_novel.tolist(), ends[:-1], ends[1:], strict=True)
-        ]
-        groups = np.array(group, np.int64)
-        full = groups >= 0
-        counts = np.zeros(len(first), np.int64)
-        np.add.at(counts, groups[full], self.counts[full])
-        _, rows = np.unique(groups[full], return_index=True)
-        folded = self._take(np.flatnonzero(full)[rows])
-        folded.counts = counts
+        rows, groups = self.arrays.distinct(self.is_novel)
+        folded = self._take(rows)
+        folded.counts = np.zeros(len(rows), np.int64)
+        np.add.at(folded.counts, groups[groups >= 0], self.counts[groups >= 0])
         return folded
 
     def sorted(
@@ -326,8 +316,35 @@ class ClauseTable(AsTable, Sequence[Clause]):
         return self._take(order)
 
     def bags(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return F_K and F_N: how often each word is in the bags."""
-        return bags(self.plain, self.negated, self.is_novel, self.counts)
+        """Return F_K and F_N: how often each word is in the bags B_K and B_N."""
+        n, rows = len(self.vocabulary), np.repeat(np.arange(len(self)), self.lengths)
+        places = self.arrays.literals % max(n, 1) + n * self._in_role_novel
+        total = np.bincount(places, self.counts[rows], 2 * n).astype(np.int64)
+        return total[:n], total[n:]
+
+    def roles(self) -> tuple[Any, Any]:
+        """Return which words are in the role known in each clause, and which in the role novel.
+
+        Returns
+        -------
+        known, novel : (n_clauses, n_words) CSR array of int64, 0 or 1
+
+        Examples
+        --------
+        >>> table = ClauseTable.from_clauses([Clause("novel", 1, ("rugby",), ("wicket",))])
+        >>> known, novel = table.roles()
+        >>> table.vocabulary, known.toarray().tolist(), novel.toarray().tolist()
+        (('rugby', 'wicket'), [[0, 1]], [[1, 0]])
+        """
+        novel = self._in_role_novel
+        return tuple(self.arrays.features(chosen).astype(np.int64) for chosen in (~novel, novel))
+
+    @property
+    def _in_role_novel(self) -> NDArray[np.bool_]:
+        """Which literals have the role novel: plain words for novel, negated ones for known."""
+        plain = self.arrays.literals < len(self.vocabulary)
+        found: NDArray[np.bool_] = plain == np.repeat(self.is_novel, self.lengths)
+        return found
 
     def matching(self, columns: ArrayLike) -> NDArray[np.bool_]:
         """Return which clauses match a document; an empty clause matches nothing.
@@ -341,7 +358,10 @@ class ClauseTable(AsTable, Sequence[Clause]):
         -------
         (n_clauses,) array of bool
         """
-        return matching(self.arrays, columns)
+        document = np.unique(np.asarray(columns, np.int32))
+        matched = np.zeros(len(self), bool)
+        matched[self.arrays.native.matching(np.array([0, len(document)]), document)[1]] = True
+        return matched
 
     @cached_property
     def _columns(self) -> dict[str, int]:

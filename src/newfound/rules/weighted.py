@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from newfound import _core
+from newfound.machine.rule_set import RuleSet
+from newfound.rules.rule import Rule
 
-__all__ = ["Conjunctions", "Matches", "WeightedRule", "WeightedRules"]
+__all__ = ["WeightedRule", "WeightedRules"]
 
-_EXACT = 1 << 24  # whole numbers below it are exact in float32
-_MAX_TABLE = 20_000_000  # weights of classes that are also kept as a table, 4 bytes each
+_NEARLY = 50  # rules that lack one word, at most
+_MAX_MADE = 1 << 16  # rules in words that are kept
 
 
 @dataclass(frozen=True)
@@ -44,98 +46,18 @@ class WeightedRule:
         return f"{' AND '.join(self.words) or 'any document'}: {self.weight:+d}"
 
 
-class Matches(NamedTuple):
-    """Which rules match which documents.
-
-    Attributes
-    ----------
-    rows, rules : ndarray of int
-        The document and the rule of each match, in ascending order.
-    indptr : ndarray of int
-        Where the matches of each document begin, and the end of all.
-    """
-
-    rows: NDArray[np.int64]
-    rules: NDArray[np.int32]
-    indptr: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.indptr) - 1
-
-
-class Conjunctions:
-    """ANDs of words, and which documents they match.
-
-    Parameters
-    ----------
-    words : sequence of tuple of int
-        The words of each AND, at least one.
-    n_words : int
-        The number of words of the documents.
-
-    Examples
-    --------
-    >>> ands = Conjunctions([(0,), (0, 2)], 3)
-    >>> ands.matches(sp.csr_array([[1, 1, 0], [1, 0, 1]])).toarray().tolist()
-    [[1, 0], [1, 1]]
-    """
-
-    def __init__(self, words: Sequence[tuple[int, ...]], n_words: int) -> None:
-        self.words, self.n_words = list(words), n_words
-        self.lengths = np.array([len(one) for one in words], np.int8)
-
-    @cached_property
-    def native(self) -> _core.Conjunctions:
-        """The same, in the core."""
-        begin = np.concatenate(([0], np.cumsum(self.lengths, dtype=np.int64)))
-        return _core.Conjunctions(
-            begin, np.fromiter(chain.from_iterable(self.words), np.int32), self.n_words
-        )
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave the core's part behind."""
-        return {name: value for name, value in self.__dict__.items() if name != "native"}
-
-    def __len__(self) -> int:
-        return len(self.words)
-
-    def matches(self, documents: Any) -> sp.csr_array:
-        """Return which ANDs match which documents, as a matrix."""
-        found = self.matching(documents.indptr, documents.indices)
-        ones = np.ones(len(found.rules), np.int8)
-        shape = (len(found), len(self))
-        return sp.csr_array((ones, found.rules.astype(np.int32), found.indptr), shape)
-
-    def matching(self, indptr: NDArray[Any], indices: NDArray[Any]) -> Matches:
-        """Return which ANDs match which documents.
-
-        Parameters
-        ----------
-        indptr, indices : ndarray of int
-            The words of the documents, as in a CSR matrix.
-
-        Examples
-        --------
-        >>> found = Conjunctions([(0,), (0, 2)], 3).matching(np.array([0, 2, 4]), [0, 1, 0, 2])
-        >>> found.rows.tolist(), found.rules.tolist()
-        ([0, 1, 1], [0, 0, 1])
-        """
-        bounds, rules = self.native.matching(
-            np.ascontiguousarray(indptr, np.int64), np.ascontiguousarray(indices, np.int32)
-        )
-        return Matches(np.repeat(np.arange(len(indptr) - 1), np.diff(bounds)), rules, bounds)
-
-
 @dataclass(frozen=True, eq=False)
-class WeightedRules:
-    """Rules with their weights for classes.
+class WeightedRules(RuleSet):
+    """ANDs of words with their weights for classes.
 
     Attributes
     ----------
-    conjunctions : Conjunctions
-        The rules.
+    indptr, literals, n_features
+        Those of a `RuleSet`; no word is negated.
     weights : (n_rules, n_classes) sparse array of int
-        What each adds to the score of each class.
+        What each rule adds to the score of each class.
+    counts : (n_rules, n_classes) sparse array of int
+        How many known documents of each class each rule matches.
     rarity : (n_rules,) array of float
         How much a match of each adds to the length of a document, before it is squared.
     unit : float
@@ -146,66 +68,142 @@ class WeightedRules:
         The rarity of that rule.
     """
 
-    conjunctions: Conjunctions
     weights: sp.csr_array
+    counts: sp.csr_array
     rarity: NDArray[np.float64]
     unit: float
     base: NDArray[np.int64]
     base_rarity: float
 
-    def __len__(self) -> int:
-        return len(self.conjunctions)
-
-    def scores(self, matches: Matches) -> NDArray[np.int64]:
-        """Return the score of each class: the weights of the rules that match, added up."""
-        table, rules = self._table, matches.rules
-        if table is not None and len(matches) == 1:  # a sparse product takes long to begin
-            found = table[rules].sum(axis=0, keepdims=True)
-        else:
-            ones = np.ones(len(rules), np.int64 if table is None else np.float32)
-            rows = sp.csr_array((ones, rules, matches.indptr), (len(matches), len(self)))
-            found = (rows @ self.weights).toarray() if table is None else rows @ table
-        scores: NDArray[np.int64] = found.astype(np.int64)
-        scores += self.base
-        return scores
-
-    @cached_property
-    def _table(self) -> NDArray[np.float32] | None:
-        """The weights as a dense array; None if it is large or sums would not be exact."""
-        size = self.weights.shape[0] * self.weights.shape[1]
-        if size > _MAX_TABLE or abs(self.weights).sum(axis=0).max(initial=0) >= _EXACT:
-            return None
-        return np.ascontiguousarray(self.weights.astype(np.float32).toarray())
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave the table behind."""
-        return {name: value for name, value in self.__dict__.items() if name != "_table"}
-
-    def lengths(
-        self, matches: Matches, others: NDArray[np.float64] | float = 0.0
-    ) -> NDArray[np.float64]:
-        """Return the length of each document, by the rarity of the rules that match.
+    def votes(
+        self, documents: Any
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """Add up the weights of the rules that match each document.
 
         Parameters
         ----------
-        matches : Matches
-            Which rules match.
-        others : (n_documents,) array of float, default=0
-            The squared rarity of words that no rule has.
-        """
-        squares = np.bincount(matches.rows, self.rarity[matches.rules] ** 2, len(matches)) + others
-        found: NDArray[np.float64] = np.sqrt(squares + self.base_rarity * self.base_rarity)
-        return found
+        documents : Bags or (n_documents, n_words) CSR matrix
+            The words of each, ascending.
 
-    def with_columns(self, columns: NDArray[np.int64], n_words: int) -> WeightedRules:
-        """Return the same rules for documents with more words.
+        Returns
+        -------
+        votes : (n_documents, n_classes) ndarray of int64
+            The score of each class.
+        n_matching : (n_documents,) ndarray of int64
+            The number of rules that match.
+        squares : (n_documents,) ndarray of float
+            What they add to the squared length of the document.
+        """
+        indptr, indices = documents.indptr, documents.indices
+        return self.weighted.votes(
+            np.ascontiguousarray(indptr, np.int64), np.ascontiguousarray(indices, np.int32)
+        )
+
+    def nearest(self, columns: NDArray[np.int32]) -> int:
+        """Return the class that most rules vote for in one text, -1 where no rule matches.
 
         Parameters
         ----------
         columns : ndarray of int
-            The column of each word that the rules have been learned from.
-        n_words : int
-            The number of columns.
+            The terms of the text, ascending.
         """
-        words = [tuple(columns[list(one)].tolist()) for one in self.conjunctions.words]
-        return replace(self, conjunctions=Conjunctions(words, n_words))
+        votes, (n_matching,), _ = self.weighted.votes(np.array([0, len(columns)]), columns)
+        if not n_matching or not len(self.classes):
+            return -1
+        return int(self.classes[votes[0, self.classes].argmax()])
+
+    @cached_property
+    def classes(self) -> NDArray[np.int32]:
+        """The classes that a rule has a weight for."""
+        return np.unique(self.weights.indices).astype(np.int32)
+
+    @cached_property
+    def without_rule(self) -> NDArray[np.bool_]:
+        """Which words are not a rule by themselves."""
+        found = np.ones(self.n_features, bool)
+        found[self.literals[self.indptr[:-1][self.lengths == 1]]] = False
+        return found
+
+    @cached_property
+    def weighted(self) -> _core.Rules:
+        """The rules with their weights in the core."""
+        weights = sp.csr_array(self.weights, copy=True)
+        weights.sort_indices()
+        return _core.Rules(
+            self.native,
+            weights.indptr.astype(np.int64),
+            weights.indices.astype(np.int32),
+            weights.data.astype(np.int64),
+            np.ascontiguousarray(self.rarity**2, np.float64),
+            np.ascontiguousarray(self.base, np.int64),
+            float(self.base_rarity * self.base_rarity),
+            float(self.unit),
+            self.classes,
+        )
+
+    def explain(
+        self,
+        columns: NDArray[Any],
+        number: int,
+        name: Any,
+        terms: Sequence[str],
+        others: float = 0.0,
+    ) -> tuple[list[tuple[Rule, float]], list[tuple[Rule, str]]]:
+        """Return the rules of a class that match one text, and those that lack one word.
+
+        Parameters
+        ----------
+        columns : ndarray of int
+            The terms of the text, ascending.
+        number : int
+            The class.
+        name : object
+            Its name.
+        terms : sequence of str
+            The name of each term.
+        others : float, default=0
+            The squared rarity of its words that no rule has.
+
+        Returns
+        -------
+        matching : list of (Rule, float)
+            The rules that match, and what each adds to the strength of the class, the heaviest
+            first.
+        lacking : list of (Rule, str)
+            The rules for the class that would match with one more word, and the word: the 50
+            heaviest.
+        """
+        matching, lacking, square = self.weighted.explain(
+            np.ascontiguousarray(columns, np.int32), number, _NEARLY
+        )
+        each = self.unit / math.sqrt(square + others + self.base_rarity * self.base_rarity)
+
+        def named(j: int, weight: int) -> Rule:
+            return self._named(j, weight, number, name, terms)
+
+        found = [(named(j, weight), weight * each) for j, weight in matching]
+        return found, [(named(j, weight), terms[word]) for j, weight, word in lacking]
+
+    def _named(self, j: int, weight: int, number: int, name: Any, terms: Sequence[str]) -> Rule:
+        """Return rule j in words with its weight for a class; most texts share rules."""
+        made, of_terms = self.__dict__.get("_made", ({}, ()))
+        if of_terms is not terms or len(made) > _MAX_MADE:
+            made = {}
+            self.__dict__["_made"] = made, terms
+        rule: Rule | None = made.get((j, number))
+        if rule is None:
+            total, agrees = int(self._totals[j]), int(self.counts[j, number])
+            rule = made[j, number] = Rule(
+                name,
+                1 if weight > 0 else -1,
+                self.words(j, terms)[0],
+                n_matches=total,
+                support=agrees if weight > 0 else total - agrees,
+                count=abs(weight),
+            )
+        return rule
+
+    @cached_property
+    def _totals(self) -> NDArray[np.int64]:
+        """How many known documents each rule matches."""
+        return np.asarray(self.counts.sum(axis=1), np.int64).ravel()

@@ -26,7 +26,6 @@ from newfound.description.description import Description
 from newfound.description.other_words import OtherWords
 from newfound.description.presets import VECTORIZER
 from newfound.description.timeline import CountedTimeline
-from newfound.machine.committee import rule_columns
 from newfound.scale.arrow import pyarrow
 from newfound.scale.combining import combined
 from newfound.scale.counting import count_batch, count_days, counts_schema
@@ -234,8 +233,6 @@ def _plan(
     columns = np.array([vectorizer.vocabulary_[t] for t in sample.vectorizer.vocabulary_])
     bags = sparse.csr_array(_counted(sample, corpus), dtype=np.float64)
     bags.sort_indices()
-    least = int(sample.parameters["rule_min_df"])
-    used = rule_columns(sample.vectorizer.document_frequencies_, least)
     lengths = np.diff(bags.indptr)
     search = ThemeSearch.of(
         sample.themes,
@@ -245,15 +242,12 @@ def _plan(
         corpus.texts,
         corpus.novel,
     )
-    n = len(sample.all_clauses) // sample.n_machines
-    arrays = sample.all_clauses.arrays.narrowed(used)
     return Plan(
         vectorizer=vectorizer,
         columns=columns,
         typical=float(np.median(lengths[lengths > 0])),
         others=OtherWords.learn(bags, document_weights(bags, corpus.novel)),
-        machines=[arrays.take(np.arange(k * n, (k + 1) * n)) for k in range(sample.n_machines)],
-        rule_columns=columns[used],
+        rules=sample.all_clauses.arrays.widened(columns, len(vectorizer.vocabulary_)),
         themes=search,
         text=text,
         side=side,

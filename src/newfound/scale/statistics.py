@@ -7,9 +7,8 @@ they are multiples of 2**-20, and are added as whole numbers: exactly, in any or
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +16,7 @@ from numpy.typing import NDArray
 
 from newfound.description.other_words import OtherWords
 from newfound.description.timeline import NO_DAY, CountedTimeline
-from newfound.machine.clauses import Clauses
-from newfound.machine.matcher import ClauseMatcher
+from newfound.machine.rule_set import RuleSet
 from newfound.scale.arrow import pyarrow, rows_with_text, texts_of
 from newfound.scale.counting import dates_of, sides_of
 from newfound.scale.themes import ThemeCounts, ThemeSearch, members_of, theme_groups
@@ -55,10 +53,8 @@ class Plan:
         The median length of documents.
     others : OtherWords
         Learned from the sample.
-    machines : sequence of Clauses
-        The clauses of each machine.
-    rule_columns : ndarray of int
-        The words that they use.
+    rules : RuleSet
+        The clauses of all machines, over the words of all documents.
     themes : ThemeSearch
         Finds the documents of themes and phrases.
     text, side : str
@@ -73,22 +69,12 @@ class Plan:
     columns: NDArray[np.intp]
     typical: float
     others: OtherWords
-    machines: Sequence[Clauses]
-    rule_columns: NDArray[np.intp]
+    rules: RuleSet
     themes: ThemeSearch
     text: str
     side: str
     date: str | None = None
     days: CountedTimeline | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave the matchers behind; they are made where they are used."""
-        return {name: value for name, value in self.__dict__.items() if name != "matchers"}
-
-    @cached_property
-    def matchers(self) -> list[ClauseMatcher]:
-        """A matcher for each machine."""
-        return [ClauseMatcher(clauses) for clauses in self.machines]
 
 
 def statistics_schema(*, dated: bool) -> Any:
@@ -117,9 +103,7 @@ def statistics_batch(batch: Any, plan: Plan) -> Any:
     longest = int(lengths.max(initial=0)) + 1
     by_length = [np.bincount(lengths[novel == side], minlength=longest) for side in (False, True)]
     parts.append(_rows(_LENGTH, np.stack(by_length)))
-    narrow = matrix[:, plan.rule_columns]
-    counts = [matcher.count(narrow, novel) for matcher in plan.matchers]
-    parts.append(_rows(_RULE, np.concatenate(counts, axis=1)))
+    parts.append(_rows(_RULE, plan.rules.support(matrix, novel)))
     matches = plan.themes.matches(matrix)
     masks = plan.themes.masks(matches, len(kept))
     parts += _themes(matrix, masks, matches, novel)
@@ -288,7 +272,7 @@ class Statistics:
         return cls(
             np.stack([sums(_WORD, width, name) for name in _VALUES]),
             sums(_LENGTH, longest),
-            sums(_RULE, sum(map(len, plan.machines))),
+            sums(_RULE, len(plan.rules)),
             ThemeCounts(
                 sums(_AND, len(plan.themes.ands)),
                 _keyed(columns, _THEME),

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from newfound.machine.rule_set import RuleSet
 from newfound.scale.tally import place_of
 from newfound.stories.evidence import MIN_EVIDENCE, theme_evidence
 from newfound.stories.themes import N_TYPICAL, Theme, first_distinct, recounted, text_key
@@ -43,8 +43,8 @@ class ThemeSearch:
 
     Attributes
     ----------
-    ands : tuple of tuple of int
-        The columns of each AND: the rules of all themes, theme by theme, then the phrases.
+    ands : RuleSet
+        The rules of all themes, theme by theme, then the phrases.
     theme_of : ndarray of int
         The theme of each rule.
     words : tuple of (ndarray of int, ndarray of float)
@@ -55,7 +55,7 @@ class ThemeSearch:
         The least score of a typical document of each theme: that of the last one in the sample.
     """
 
-    ands: tuple[tuple[int, ...], ...]
+    ands: RuleSet
     theme_of: Integers
     words: tuple[tuple[NDArray[np.intp], Floats], ...]
     lengths: Floats
@@ -79,7 +79,9 @@ class ThemeSearch:
         rules = [(number, rule) for number, theme in enumerate(themes) for rule in theme.rules]
         named = [*(rule.words for _, rule in rules), *phrases]
         search = cls(
-            ands=tuple(tuple(vocabulary[word] for word in words) for words in named),
+            ands=RuleSet.of(
+                [[vocabulary[word] for word in words] for words in named], len(vocabulary)
+            ),
             theme_of=np.array([number for number, _ in rules], np.int64),
             words=tuple(
                 (
@@ -106,16 +108,8 @@ class ThemeSearch:
 
     def matches(self, matrix: Any) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the rows of documents, and the numbers of the ANDs that they match."""
-        sizes = np.array([len(columns) for columns in self.ands], np.int64)
-        if not len(sizes):
-            return np.zeros(0, np.intp), np.zeros(0, np.intp)
-        used, places = np.unique(np.concatenate(self.ands), return_inverse=True)
-        number = np.repeat(np.arange(len(sizes)), sizes)
-        ones = np.ones(len(number), np.int64)
-        literals = sparse.csr_array((ones, (places, number)), shape=(len(used), len(sizes)))
-        present = (matrix[:, used].astype(np.int64) @ literals).tocoo()
-        full = present.data == sizes[present.col]
-        return present.row[full].astype(np.intp), present.col[full].astype(np.intp)
+        found = self.ands.matching(matrix)
+        return np.repeat(np.arange(found.shape[0]), np.diff(found.indptr)), found.indices
 
     def masks(self, matches: tuple[NDArray[np.intp], NDArray[np.intp]], n: int) -> Integers:
         """Return the set of themes of each of n documents, a bit for each theme."""

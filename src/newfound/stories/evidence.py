@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from newfound.arithmetic import log, xlogy
+from newfound.machine.rule_set import rows_with
 
 __all__ = [
     "MIN_EVIDENCE",
@@ -254,12 +255,7 @@ class Piles:
 
     def matching(self, rule: Sequence[int]) -> Rows:
         """Return the documents that have all words of a rule."""
-        indptr, indices = self.columns.indptr, self.columns.indices
-        words = [np.sort(indices[indptr[word] : indptr[word + 1]]) for word in rule]
-        rows = words[0]
-        for more in words[1:]:
-            rows = np.intersect1d(rows, more, assume_unique=True)
-        return rows.astype(np.intp)
+        return rows_with(self.columns, rule)
 
     def found(self, rules: Iterable[Sequence[int]]) -> Rows:
         """Return the documents that match any of some rules."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from newfound.machine.rule_set import RuleSet
 from newfound.stories.evidence import Piles, deviance_root
 
 __all__ = ["ANDRule", "ThemeRule", "choose_rules"]
@@ -127,13 +128,5 @@ def _candidates(part: Any, target: NDArray[np.float64]) -> tuple[list[ANDRule], 
     }
     ands += pairs + sorted(triples)[:500]
     ands = list(dict.fromkeys(tuple(sorted(rule)) for rule in ands))
-    lengths = np.array([len(rule) for rule in ands])
-    rule_of = np.repeat(np.arange(len(ands)), lengths)
-    literals = sparse.csr_matrix(
-        (np.ones(len(rule_of)), (np.concatenate(ands), rule_of)), shape=(size, len(ands))
-    )
-    present = (part @ literals).tocoo()
-    full = present.data >= lengths[present.col] - 0.5
-    ones = np.ones(int(full.sum()))
-    shape = (len(ands), part.shape[0])
-    return ands, sparse.csr_matrix((ones, (present.col[full], present.row[full])), shape=shape)
+    found = RuleSet.of(ands, size).matching(part.tocsr())
+    return ands, sparse.csr_matrix(found.T, dtype=np.float64)
