@@ -109,9 +109,8 @@ void RuleSet::matching(const CsrView& documents, std::uint32_t n_threads,
     Reader reader(*this);
     for (std::int64_t doc = from; doc < to; ++doc) {
       const std::size_t start = found[t].size();
-      reader.read(row_of(documents, doc), [&](std::uint32_t rule) {
-        found[t].push_back(static_cast<std::int32_t>(rule));
-      });
+      reader.read(row_of(documents, doc),
+                  [&](std::uint32_t rule) { found[t].push_back(static_cast<std::int32_t>(rule)); });
       begin[static_cast<std::size_t>(doc) + 1] = static_cast<std::int64_t>(found[t].size() - start);
     }
   });

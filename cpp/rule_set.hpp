@@ -62,13 +62,25 @@ class RuleSet {
         std::fill(present_.begin(), present_.end(), std::uint8_t{0});
         now_ = 1;
       }
-      std::copy(rules.without_plain_.begin(), rules.without_plain_.end(), candidates_.begin());
+      std::size_t n_watching = 0;
       for (const std::int32_t feature : document) {
         const auto f = static_cast<std::size_t>(feature);
         present_[f] = now_;
-        for (const std::uint32_t rule : rules.watching_.of(f))
-          candidates_[rule >> 6] |= 1ULL << (rule & 63);
+        n_watching += rules.watching_.begin[f + 1] - rules.watching_.begin[f];
       }
+      if (!rules.has_negated_ && n_watching <= rules.words_) {  // a list of them is shorter
+        found_.clear();
+        for (const std::int32_t feature : document)
+          for (const std::uint32_t rule : rules.watching_.of(static_cast<std::size_t>(feature)))
+            if (has_other_plain(rule)) found_.push_back(rule);
+        std::sort(found_.begin(), found_.end());
+        for (const std::uint32_t rule : found_) match(rule);
+        return;
+      }
+      std::copy(rules.without_plain_.begin(), rules.without_plain_.end(), candidates_.begin());
+      for (const std::int32_t feature : document)
+        for (const std::uint32_t rule : rules.watching_.of(static_cast<std::size_t>(feature)))
+          candidates_[rule >> 6] |= 1ULL << (rule & 63);
       if (rules.has_negated_)
         for (const std::int32_t feature : document)
           remove_negating(static_cast<std::size_t>(feature));
@@ -100,6 +112,7 @@ class RuleSet {
 
     const RuleSet* rules_;
     std::vector<std::uint64_t> candidates_;  // the rules that nothing has refuted yet
+    std::vector<std::uint32_t> found_;       // the rules that match, where candidates are few
     std::vector<std::uint8_t> present_;      // by feature: `now_` if the document has it
     std::uint8_t now_ = 0;
   };
@@ -119,8 +132,8 @@ class RuleSet {
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
   std::uint32_t n_features_;
-  std::uint32_t words_;                // 64-bit words of a set of rules
-  bool has_negated_ = false;           // whether any rule does
+  std::uint32_t words_;                       // 64-bit words of a set of rules
+  bool has_negated_ = false;                  // whether any rule does
   std::vector<std::uint32_t> watched_;        // by rule: its rarest plain feature, or kNone
   std::vector<std::uint64_t> without_plain_;  // rules that have negated features only
   Lists watching_;                            // by feature: the rules that watch it

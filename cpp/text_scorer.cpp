@@ -47,7 +47,8 @@ RuleReasons RuleTables::explain(std::span<const std::int32_t> terms, std::int32_
   for (std::size_t i = 0; i < candidates.size();) {
     const auto rule = static_cast<std::int32_t>(candidates[i]);
     std::size_t missing = rules->n_plain(candidates[i]);
-    for (const std::uint32_t one = candidates[i]; i < candidates.size() && candidates[i] == one; ++i)
+    for (const std::uint32_t one = candidates[i]; i < candidates.size() && candidates[i] == one;
+         ++i)
       --missing;
     if (missing > 1) continue;
     const std::int64_t own = weight_of(rule, number);

@@ -35,9 +35,9 @@ struct PyRules {
   Array1<std::int32_t> learned;
 
   RuleTables tables(const double* alone) const {
-    return {rules.get(), &rules_of,   weight_begin.data(), weight_class.data(), weight.data(),
-            squares.data(), base.data(), base_square,         unit,                alone,
-            span_of(learned)};
+    return {rules.get(),   &rules_of,      weight_begin.data(), weight_class.data(),
+            weight.data(), squares.data(), base.data(),         base_square,
+            unit,          alone,          span_of(learned)};
   }
 
   void check_fits() const {
@@ -346,10 +346,11 @@ inline void bind_text_scorer(nb::module_& m) {
              Array1<std::int32_t> weight_class, Array1<std::int64_t> weight, Array1<double> squares,
              Array1<std::int64_t> base, double base_square, double unit,
              Array1<std::int32_t> learned) {
-            new (self) PyRules{rules.rules(), rules.rules()->rules_by_plain(), weight_begin,
-                               weight_class,  weight,                          squares,
-                               base,          base_square,                     unit,
-                               learned};
+            new (self) PyRules{rules.rules(), rules.rules()->rules_by_plain(),
+                               weight_begin,  weight_class,
+                               weight,        squares,
+                               base,          base_square,
+                               unit,          learned};
             self->check_fits();
           },
           nb::arg("rules"), nb::arg("weight_begin"), nb::arg("weight_class"), nb::arg("weight"),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newfound.description.timeline import Timeline
+from newfound.machine.rule_set import rows_with
 from newfound.report.collect import how_made
 from newfound.report.corpus import gather
 from newfound.report.excerpts import Excerpts
@@ -161,8 +161,7 @@ class _Curves:
         found = np.zeros(len(corpus), bool)
         for words in rules:
             if all(word in vocabulary for word in words):
-                rows = [corpus.with_word(vocabulary[word]) for word in words]
-                found[reduce(np.intersect1d, rows)] = True
+                found[rows_with(corpus.columns, [vocabulary[word] for word in words])] = True
         return dates[found & (dates >= self._end)]
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from newfound.machine.rule_set import rows_with
 from newfound.report.excerpts import Excerpts
 from newfound.report.limits import Limits
 from newfound.report.timeline import CountedAxis, TimeAxis
@@ -94,8 +94,7 @@ def _finds_its_documents(theme: Theme, description: Description, corpus: Corpus)
     rows = np.concatenate((theme.novel_documents, theme.known_documents))
     matched = np.zeros(len(corpus), bool)
     for rule in theme.rules:
-        found = [corpus.with_word(vocabulary[word]) for word in rule.words]
-        matched[reduce(np.intersect1d, found)] = True
+        matched[rows_with(corpus.columns, [vocabulary[word] for word in rule.words])] = True
     return bool(matched[rows].all())
 
 
