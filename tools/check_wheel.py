@@ -39,7 +39,7 @@ def main() -> None:
         f"{info}/licenses/src/newfound/data/sample/ATTRIBUTION.txt",
         "newfound/py.typed",
         "newfound/_core.pyi",
-        "newfound/report/static/vendor/d3.min.js",
+        "newfound/show/static/vendor/d3.min.js",
     ]
     problems = [f"the wheel has no {name}" for name in wanted if name not in names]
     if (

@@ -16,7 +16,7 @@ from pathlib import Path
 import run_docs
 
 import newfound
-from newfound.report import write_report
+from newfound.show.page import write_report
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from newfound.machine.clauses import Clauses, EpochInfo
     from newfound.models import ModelFileError, load, save
     from newfound.monitor.monitor import Monitor
-    from newfound.report.plots import plot_context, plot_curves, plot_words
     from newfound.rules import Clause, ClauseTable
     from newfound.rules.classifier import RuleClassifier
     from newfound.rules.weighted import WeightedRule
+    from newfound.show.plots import plot_context, plot_curves, plot_words
     from newfound.stories.themes import Theme
     from newfound.text.documents import DocumentError, Documents, as_documents, read_documents
     from newfound.text.redaction import redact
@@ -74,9 +74,9 @@ _HOMES = {
     "describe_values": "description.periods",
     "load": "models",
     "load_sample": "text.sample",
-    "plot_context": "report.plots",
-    "plot_curves": "report.plots",
-    "plot_words": "report.plots",
+    "plot_context": "show.plots",
+    "plot_curves": "show.plots",
+    "plot_words": "show.plots",
     "read_documents": "text.documents",
     "redact": "text.redaction",
     "save": "models",

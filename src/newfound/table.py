@@ -26,7 +26,7 @@ __all__ = ["AsTable", "Table", "as_text", "csv_row", "guard_formula", "jsonable"
 _ROWS_SHOWN = 10
 
 # A spreadsheet evaluates a cell that begins with one of these, ASCII or full-width, even after
-# white space and characters that are not shown. report/static/table.js has the same two classes.
+# white space and characters that are not shown. show/static/table.js has the same two classes.
 _UNSEEN = (
     r"\u0000-\u0020\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u180e\u2000-\u200f"
     r"\u2028-\u202f\u205f-\u206f\u3000\ufe00-\ufe0f\ufeff\uffa0"

@@ -25,9 +25,9 @@ from rich.console import Console, RenderableType
 from typer.testing import CliRunner
 
 from newfound.cli import app
-from newfound.cli.console import headline, themes_table
 from newfound.description.presets import PRESETS
 from newfound.models import load
+from newfound.show.tables import headline, themes_table
 from newfound.sides import Names
 from newfound.stories.themes import Theme
 from newfound.text.validation import MAX_EXPLAINED
@@ -167,7 +167,7 @@ class TestDescribe:
             Theme(name, (), (), none, none, 0.1, 0.0, evidence, (), ())
             for name, evidence in (("first", 9.0), ("second", 2.97), ("third", 4.0))
         ]
-        shown = "\n".join(_wrapped(themes_table(themes, "Themes"), 100))
+        shown = "\n".join(_wrapped(themes_table(themes), 100))
         places = [shown.index(text) for text in ("first", "third", "may be chance:", "second")]
         assert places == sorted(places)
         assert "2.9" in shown and "3.0" not in shown  # chance is said to be below 3

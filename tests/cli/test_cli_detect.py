@@ -16,9 +16,10 @@ import pytest
 
 import newfound
 from command_line import call
-from newfound.cli.detected import show_found
+from newfound.cli.console import show
 from newfound.detection.calibration import ShareOfNew
-from newfound.output import found_in
+from newfound.show.data import found_in
+from newfound.show.tables import detection_parts
 from waiting import PATIENCE
 
 
@@ -224,7 +225,8 @@ def test_where_none_is_estimated_to_be_new_all_may_be_false_alarms(
     known = newfound.as_documents(newfound.load_sample()[0].texts[1:101:2])
     found = found_in(detector.detect(known, describe=False), known)
     assert found.n_novel and learned["novel"]
-    show_found(replace(found, share=ShareOfNew(share, 0.0, 0.08), expected_false=0.999), 5)
+    guess = replace(found, share=ShareOfNew(share, 0.0, 0.08), expected_false=0.999)
+    show(*detection_parts(guess, 5))
     shown = " ".join(capsys.readouterr().out.split())
     assert said in shown and doubt in shown
     assert shown.count("those called novel") == 1

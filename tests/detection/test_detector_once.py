@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import newfound
 from newfound.cli import app
 from newfound.detection.scoring import Scorer
-from newfound.report.limits import Limits
+from newfound.show.collect import Limits
 from newfound.text import documents
 from newfound.text.encoding import Encoder
 from newfound.text.tokenized import TokenizedTexts

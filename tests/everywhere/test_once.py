@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import newfound
 import newfound.cli.options
-import newfound.report.write
+import newfound.show.page
 import newfound.storage.files
 import newfound.text.documents
 from newfound.cli import app
@@ -134,9 +134,9 @@ class TestCommand:
     ) -> None:
         counts: Calls = Counter()
         files = newfound.storage.files
-        counting(monkeypatch, "check_writable", (files, newfound.report.write), counts)
+        counting(monkeypatch, "check_writable", (files, newfound.show.page), counts)
         counting(monkeypatch, "read_documents", (newfound.text.documents,), counts)
-        counting(monkeypatch, "collect", (newfound.report.write,), counts)
+        counting(monkeypatch, "collect", (newfound.show.page,), counts)
         counting(monkeypatch, "fit", (NoveltyDescriber,), counts)
         counting(monkeypatch, "fit_transform", (TextVectorizer,), counts)
         counting(monkeypatch, "transform", (TextVectorizer,), counts)

@@ -172,18 +172,18 @@ class TestPlanted:
     @pytest.mark.parametrize(
         "code",
         [
-            "from newfound.report.page import render\n",
-            "import newfound.report.page\n",
-            "def late():\n    from newfound.report import page\n",
-            "def late():\n    from .report.page import render\n",
-            "def late():\n    import_module('newfound.report.page')\n",
-            "class A:\n    def late(self):\n        if a:\n            import newfound.report.page",
-            "if TYPE_CHECKING:\n    pass\nelse:\n    from newfound.report.page import render\n",
+            "from newfound.show.page import render\n",
+            "import newfound.show.page\n",
+            "def late():\n    from newfound.show import page\n",
+            "def late():\n    from .show.page import render\n",
+            "def late():\n    import_module('newfound.show.page')\n",
+            "class A:\n    def late(self):\n        if a:\n            import newfound.show.page",
+            "if TYPE_CHECKING:\n    pass\nelse:\n    from newfound.show.page import render\n",
         ],
     )
     def test_an_import_that_goes_up_is_found(self, folder: Path, code: str) -> None:
         graph = self.planted(folder, "table.py", f"\n{code}")
-        assert "newfound.table -> newfound.report.page" in violations(graph)
+        assert "newfound.table -> newfound.show.page" in violations(graph)
 
     def test_an_import_of_the_root_is_found(self, folder: Path) -> None:
         graph = self.planted(folder, "table.py", "\nfrom newfound import describe\n")
@@ -200,7 +200,7 @@ class TestPlanted:
 
     def test_imports_for_type_checkers_do_not_count(self, folder: Path) -> None:
         before = import_graph(folder)
-        code = "\nif TYPE_CHECKING:\n    from newfound.report.page import render\n"
+        code = "\nif TYPE_CHECKING:\n    from newfound.show.page import render\n"
         assert self.planted(folder, "table.py", code) == before
 
 

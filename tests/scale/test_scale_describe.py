@@ -26,9 +26,6 @@ from newfound.description.calibration import VerdictCalibration
 from newfound.description.novelty import WordSums, by_length, evidence_from_sums, word_evidence
 from newfound.description.other_words import OtherWords
 from newfound.machine.committee import new_machines, train
-from newfound.report.collect import collect
-from newfound.report.limits import Limits
-from newfound.report.timeline import TimeAxis, axis_of
 from newfound.scale import describe, sampling
 from newfound.scale.checkpoint import Checkpoint
 from newfound.scale.combining import widened_calibration
@@ -37,6 +34,8 @@ from newfound.scale.engines import Batches, train_as_tasks
 from newfound.scale.sampling import draw_sample, sample_sizes
 from newfound.scale.tally import place_of
 from newfound.scale.themes import ThemeCounts, measured_themes, theme_groups, unexplained
+from newfound.show.collect import Limits, collect
+from newfound.show.themes import TimeAxis, axis_of
 from newfound.stories.evidence import document_weights, theme_evidence
 from newfound.stories.themes import unexplained_share
 from newfound.text.capitals import Capitals

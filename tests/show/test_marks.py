@@ -19,8 +19,8 @@ from newfound.description.explanation import SideExplanation
 from newfound.detection.verdict import Verdict
 from newfound.explanation import Explanation, Word
 from newfound.marks import INK, STEERING, Mark, cut_up, escaped, to_terminal, visible
-from newfound.report.page import data_of, embedded_json
 from newfound.rules import Rule
+from newfound.show.page import data_of, embedded_json
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,7 +159,7 @@ def test_a_marked_text_is_printed_as_a_terminal_without_colours_shows_it() -> No
 
 
 def test_plots_and_page_have_the_same_colours() -> None:
-    css = Path(newfound.__file__).parent.joinpath("report/static/report.css").read_text("utf-8")
+    css = Path(newfound.__file__).parent.joinpath("show/static/report.css").read_text("utf-8")
     names = {"novel": "novel", "known": "known", "neither": "soft", "shared": "ink"}
     for side, name in names.items():
         assert re.search(rf"--{name}: light-dark\({INK[side]},", css)

@@ -15,15 +15,13 @@ import pytest
 from typer.testing import CliRunner
 
 import newfound
-import newfound.report.write as written
+import newfound.show.page as written
 from newfound.cli import app
 from newfound.description.words import WordTable
 from newfound.marks import visible
-from newfound.report import MAX_BYTES, Limits, collect, gather, write_report
-from newfound.report.certainty import document_curves, tfidf_held_out
-from newfound.report.excerpts import Excerpts
-from newfound.report.page import embedded_json, render
-from newfound.report.trim import trim
+from newfound.show.collect import Limits, collect, gather
+from newfound.show.documents import Excerpts, document_curves, tfidf_held_out
+from newfound.show.page import MAX_BYTES, embedded_json, render, write_report
 from newfound.text.documents import as_documents
 from newfound.text.vectorizer import TextVectorizer
 from report_pages import PageReader, read, text_of
@@ -288,78 +286,60 @@ def small(limits: Limits, times: int) -> Limits:
     return limits
 
 
-class TestTrim:
-    @pytest.mark.parametrize("times", [1, 2, 4, 10])
-    def test_it_keeps_what_would_have_been_chosen(self, sample: Any, times: int) -> None:
-        limits = small(Limits(), times)
-        corpus = gather(sample.description_)
-        whole = trim(collect(sample.description_, corpus, Limits()), limits)
-        fresh = collect(sample.description_, corpus, limits)
-        for name in ("words", "phrases", "curves", "n_documents"):
-            assert whole[name] == fresh[name], name
-        assert whole["cards"].keys() == fresh["cards"].keys()
-        for key in ("rank", "name", "novel", "why"):
-            rows = [[row[key] for row in page["documents"]["rows"]] for page in (whole, fresh)]
-            assert rows[0] == rows[1]
-        texts = [[text_of(row) for row in page["documents"]["rows"]] for page in (whole, fresh)]
-        assert texts[0] == texts[1]
-
+class TestSmallerLimits:
     @pytest.mark.parametrize("times", [0, 1, 3, 10])
-    def test_every_number_on_the_page_is_of_what_it_was(self, sample: Any, times: int) -> None:
-        full = collect(sample.description_, gather(sample.description_), Limits())
-        data = trim(full, small(Limits(), times))
+    def test_every_number_on_the_page_is_of_what_the_page_has(
+        self, sample: Any, times: int
+    ) -> None:
+        corpus = gather(sample.description_)
+        full = collect(sample.description_, corpus, Limits())
+        limits = small(Limits(), times)
+        data = collect(sample.description_, corpus, limits)
         words, rules = data["words"]["columns"]["word"], data["rules"]["rows"]
         before = full["words"]["columns"]["word"]
+        assert len(words) <= limits.words
+        assert set(words) <= set(before)
         assert [words[i] for i in data["summary"]["words"]] == [
             before[i] for i in full["summary"]["words"] if before[i] in words
         ]
+        assert 1 <= len(data["cards"]) <= limits.cards
         for number, card in data["cards"].items():
             old = full["cards"][str(before.index(words[int(number)]))]
+            assert len(card["rules"]) <= 2 * limits.card_rules
             for new_rule, old_rule in zip(card["rules"], old["rules"], strict=False):
                 assert rules[new_rule]["side"] in ("known", "novel")
                 if len(card["rules"]) == len(old["rules"]):
                     assert rules[new_rule]["count"] == full["rules"]["rows"][old_rule]["count"]
             for side in ("known", "novel"):
-                for new_one, old_one in zip(
-                    card["examples"][side], old["examples"][side], strict=False
-                ):
-                    shown, was = data["examples"][new_one], full["examples"][old_one]
-                    assert text_of(shown) == text_of(was)
-                    marked = {words[p[1]] for p in shown["pieces"] if not isinstance(p, str)}
-                    marks = {before[p[1]] for p in was["pieces"] if not isinstance(p, str)}
-                    assert marked == marks & set(words)
+                assert len(card["examples"][side]) <= limits.examples
+                for example in card["examples"][side]:
+                    pieces = data["examples"][example]["pieces"]
+                    marked = {words[piece[1]] for piece in pieces if not isinstance(piece, str)}
                     assert words[int(number)] in marked
                 assert all(partner[0] in words for partner in card["company"][side])
         for pair in data["pairs"]:
             assert {pair["a"], pair["b"]} <= set(words)
         assert len(rules) <= len(full["rules"]["rows"])
 
-    def test_a_page_is_collected_once(
+    def test_a_page_that_fits_is_collected_once_and_another_until_it_fits(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, described: Any
     ) -> None:
-        collected, trimmed = [], []
+        asked: list[Limits] = []
 
-        def counted(function: Any, calls: list[Any]) -> Any:
-            def call(*arguments: Any) -> Any:
-                calls.append(arguments)
-                return function(*arguments)
+        def counted(description: Any, corpus: Any, limits: Limits, names: Any) -> Any:
+            asked.append(limits)
+            return collect(description, corpus, limits, names)
 
-            return call
-
-        monkeypatch.setattr(written, "collect", counted(collect, collected))
-        monkeypatch.setattr(written, "trim", counted(trim, trimmed))
-        size = len(
-            render(
-                {
-                    **collect(described.description_, gather(described.description_), Limits()),
-                    "title": "",
-                }
-            )
-        )
-        monkeypatch.setattr(written, "MAX_BYTES", size - 5_000)
+        monkeypatch.setattr(written, "collect", counted)
+        write(tmp_path / "whole.html", described)
+        assert asked == [Limits()]
+        most = os.path.getsize(tmp_path / "whole.html") - 5_000
+        monkeypatch.setattr(written, "MAX_BYTES", most)
+        asked.clear()
         data = write(tmp_path / "x.html", described)
-        assert len(collected) == 1
-        assert len(trimmed) > 1
+        assert len(asked) > 1
+        assert asked == [small(Limits(), times) for times in range(len(asked))]
+        assert os.path.getsize(tmp_path / "x.html") <= most
         assert data["words"]["columns"]["word"]
 
 

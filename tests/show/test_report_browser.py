@@ -22,15 +22,8 @@ import pytest
 import newfound
 from formulas import GUARDED, KEPT
 from newfound.description.periods import describe_periods
-from newfound.report import (
-    MAX_BYTES,
-    Limits,
-    collect,
-    gather,
-    render,
-    report_page_of_periods,
-    write_report,
-)
+from newfound.show.collect import Limits, collect, gather
+from newfound.show.page import MAX_BYTES, render, report_page_of_periods, write_report
 from newfound.table import guard_formula
 from newfound.text.documents import as_documents
 from report_pages import read, text_of

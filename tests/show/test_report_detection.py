@@ -15,7 +15,9 @@ import newfound
 from newfound.cli import app
 from newfound.detection.detector import NoveltyDetector
 from newfound.marks import visible
-from newfound.report import MAX_BYTES, Limits, collect_detection, write_detection_report
+from newfound.show.collect import Limits
+from newfound.show.detection import collect_detection
+from newfound.show.page import MAX_BYTES, write_detection_report
 from report_pages import read, text_of
 
 SMALL: dict[str, Any] = {"n_machines": 2, "n_clauses": 40, "epochs": 3}

@@ -12,21 +12,13 @@ import numpy as np
 import pytest
 
 import newfound
-import newfound.report.write as written
+import newfound.show.page as written
 from newfound.description.periods import Periods, describe_periods
-from newfound.report import (
-    MAX_BYTES,
-    Limits,
-    collect,
-    collect_periods,
-    gather,
-    report_page,
-    report_page_of_periods,
-    trim,
-)
-from newfound.report.page import render
-from newfound.report.summary import percent, summary
-from newfound.report.timeline import with_fewer_bins
+from newfound.show.collect import Limits, collect, gather
+from newfound.show.numbers import percent
+from newfound.show.page import MAX_BYTES, render, report_page, report_page_of_periods
+from newfound.show.periods import collect_periods
+from newfound.show.sentences import summary
 from report_pages import read, text_of
 
 SMALL: dict[str, Any] = {"n_machines": 2, "n_clauses": 20, "epochs": 2, "random_state": 1}
@@ -144,9 +136,11 @@ class TestThemes:
         assert found["themes"]["total"] == 0
         assert "Nothing stands out" in found["summary"]["sentence"][0]["text"]
 
-    def test_trimming_keeps_the_first_of_everything(self, data: dict[str, Any]) -> None:
-        limits = replace(Limits(), words=3, themes=1, theme_words=2, theme_documents=1, bins=5)
-        kept = trim(data, limits)
+    def test_smaller_limits_keep_the_first_of_everything(
+        self, dated: Any, data: dict[str, Any]
+    ) -> None:
+        limits = Limits(words=3, cards=2, themes=1, theme_words=2, theme_documents=1, bins=5)
+        kept = collect(dated.description_, gather(dated.description_), limits)
         (row,) = kept["themes"]["rows"]
         assert row["words"] == data["themes"]["rows"][0]["words"][:2]
         assert [text_of(one) for one in row["documents"]] == [
@@ -259,6 +253,7 @@ class TestTime:
         time = found["time"]
         assert len(time["names"]) <= Limits().bins
         assert sum(time["known"]) == 120
+        assert (time["joined"] > 1) == first.startswith("1000")
         for card in found["cards"].values():
             assert len(card["curve"]["novel"]) == len(time["names"])
 
@@ -276,7 +271,7 @@ class TestTime:
         for row, theme in zip(found["themes"]["rows"], describer.themes_, strict=True):
             own = describer.curve(theme)
             assert row["curve"]["peak"] == [own.peak, own.counts.max()]
-        fewer = with_fewer_bins(found, 7)
+        fewer = collect(describer.description_, gather(describer.description_), Limits(bins=7))
         assert fewer["time"]["peak"] == ["2003-02", 30]
         assert fewer["themes"]["rows"][0]["curve"] != found["themes"]["rows"][0]["curve"]
         assert (
@@ -285,8 +280,8 @@ class TestTime:
         )
 
     @pytest.mark.parametrize("most", [1, 2, 7])
-    def test_joined_bins_lose_no_document(self, data: dict[str, Any], most: int) -> None:
-        kept = with_fewer_bins(data, most)
+    def test_fewer_bins_lose_no_document(self, dated: Any, data: dict[str, Any], most: int) -> None:
+        kept = collect(dated.description_, gather(dated.description_), Limits(bins=most))
         assert len(kept["time"]["names"]) == len(kept["time"]["known"]) <= most
         assert sum(kept["time"]["known"]) == 120
         for before, after in zip(data["themes"]["rows"], kept["themes"]["rows"], strict=True):

@@ -38,7 +38,7 @@ def test_csv_guards_names_texts_and_lists_but_no_numbers() -> None:
 
 def test_the_page_has_the_same_classes_of_characters() -> None:
     folder = Path(newfound.__file__).parent
-    script = (folder / "report/static/table.js").read_text("utf-8")
+    script = (folder / "show/static/table.js").read_text("utf-8")
     source = (folder / "table.py").read_text("utf-8")
     parts = re.search(r'_UNSEEN = \(\s*r"(.*)"\s*r"(.*)"\s*\)', source)
     assert parts is not None

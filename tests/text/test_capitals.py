@@ -10,8 +10,7 @@ from typer.testing import CliRunner
 
 import newfound
 from newfound.cli import app
-from newfound.report.collect import collect
-from newfound.report.limits import Limits
+from newfound.show.collect import Limits, collect
 from newfound.stories.names import named_as_read
 from newfound.stories.rules import ThemeRule
 from newfound.stories.themes import Theme

@@ -18,7 +18,7 @@ from typer.core import TyperGroup
 
 from newfound.cli import describe, detect, explain, interrupts, monitor, serve
 from newfound.cli.console import open_standard_streams, outcome
-from newfound.cli.repeated import OneInputCommand
+from newfound.cli.options import OneInputCommand
 from newfound.marks import visible
 
 __all__ = ["app", "main", "run_app", "unwrap"]

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import sys
-import textwrap
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.console import Console, Group, RenderableType
 from rich.progress import (
     BarColumn,
     Progress,
@@ -24,45 +20,28 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table
 from rich.text import Text
 
 from newfound.cli import interrupts
 from newfound.cli.interrupts import INTERRUPTED
-from newfound.marks import STEERING, STYLES, visible
-from newfound.sides import Names
+from newfound.marks import STEERING, visible
 
 if TYPE_CHECKING:
-    from newfound.description.timeline import Curve
     from newfound.machine.clauses import EpochInfo
-    from newfound.rules import Clause, ReadableRule
-    from newfound.stories.themes import Theme
 
 __all__ = [
-    "Unbroken",
     "epochs_of",
-    "headline",
-    "legend",
     "open_standard_streams",
     "outcome",
-    "phrases_table",
     "print_json",
     "print_line",
-    "rules_table",
     "say",
     "show",
-    "themes_table",
     "training",
-    "words_table",
     "working",
 ]
 
 _WIDTH_OF_A_PIPE = 120
-_RULE_LENGTH = 72
-_FORMS_SHOWN = 3
-_RULES_SHOWN = 4
-_CURVE_WIDTH = 16
-_NAME_LENGTH = 12  # of a side, in the heading of a column
 _MANY = 10_000  # documents, from which on their rate is shown
 
 
@@ -249,237 +228,3 @@ def _progress() -> Progress:
         console=console(sys.stderr),
         transient=True,
     )
-
-
-def headline(sentence: str, names: Names) -> Group:
-    """Return what was found, and how to read the columns."""
-    return Group(
-        Unbroken(visible(sentence), "bold"), legend(f"in {names.quoted('novel')} documents")
-    )
-
-
-def legend(where: str) -> Unbroken:
-    """Return how to read the columns; `where` says in or than in which documents words are."""
-    from newfound.description.novelty import SIGNIFICANT
-    from newfound.description.words import BEYOND_CHANCE
-    from newfound.stories.evidence import SURE
-
-    return Unbroken(
-        "Novelty: how sure it is that a word is new, in standard deviations; for one word, "
-        "chance rarely exceeds 2.\n"
-        f"Times: how many times more frequent {where}, shrunk, with its 90 % interval.\n"
-        "q: expected share of false discoveries if you stop here (Benjamini-Hochberg).\n"
-        f"May be chance: words with a novelty below {BEYOND_CHANCE:g} or q above {SIGNIFICANT:g}, "
-        f"themes with evidence below {SURE:g}.\n"
-    )
-
-
-class Unbroken:
-    """A text that is wrapped between words, but not between a number and its per cent sign."""
-
-    def __init__(self, text: str, style: str = "") -> None:
-        self.text, self.style = text, style
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        wrapper = textwrap.TextWrapper(
-            options.max_width, break_long_words=False, break_on_hyphens=False
-        )
-        joined = self.text.replace(" %", "\u00a0%")
-        lines = [line for part in joined.split("\n") for line in wrapper.wrap(part) or [""]]
-        yield Text("\n".join(lines).replace("\u00a0%", " %"), self.style)
-
-
-def words_table(
-    rows: Sequence[dict[str, Any]],
-    side: str,
-    title: str,
-    curves: Sequence[Curve] = (),
-    names: Names | None = None,
-    n_sure: int | None = None,
-) -> Table:
-    """Return a table of words, with the evidence for each and, with dates, its curve.
-
-    Words after the first `n_sure` are shown as ones that may be chance.
-    """
-    table = _table(title)
-    table.add_column("word", style=STYLES[side], no_wrap=True, min_width=12, max_width=30)
-    heads = ("novelty", "times", "90 %", "q", *_document_heads(names))
-    for name in heads if curves else (*heads, "score"):
-        table.add_column(name, justify="right", no_wrap=True)
-    _add_time(table, curves)
-    if not curves:  # there is no room for both, nor for the score
-        table.add_column("forms")
-    for place, (row, curve) in enumerate(zip_longest(rows, curves)):
-        if place == n_sure:
-            _add_doubt(table)
-        score = float("nan") if row["score"] is None else row["score"]
-        table.add_row(
-            visible(row["word"]),
-            f"{row['novelty']:.1f}",
-            number(row["times"]),
-            f"{number(row['low'])} to {number(row['high'])}",
-            share(row["q"]),
-            *(f"{row[key]:,}" for key in ("documents_novel", "documents_known")),
-            *(
-                _time(curve)
-                if curves
-                else (
-                    "" if math.isnan(score) else number(score),
-                    _forms(row["word"], list(row["forms"])),
-                )
-            ),
-        )
-    return table
-
-
-def themes_table(
-    themes: Sequence[Theme],
-    title: str,
-    curves: Sequence[Curve] = (),
-    names: Names | None = None,
-) -> Table:
-    """Return a table of themes, those that may be chance last, with the rules that find them."""
-    from newfound.stories.evidence import SURE
-
-    table = _table(title)
-    table.add_column("theme", style=STYLES["novel"], min_width=16)
-    for name in ("evidence", *_document_heads(names)):
-        table.add_column(name, justify="right", no_wrap=True)
-    _add_time(table, curves)
-    table.add_column("rules")
-    n_sure = sum(not theme.may_be_chance for theme in themes)
-    rows = sorted(zip_longest(themes, curves), key=lambda row: row[0].may_be_chance)
-    for place, (theme, curve) in enumerate(rows):
-        if place == n_sure:
-            _add_doubt(table)
-        rules = [visible(str(rule)) for rule in theme.rules]
-        more = [f"{len(rules) - _RULES_SHOWN} more"] if len(rules) > _RULES_SHOWN else []
-        table.add_row(
-            visible(theme.name),
-            # What may be chance is below the limit also when it is rounded.
-            f"{min(theme.evidence, SURE - 0.1) if theme.may_be_chance else theme.evidence:.1f}",
-            f"{theme.documents_novel:,}",
-            f"{theme.documents_known:,}",
-            *_time(curve),
-            "; ".join([*rules[:_RULES_SHOWN], *more]),
-        )
-    return table
-
-
-def _add_doubt(table: Table) -> None:
-    """Begin the part of a table that may be chance."""
-    table.add_section()
-    table.add_row("may be chance:", style="dim")
-
-
-def _add_time(table: Table, curves: Sequence[Curve]) -> None:
-    """Add the columns of a curve, if there are curves."""
-    if curves:
-        table.add_column("over time", no_wrap=True)
-        table.add_column("peak", justify="right", no_wrap=True)
-
-
-def _time(curve: Curve | None) -> list[str]:
-    """Return the cells of a curve."""
-    if curve is None:
-        return []
-    from newfound.description.timeline import spark
-
-    utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    drawn = spark(curve.counts, width=_CURVE_WIDTH, unicode=utf8)
-    return [drawn, curve.peak or ""]
-
-
-def phrases_table(rows: Sequence[dict[str, Any]], title: str, names: Names | None = None) -> Table:
-    """Return a table of phrases, with the documents of each side that have all their words."""
-    table = _table(title)
-    table.add_column("phrase", min_width=20)
-    for name in ("novelty", *_document_heads(names), "precision", "rules"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in rows:
-        table.add_row(
-            Text(visible(row["phrase"]), STYLES[row["side"]]),
-            f"{row['novelty']:.1f}",
-            f"{row['documents_novel']:,}",
-            f"{row['documents_known']:,}",
-            f"{row['precision']:.0%}",
-            f"{row['count']:,}",
-        )
-    return table
-
-
-def rules_table(rules: Sequence[ReadableRule], title: str, names: Names | None = None) -> Table:
-    """Return a table of rules, with the documents of each side that they match."""
-    table = _table(title)
-    table.caption = (
-        "Held out: precision on documents that no machine was trained on. Base: base rate, the "
-        "share of all documents on that side. Variants: folded rules with almost the same words."
-    )
-    table.caption_justify = "left"
-    table.add_column("rule", min_width=16)
-    for name in (*_side_heads(names), "precision", "held out", "base", "variants"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for found in rules:
-        clause = found.rule
-        table.add_row(
-            rule(clause, names),
-            f"{clause.matches_novel:,}",
-            f"{clause.matches_known:,}",
-            *(
-                "" if math.isnan(precision) else f"{precision:.0%}"
-                for precision in (clause.precision, clause.held_out_precision)
-            ),
-            f"{found.base_rate:.0%}",
-            f"{found.variants:,}",
-        )
-    return table
-
-
-def _table(title: str) -> Table:
-    return Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
-
-
-def _side_heads(names: Names | None) -> list[str]:
-    """Return the names of the sides, novel first, short enough for the head of a column."""
-    called = (visible((names or Names())[side]) for side in ("novel", "known"))
-    return [
-        name if len(name) <= _NAME_LENGTH else name[: _NAME_LENGTH - 1] + "…" for name in called
-    ]
-
-
-def _document_heads(names: Names | None) -> list[str]:
-    return [f"{name} docs" for name in _side_heads(names)]
-
-
-def _forms(word: str, forms: Sequence[str]) -> str:
-    """Return the first forms of a word, or nothing if the word is its only form."""
-    if list(forms) == [word]:
-        return ""
-    more = f" +{len(forms) - _FORMS_SHOWN}" if len(forms) > _FORMS_SHOWN else ""
-    return visible(", ".join(forms[:_FORMS_SHOWN])) + more
-
-
-def rule(clause: Clause, names: Names | None = None) -> Text:
-    """Return a rule, cut if it is long; the paper's rules have forty negated words."""
-    text = Text(visible(clause.shortened(_RULE_LENGTH)))
-    return text.append(f" → {visible((names or Names())[clause.side])}", STYLES[clause.side])
-
-
-def share(value: float) -> str:
-    """Return a q-value with three decimals, or "< 0.001"."""
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
-
-
-def number(value: float) -> str:
-    """Return a number with three significant digits, or two if it is below 0.1.
-
-    Examples
-    --------
-    >>> number(1234.5), number(2.114), number(0.00252)
-    ('1,234', '2.11', '0.0025')
-    """
-    if not math.isfinite(value):
-        return str(value)
-    least = 2 if abs(value) >= 0.1 else 1
-    digits = max(0, least - int(f"{abs(value):e}".partition("e")[2])) if value else 0
-    return f"{value:,.{min(digits, 6)}f}"

@@ -10,19 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from newfound.cli.console import (
-    headline,
-    outcome,
-    phrases_table,
-    print_json,
-    rules_table,
-    say,
-    show,
-    training,
-    words_table,
-)
+from newfound.cli.console import outcome, print_json, say, show, training
 from newfound.cli.describe_stream import StreamedPile, StreamOptions, describe_stream, is_stream
-from newfound.cli.described import spelled, sure_first, themes_part, words_title
 from newfound.cli.inputs import Inputs, choose_inputs, join, options_of
 from newfound.cli.options import (
     PATH_HELP,
@@ -57,9 +46,17 @@ from newfound.cli.options import (
     names_of_sides,
     number,
 )
-from newfound.cli.outputs import check_table_format, table_of, which_table, write
+from newfound.cli.outputs import (
+    check_table_format,
+    save_model,
+    save_report,
+    table_of,
+    which_table,
+    write_table,
+)
 from newfound.cli.periods import describe_each
-from newfound.output import description_data, top_phrases, top_words, word_curves
+from newfound.show.data import description_data
+from newfound.show.tables import description_parts
 from newfound.sides import Names
 from newfound.text.formats import is_dataset
 
@@ -312,15 +309,13 @@ def describe(
             old, new = piles if documents is None else _split(piles[0], dates_from)
             description = _fit(old, new, parameters, names, quiet=quiet)
         description = replace(description, names=names)
-        kinds = [which_table(path) for path in outputs]
-        tables = [
-            (name, table_of(description, name), path)
-            for name, path in zip(kinds, outputs, strict=True)
-        ]
-        write(tables, ("model", description, save), force=force, quiet=quiet)
+        for path in outputs:
+            kind = which_table(path)
+            write_table(kind, table_of(description, kind), path, force=force, quiet=quiet)
+        save_model("model", description, save, force=force, quiet=quiet)
         if report is not None:
             page = _page(description, old, new, names, title=title, seconds=seconds)
-            _write_page(report, page, force=force, quiet=quiet)
+            save_report(page, report, force=force, quiet=quiet)
         _print(description, old, new, names, top=top, by=rank_by.value, json=json)
 
 
@@ -344,7 +339,7 @@ def demo(
         description = _fit(known, novel, parameters, names, quiet=quiet)
         if report is not None:
             page = _page(description, known, novel, names)
-            _write_page(report, page, force=force, quiet=quiet)
+            save_report(page, report, force=force, quiet=quiet)
         _print(description, known, novel, names, top=top, by="novelty", json=json)
         if not json and not quiet:
             say("the sample is a part of CLINC150, by S. Larson et al., 2019, CC BY 3.0.")
@@ -406,34 +401,10 @@ def _print(
     by: str,
     json: bool,
 ) -> None:
-    from newfound.report.summary import description_sentence
-    from newfound.rules import LISTED_Q, readable_rules
-
     if json:
         print_json(description_data(description, known, novel, names, top=top, by=by))
         return
-    new = sure_first(description, top_words(description, top, by), by)
-    old = sure_first(description, top_words(description, top, by, ascending=True), by)
-    phrases = top_phrases(description, top)
-    rules = readable_rules(description.clauses, -(-top // 2), max_q=LISTED_Q)
-    show(
-        headline(description_sentence(description, names), names),
-        *themes_part(description, names),
-        *(
-            words_table(
-                spelled(description, rows),
-                side,
-                words_title(description, side, names),
-                word_curves(description, rows),
-                names,
-                n_sure,
-            )
-            for (rows, n_sure), side in ((new, "novel"), (old, "known"))
-            if rows
-        ),
-        *([phrases_table(phrases, "Words that occur together", names)] if phrases else []),
-        *([rules_table(rules, "Rules that separate the two best", names)] if rules else []),
-    )
+    show(*description_parts(description, names, top=top, by=by))
 
 
 def _page(
@@ -443,7 +414,7 @@ def _page(
     names: Names,
     **options: Any,
 ) -> bytes:
-    from newfound.report import report_page
+    from newfound.show.page import report_page
 
     return report_page(
         description,
@@ -453,11 +424,3 @@ def _page(
         novel_name=names.novel,
         **options,
     )
-
-
-def _write_page(path: Path, page: bytes, *, force: bool, quiet: bool) -> None:
-    from newfound.report import write_page
-
-    write_page(path, page, force=force)
-    if not quiet:
-        say(f"wrote the report to {path}; open it in any browser.")

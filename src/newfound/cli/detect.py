@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from newfound.cli.console import epochs_of, outcome, print_json, say, working
+from newfound.cli.console import epochs_of, outcome, print_json, say, show, working
 from newfound.cli.detect_stream import check_stream, detect_stream, print_lines
-from newfound.cli.detected import show_found
 from newfound.cli.options import (
     PATH_HELP,
     Checkpoint,
@@ -37,8 +36,15 @@ from newfound.cli.options import (
     check_outputs,
     reading_options,
 )
-from newfound.cli.outputs import check_table_format, columns_left_out, write
-from newfound.output import Found, detection_data, found_in
+from newfound.cli.outputs import (
+    check_table_format,
+    columns_left_out,
+    save_model,
+    save_report,
+    write_table,
+)
+from newfound.show.data import Found, detection_data, found_in
+from newfound.show.tables import detection_parts
 from newfound.text.formats import is_dataset
 
 if TYPE_CHECKING:
@@ -250,10 +256,10 @@ def detect(
             if forget_texts:
                 detector.forget_texts()
             if incoming is None:
-                write([], ("detector", detector, save), force=force, quiet=quiet)
+                save_model("detector", detector, save, force=force, quiet=quiet)
                 return
             if json_lines:
-                write([], ("detector", detector, save), force=force, quiet=quiet)
+                save_model("detector", detector, save, force=force, quiet=quiet)
                 n_novel = print_lines(detector, incoming, read_options[-1], encoding)
                 _end(n_novel, fail_on_novel)
                 return
@@ -275,7 +281,7 @@ def detect(
                     quiet=quiet,
                     progress=progress,
                 )
-                write([], ("detector", detector, save), force=force, quiet=quiet)
+                save_model("detector", detector, save, force=force, quiet=quiet)
                 _finish(found, top, json=json, fail_on_novel=fail_on_novel)
                 return
             began = perf_counter()
@@ -287,17 +293,16 @@ def detect(
             )
             seconds["detecting and describing"] = perf_counter() - began
         rows = detection.with_columns(read[-1].columns)
-        tables = [] if output is None else [("documents", rows, output)]
-        write(tables, ("detector", detector, save), force=force, quiet=quiet)
+        if output is not None:
+            write_table("documents", rows, output, force=force, quiet=quiet)
+        save_model("detector", detector, save, force=force, quiet=quiet)
         if report is not None:
-            from newfound.report import detection_page, write_page
+            from newfound.show.page import detection_page
 
             page = detection_page(
                 detection, known=old, incoming=read[-1], title=title, seconds=seconds
             )
-            write_page(report, page, force=force)
-            if not quiet:
-                say(f"wrote the report to {report}; open it in any browser.")
+            save_report(page, report, force=force, quiet=quiet)
         found = found_in(detection, read[-1])
         _finish(found, top, json=json, fail_on_novel=fail_on_novel)
 
@@ -307,7 +312,7 @@ def _finish(found: Found, top: int, *, json: bool, fail_on_novel: int | None) ->
     if json:
         print_json(detection_data(found, top=top))
     else:
-        show_found(found, top)
+        show(*detection_parts(found, top))
     _end(found.n_novel, fail_on_novel)
 
 

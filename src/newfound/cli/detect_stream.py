@@ -15,7 +15,7 @@ import typer
 
 from newfound.cli.console import print_json, say
 from newfound.cli.outputs import columns_left_out
-from newfound.output import Found, named_groups
+from newfound.show.data import Found, named_groups
 
 if TYPE_CHECKING:
     from newfound.detection.detection import Detection

@@ -18,13 +18,13 @@ from newfound.cli import monitor_topics
 from newfound.cli.console import outcome, print_json, print_line, say
 from newfound.cli.options import (
     Force,
+    OneInputGroup,
     Quiet,
     Report,
     Title,
     check_distinct,
     check_outputs,
 )
-from newfound.cli.repeated import OneInputGroup
 
 if TYPE_CHECKING:
     from newfound.monitor.batches import Batch, Problem

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from newfound.sides import SIDES, Names
 
@@ -31,6 +32,8 @@ __all__ = [
     "Measurements",
     "MoreStopWords",
     "NovelName",
+    "OneInputCommand",
+    "OneInputGroup",
     "Preset",
     "Quiet",
     "Ranking",
@@ -52,6 +55,7 @@ __all__ = [
     "reading_options",
 ]
 
+_INPUTS = ("known", "novel", "documents", "incoming")  # each may be given once
 PATH_HELP = (
     "a folder of text files, a .txt (one document per line), .csv, .tsv, .jsonl, .json or .parquet "
     "file, also compressed as .gz, or - for standard input"
@@ -344,3 +348,36 @@ def check_outputs(*paths: Path | None, force: bool, tables: bool = False) -> Non
                 raise ImportError(
                     f"Writing {path} needs pyarrow: pip install 'newfound[parquet]'"
                 ) from error
+
+
+class _OneInput:
+    """What commands and groups of them have in common: each input may be given once."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Return the arguments that are left, as any command does."""
+        given = list(args)
+        rest: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
+        _reject_repeated(self, ctx, given)
+        return rest
+
+
+class OneInputCommand(_OneInput, TyperCommand):
+    """A command each of whose inputs may be given once."""
+
+
+class OneInputGroup(_OneInput, TyperGroup):
+    """The same for a command that has commands of its own."""
+
+
+def _reject_repeated(command: Any, ctx: Any, args: list[str]) -> None:
+    if ctx.resilient_parsing:  # the shell completes a command that is being typed
+        return
+    _, _, order = command.make_parser(ctx).parse_args(args=args)
+    names = [parameter.name for parameter in order]
+    for name in _INPUTS:
+        if names.count(name) > 1:
+            raise typer.BadParameter(
+                f"--{name} was given {names.count(name)} times and names one input; put the "
+                "documents into one file, or pass a folder.",
+                ctx=ctx,
+            )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -17,7 +17,15 @@ if TYPE_CHECKING:
     from newfound.description.description import Description
     from newfound.detection.detector import NoveltyDetector
 
-__all__ = ["check_table_format", "columns_left_out", "table_of", "which_table", "write"]
+__all__ = [
+    "check_table_format",
+    "columns_left_out",
+    "save_model",
+    "save_report",
+    "table_of",
+    "which_table",
+    "write_table",
+]
 
 _FORMATS = (".csv", ".json", ".jsonl", ".parquet")
 _OTHER_TABLES = ("rules", "phrases", "themes")
@@ -68,27 +76,34 @@ def table_of(description: Description, name: str) -> Any:
     return (description.clauses if name == "rules" else description.themes).to_table()
 
 
-def write(
-    outputs: Iterable[tuple[str, _Rows, Path]],
-    save: tuple[str, Description | NoveltyDetector, Path | None] | None = None,
-    *,
-    force: bool,
-    quiet: bool,
-) -> None:
-    """Write tables and a model to the paths given, and print a message for each."""
-    from newfound.models import save as save_model
+def write_table(what: str, rows: _Rows, path: Path, *, force: bool, quiet: bool) -> None:
+    """Write a table to the path given, and print a message."""
+    _write_rows(rows, path, force=force)
+    if not quiet:
+        say(f"wrote the {what} to {path}.")
 
-    for what, rows, path in outputs:
-        _write_rows(rows, path, force=force)
-        if not quiet:
-            say(f"wrote the {what} to {path}.")
-    what, model, place = save or ("", None, None)
-    if model is not None and place is not None:
-        save_model(model, place, force=force)
+
+def save_report(page: bytes, path: Path, *, force: bool, quiet: bool) -> None:
+    """Write a page to the path given, and print a message."""
+    from newfound.show.page import write_page
+
+    write_page(path, page, force=force)
+    if not quiet:
+        say(f"wrote the report to {path}; open it in any browser.")
+
+
+def save_model(
+    what: str, model: Description | NoveltyDetector, path: Path | None, *, force: bool, quiet: bool
+) -> None:
+    """Write a model to the path given, if there is one, and print a message."""
+    if path is not None:
+        from newfound.models import save
+
+        save(model, path, force=force)
         if not quiet:
             n = len(getattr(model, "held_back_texts_", ()))
             kept = f"; it holds {counted(n, 'known document')} in full (else: --forget-texts)"
-            say(f"wrote the {what} to {place}{kept if n else ''}.")
+            say(f"wrote the {what} to {path}{kept if n else ''}.")
 
 
 def _write_rows(rows: _Rows, path: Path, *, force: bool) -> None:

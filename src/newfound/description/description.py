@@ -338,7 +338,7 @@ class Description:
         force : bool, default=False
             Overwrite an existing file.
         """
-        from newfound.report.write import write_report
+        from newfound.show.page import write_report
 
         write_report(
             path, self, known=known, novel=novel,

@@ -98,7 +98,7 @@ class Periods:
         force : bool, default=False
             Overwrite an existing file.
         """
-        from newfound.report.write import write_periods_report
+        from newfound.show.page import write_periods_report
 
         write_periods_report(path, self, title=title, force=force)
 

@@ -131,7 +131,7 @@ class Detection(Table):
         force : bool, default=False
             Replace an existing file.
         """
-        from newfound.report.write import write_detection_report
+        from newfound.show.page import write_detection_report
 
         write_detection_report(path, self, known=known, incoming=incoming, title=title, force=force)
 

@@ -330,7 +330,7 @@ class Monitor:
         force : bool, default=False
             Replace an existing file.
         """
-        from newfound.report.monitor import write_monitor_report
+        from newfound.show.monitor import write_monitor_report
 
         write_monitor_report(path, self, title=title, force=force)
 

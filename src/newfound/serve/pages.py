@@ -13,15 +13,6 @@ from starlette.responses import HTMLResponse
 
 from newfound.explanation import Explanation
 from newfound.models import Model
-from newfound.report.monitor import monitor_data
-from newfound.report.page import (
-    PLOT_STYLE_HASH,
-    data_of,
-    embedded_json,
-    page_environment,
-    script_names,
-    static_text,
-)
 from newfound.serve.api import json_answer
 from newfound.serve.compare import compare
 from newfound.serve.context import Context
@@ -33,6 +24,15 @@ from newfound.serve.requests import ColumnsRequest, ExplainRequest, SignInReques
 from newfound.serve.search import search_documents
 from newfound.serve.uploads_api import inspect
 from newfound.serve.worker import REPORT
+from newfound.show.monitor import monitor_data
+from newfound.show.page import (
+    PLOT_STYLE_HASH,
+    data_of,
+    embedded_json,
+    page_environment,
+    script_names,
+    static_text,
+)
 
 if TYPE_CHECKING:
     import jinja2
@@ -52,7 +52,7 @@ _LABELS = ("label", "class", "intent", "topic", "category")
 
 @cache
 def _environment() -> jinja2.Environment:
-    return page_environment("newfound.serve", "newfound.report")
+    return page_environment("newfound.serve", "newfound.show")
 
 
 def _page(template: str, title: str, here: str = "", status: int = 200, **values: Any) -> Response:

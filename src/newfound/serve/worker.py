@@ -120,8 +120,8 @@ def _describe(folder: Path, request: dict[str, Any], progress: Progress) -> Done
     from newfound.description.describer import NoveltyDescriber
     from newfound.description.periods import split_by_date
     from newfound.models import save
-    from newfound.output import description_data
-    from newfound.report import report_page, write_page
+    from newfound.show.data import description_data
+    from newfound.show.page import report_page, write_page
     from newfound.sides import Names
     from newfound.text.copies import read_summary
     from newfound.text.sample import load_sample
@@ -161,8 +161,8 @@ def _describe(folder: Path, request: dict[str, Any], progress: Progress) -> Done
 def _describe_periods(folder: Path, request: dict[str, Any], progress: Progress) -> Done:
     """Describe each period; the model is that of the last one."""
     from newfound.description.periods import describe_periods
-    from newfound.output import periods_data
-    from newfound.report import report_page_of_periods, write_page
+    from newfound.show.data import periods_data
+    from newfound.show.page import report_page_of_periods, write_page
     from newfound.table import Table
     from newfound.text.copies import read_summary
 
@@ -206,9 +206,9 @@ def _sides(known: Any, novel: Any) -> Iterator[tuple[str, str, str, None]]:
 
 def _detect(folder: Path, request: dict[str, Any], progress: Progress) -> Done:
     from newfound.detection.detector import NoveltyDetector
-    from newfound.output import detection_data, found_in
-    from newfound.report import detection_page, write_page
-    from newfound.report.summary import by_mistake
+    from newfound.show.data import detection_data, found_in
+    from newfound.show.page import detection_page, write_page
+    from newfound.show.sentences import by_mistake
     from newfound.text.sample import load_sample
 
     began = time.perf_counter()

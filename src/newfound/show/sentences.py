@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any
 
+from newfound.marks import counted
+from newfound.show.numbers import percent
 from newfound.sides import Names
 from newfound.table import jsonable
 
@@ -18,7 +19,6 @@ __all__ = [
     "by_mistake",
     "description_sentence",
     "detection_summary",
-    "percent",
     "periods_summary",
     "summary",
 ]
@@ -91,7 +91,7 @@ def description_sentence(description: Description, names: Names | None = None) -
     Parameters
     ----------
     description : Description
-        Fitted.
+        What was learned.
     names : Names, optional
         What the two sides are called.
     """
@@ -119,22 +119,6 @@ def description_sentence(description: Description, names: Names | None = None) -
     return " ".join(text for text in said if text)
 
 
-def percent(share: float) -> str:
-    """Return a share in per cent, with a decimal place below 10 %.
-
-    Examples
-    --------
-    >>> percent(0.0384), percent(0.00047), percent(0.0), percent(0.445), percent(1.0)
-    ('3.8 %', '<0.1 %', '0 %', '45 %', '100 %')
-    """
-    value = 100 * share
-    if 0 < value < 0.1:
-        return "<0.1 %"
-    # Halves are rounded up, as the page does.
-    step = Decimal(1) if value >= 9.95 or not value else Decimal("0.1")
-    return f"{Decimal(value).quantize(step, ROUND_HALF_UP)} %"
-
-
 def _of_themes(themes: dict[str, Any], n_words: int, piles: _Piles) -> dict[str, Any]:
     """Return the sentence about the first themes, and what they leave out."""
     sentence = [_part(f"New above all in {piles.novel}: ")]
@@ -150,14 +134,15 @@ def _of_themes(themes: dict[str, Any], n_words: int, piles: _Piles) -> dict[str,
     total, unsure = themes["total"], themes.get("may_be_chance", 0)
     which = "which" if unsure == total else f"of which {unsure}"
     doubts = f", {which} may be chance," if unsure else ""
-    words = f"{n_words:,} word{_s(n_words)}" if n_words else "no word"
-    said = f"{total} theme{_s(total)}{doubts} and {words}"
+    words = counted(n_words, "word") if n_words else "no word"
+    said = f"{counted(total, 'theme')}{doubts} and {words}"
     detail = f"In all, {said} set them apart from {piles.known}."
     if themes["unexplained"] is not None:
         explained = percent(1 - themes["unexplained"])
         if themes["unexplained"] < NEARLY_NONE:
             explained = "nearly all"
-        detail += f" The theme{_s(total)} explain{_verb(total)} {explained} of the novelty."
+        explain = "The theme explains" if total == 1 else "The themes explain"
+        detail += f" {explain} {explained} of the novelty."
     return {"sentence": [*sentence, _part(".")], "detail": [_part(detail)]}
 
 
@@ -174,7 +159,7 @@ def _of_nothing(likely: Sequence[str], piles: _Piles) -> dict[str, Any]:
         nothing += _listed(likely)
     n, side = min((piles.n_known, "known"), (piles.n_novel, "novel"))
     few = (
-        f"With only {n:,} {piles.names.quoted(side)} document{_s(n)}, chance can explain large "
+        f"With only {counted(n, piles.names.quoted(side) + ' document')}, chance can explain large "
         "differences, too."
     )
     return {"sentence": [*nothing, _part(".")], "detail": [_part(few)] if n < _FEW else []}
@@ -225,7 +210,7 @@ def by_mistake(n_novel: int, share: float, expected_false: float) -> str:
         return ""
     if share == 0:
         return ", and all of them may be false alarms"
-    return f", about {100 * expected_false:.0f} % of them by mistake"
+    return f", about {percent(expected_false, whole=True)} of them by mistake"
 
 
 def detection_summary(detection: dict[str, Any], described: dict[str, Any]) -> dict[str, Any]:
@@ -252,8 +237,9 @@ def detection_summary(detection: dict[str, Any], described: dict[str, Any]) -> d
     who += by_mistake(novel, detection["share"]["share"], detection["expected_false"])
     sentence = [_part(f"None of the {n:,} incoming documents is called new" if not novel else who)]
     if novel and names:
-        sentence += [_part(f"; most distinctive word{_s(len(names))}: "), *_listed(names)]
-    share = {name: f"{100 * value:.0f} %" for name, value in detection["share"].items()}
+        which = "word" if len(names) == 1 else "words"
+        sentence += [_part(f"; most distinctive {which}: "), *_listed(names)]
+    share = {name: percent(value, whole=True) for name, value in detection["share"].items()}
     detail = (
         f"At this threshold, {100 * detection['alpha']:g} % of known documents are called new by "
         f"mistake. Corrected for that, an estimated {share['share']} of the incoming documents are "
@@ -293,20 +279,20 @@ def periods_summary(
     >>> "".join(part["text"] for part in made["detail"])
     'Each month is compared with all documents before it: 900 documents and 7 themes in all.'
     """
-    sentence = f"What was new in each of {len(rows):,} {by}s, from {rows[0]['name']} to "
-    sentence += f"{rows[-1]['name']}."
+    sentence = (
+        f"What was new in each of {len(rows):,} {by}s, from {rows[0]['name']} to "
+        f"{rows[-1]['name']}."
+    )
     if len(rows) == 1:
         sentence = f"What was new in {rows[0]['name']}."
+    each, others = f"Each {by}", "documents before it"
     if rest:
         sentence = f"What sets each of {len(rows):,} values of {by!r} apart from the rest."
+        each, others = "Each", "other documents"
     total = sum(row["themes"]["total"] for row in rows)
-    if rest:
-        compared = f"Each is compared with all other documents: {n:,} documents"
-        detail = f"{compared} and {total:,} theme{_s(total)} in all."
-        return {"sentence": [_part(sentence)], "detail": [_part(detail)], "words": [], "names": []}
     detail = (
-        f"Each {by} is compared with all documents before it: {n:,} documents and {total:,} "
-        f"theme{_s(total)} in all."
+        f"{each} is compared with all {others}: {n:,} documents and {counted(total, 'theme')} in "
+        "all."
     )
     return {"sentence": [_part(sentence)], "detail": [_part(detail)], "words": [], "names": []}
 
@@ -321,19 +307,11 @@ class _Piles:
 
     @property
     def novel(self) -> str:
-        return f"the {self.n_novel:,} {self.names.quoted('novel')} document{_s(self.n_novel)}"
+        return f"the {counted(self.n_novel, self.names.quoted('novel') + ' document')}"
 
     @property
     def known(self) -> str:
-        return f"the {self.n_known:,} {self.names.quoted('known')} one{_s(self.n_known)}"
-
-
-def _verb(n: int) -> str:
-    return "s" if n == 1 else ""
-
-
-def _s(n: int) -> str:
-    return "" if n == 1 else "s"
+        return f"the {counted(self.n_known, self.names.quoted('known') + ' one')}"
 
 
 def _share(n: int, of: int) -> str:

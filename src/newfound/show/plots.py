@@ -12,9 +12,8 @@ import numpy as np
 
 from newfound.checks import check_count
 from newfound.marks import INK
-from newfound.report.certainty import document_curves, score_curves, tfidf_curves, tfidf_held_out
-from newfound.report.corpus import gather
-from newfound.report.words import choose
+from newfound.show.collect import choose, gather
+from newfound.show.documents import document_curves, score_curves, tfidf_curves, tfidf_held_out
 
 if TYPE_CHECKING:
     from newfound.description.describer import NoveltyDescriber

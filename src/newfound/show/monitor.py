@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from newfound.marks import counted
 from newfound.monitor.clock import Length, format_time
-from newfound.report.page import render_static
-from newfound.report.write import write_page
+from newfound.show.page import render_static, write_page
 from newfound.storage.files import check_writable
 
 if TYPE_CHECKING:

@@ -110,7 +110,7 @@ def periods_data(found: Periods, *, top: int, by: str = "novelty") -> dict[str, 
     by : str, default="novelty"
         The column by which words are ranked.
     """
-    from newfound.report.summary import description_sentence
+    from newfound.show.sentences import description_sentence
 
     against = "other" if found.timeline is None else "earlier"
     return {
@@ -147,7 +147,7 @@ def description_data(
     Parameters
     ----------
     description : Description
-        Fitted.
+        What was learned.
     known, novel : Documents, or what is known of them
         The documents that it was fitted on.
     names : Names
@@ -157,8 +157,8 @@ def description_data(
     by : str, default="novelty"
         The column by which words are ranked.
     """
-    from newfound.report.summary import description_sentence
     from newfound.rules import LISTED_Q, readable_rules
+    from newfound.show.sentences import description_sentence
 
     rules = readable_rules(description.clauses, -(-top // 2), max_q=LISTED_Q)
     return {

@@ -42,7 +42,7 @@ newfound.format = {
     const percent = 100 * value;
     return `${percent > 0 && percent < 1 ? "<1" : percent > 99 && percent < 100 ? ">99" : Math.round(percent)} %`;
   },
-  // A share with a decimal place below 10 %, as newfound/report/summary.py writes it.
+  // A share with a decimal place below 10 %, as newfound/show/numbers.py writes it.
   percent: (value) => {
     if (value === null || value === undefined) return "–";
     const percent = 100 * value;

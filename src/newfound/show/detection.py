@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.marks import cut_up
-from newfound.report.collect import collect, versions
-from newfound.report.limits import Limits
-from newfound.report.summary import detection_summary
-from newfound.report.words import rounded
+from newfound.show.collect import Limits, collect, versions
+from newfound.show.numbers import rounded
+from newfound.show.sentences import detection_summary
 from newfound.table import jsonable
 from newfound.text.validation import MAX_EXPLAINED
 
@@ -47,7 +46,7 @@ def collect_detection(
     Returns
     -------
     dict
-        The fields of `newfound.report.collect`, and ``detection`` and ``groups``. The fields that
+        The fields of `newfound.show.collect`, and ``detection`` and ``groups``. The fields that
         describe the novel documents are None if there are too few.
     """
     data = _undescribed()
@@ -82,7 +81,7 @@ def collect_detection(
 
 
 def _undescribed() -> dict[str, Any]:
-    """Return the fields of `newfound.report.collect` for a page without a description."""
+    """Return the fields of `newfound.show.collect` for a page without a description."""
     described = (
         "themes", "time", "words", "cards", "examples", "rules", "phrases", "senses", "context",
         "pairs", "curves",

@@ -10,14 +10,11 @@ from numpy.typing import NDArray
 
 from newfound.description.timeline import Timeline
 from newfound.machine.rule_set import rows_with
-from newfound.report.collect import how_made
-from newfound.report.corpus import gather
-from newfound.report.excerpts import Excerpts
-from newfound.report.limits import Limits
-from newfound.report.summary import periods_summary
-from newfound.report.themes import is_training_corpus, themes
-from newfound.report.timeline import TimeAxis, end_of_bin, with_fewer_bins
-from newfound.report.words import rounded
+from newfound.show.collect import Limits, gather, how_made
+from newfound.show.documents import Excerpts
+from newfound.show.numbers import rounded
+from newfound.show.sentences import periods_summary
+from newfound.show.themes import TimeAxis, end_of_bin, is_training_corpus, themes
 from newfound.table import jsonable
 from newfound.text.corpus import Corpus
 
@@ -53,15 +50,18 @@ def collect_periods(
     dict
         Plain data, with the keys ``summary``, ``time``, ``periods``, ``notes`` and ``made``.
     """
-    last = periods.periods[-1].description
-    if periods.timeline is None:
-        rows, axis = _rows_of_values(periods, limits), None
-    else:
-        rows, axis = _rows_of_periods(periods, periods.timeline, limits)
-    n = sum(len(pile) for pile in (periods.periods[-1].known, periods.periods[-1].novel))
-    if periods.timeline is not None:
-        n = len(periods.timeline.dates)
-    data: Data = {
+    timeline, last = periods.timeline, periods.periods[-1]
+    axis, n = None, len(last.known) + len(last.novel)
+    if timeline is not None:
+        first = timeline.starts[timeline.names.index(periods.periods[0].name)]
+        axis = TimeAxis(timeline, timeline.dates >= first, limits.bins)
+        n = len(timeline.dates)
+    whole = _Dated(last.description, last.description.corpus)
+    rows = [
+        _period(period, _Curves(period, whole, axis), limits)
+        for period in periods.periods[-limits.periods :]
+    ]
+    return {
         "summary": periods_summary(rows, periods.by, n, rest=axis is None),
         "time": None if axis is None else {**axis.data(), "boundary": None},
         "periods": {
@@ -71,69 +71,53 @@ def collect_periods(
             "rest": axis is None,
         },
         "notes": [],
-        "made": {**how_made(last, None), "piles": jsonable(piles or {})},
+        "made": {**how_made(last.description, None), "piles": jsonable(piles or {})},
     }
-    return data if axis is None else with_fewer_bins(data, limits.bins)
-
-
-def _rows_of_periods(
-    periods: Periods, timeline: Timeline, limits: Limits
-) -> tuple[list[Data], TimeAxis]:
-    """Return the periods, with curves on one axis."""
-    last = periods.periods[-1].description
-    first = timeline.starts[timeline.names.index(periods.periods[0].name)]
-    axis = TimeAxis(timeline, timeline.dates >= first, limits.bins)
-    whole = _Dated(last, last.corpus)
-    rows = []
-    for period in periods.periods[-limits.periods :]:
-        start = timeline.starts[timeline.names.index(period.name)]
-        end = np.datetime64(end_of_bin(start, timeline.by))
-        corpus = gather(period.description, period.known, period.novel)
-        own = _Dated(period.description, corpus)
-        rows.append(_period(period, _Curves(own, whole, axis, end), limits))
-    return rows, axis
-
-
-def _rows_of_values(periods: Periods, limits: Limits) -> list[Data]:
-    """Return the labels, without curves."""
-    rows = []
-    for period in periods.periods[-limits.periods :]:
-        own = _Dated(period.description, gather(period.description, period.known, period.novel))
-        own.dates = None
-        rows.append(_period(period, _Curves(own, own, None, np.datetime64("NaT")), limits))
-    return rows
 
 
 class _Dated:
     """The texts of a description and their dates; each is None if it is missing."""
 
     def __init__(self, description: Description, corpus: Corpus | None) -> None:
+        timeline = description.timeline
         if corpus is not None and not is_training_corpus(description, corpus):
             corpus = None
-        timeline = description.timeline
-        self.corpus = corpus
-        self.dates = None
+        self.corpus, self.dates = corpus, None
         if corpus is not None and isinstance(timeline, Timeline):
             self.dates = timeline.dates
         self.vocabulary = description.vectorizer.vocabulary_
 
+    def days_with(self, rules: Iterable[Sequence[str]], first: np.datetime64) -> Any:
+        """Return the days of the documents that have all words of a rule, from a day on."""
+        if self.corpus is None or self.dates is None:
+            return np.empty(0, "datetime64[D]")
+        found = np.zeros(len(self.corpus), bool)
+        for words in rules:
+            if all(word in self.vocabulary for word in words):
+                columns = [self.vocabulary[word] for word in words]
+                found[rows_with(self.corpus.columns, columns)] = True
+        return self.dates[found & (self.dates >= first)]
 
-class _Curves:
-    """Curves of the words and themes of a period, before, in and after it.
+
+class _Curves(_Dated):
+    """The texts of a period; curves of its words and themes before, in and after it.
 
     The description of the last period has the documents of all periods (`whole`), and so those
-    after this one, which begin on the day `end`.
+    after this one. Without an axis, as of labels, there are no dates and no curves.
     """
 
-    def __init__(
-        self, own: _Dated, whole: _Dated, axis: TimeAxis | None, end: np.datetime64
-    ) -> None:
-        self.corpus, self.dates, self.vocabulary = own.corpus, own.dates, own.vocabulary
-        self._whole, self._axis, self._end = whole, axis, end
+    def __init__(self, period: Period, whole: _Dated, axis: TimeAxis | None) -> None:
+        super().__init__(period.description, gather(period.description, period.known, period.novel))
+        self._whole, self._axis = whole, axis
+        if axis is None:
+            self.dates = None
+        else:
+            start = axis.given.starts[axis.given.names.index(period.name)]
+            self._end = np.datetime64(end_of_bin(start, axis.given.by))
 
     def of_word(self, word: str) -> Data | None:
         """Return the curve of a word; None without dates."""
-        if self.corpus is None or self.dates is None:
+        if self.corpus is None:
             return None
         rows = self.corpus.with_word(self.vocabulary[word])
         novel = self.corpus.novel[rows]
@@ -148,21 +132,11 @@ class _Curves:
         return {
             "known": self._axis.count_days(self.dates[known]),
             "novel": self._axis.count_days(self.dates[novel]),
-            "later": self._axis.count_days(self._days_after(rules)),
+            "later": self._axis.count_days(self._whole.days_with(rules, self._end)),
             "first": str(days.min()) if len(days) else None,
             "last": str(days.max()) if len(days) else None,
             "peak": self._axis.peak(days),
         }
-
-    def _days_after(self, rules: Iterable[Sequence[str]]) -> Any:
-        corpus, dates, vocabulary = self._whole.corpus, self._whole.dates, self._whole.vocabulary
-        if corpus is None or dates is None:
-            return np.empty(0, "datetime64[D]")
-        found = np.zeros(len(corpus), bool)
-        for words in rules:
-            if all(word in vocabulary for word in words):
-                found[rows_with(corpus.columns, [vocabulary[word] for word in words])] = True
-        return dates[found & (dates >= self._end)]
 
 
 def _period(period: Period, curves: _Curves, limits: Limits) -> Data:
