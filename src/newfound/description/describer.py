@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import wraps
 from time import perf_counter
@@ -21,7 +21,7 @@ from sklearn.utils.validation import (  # type: ignore[import-untyped,unused-ign
 
 from newfound.description.calibration import VerdictCalibration
 from newfound.description.description import Description
-from newfound.description.learning import Training, described, without_calendar
+from newfound.description.learning import described, without_calendar
 from newfound.description.novelty import Evidence
 from newfound.description.presets import VECTORIZER, check_parameters, resolve
 from newfound.description.state import description_from_state, description_state
@@ -29,7 +29,7 @@ from newfound.description.timeline import Timeline, timeline_of
 from newfound.description.words import WordTable
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import EpochInfo
-from newfound.machine.committee import Train, new_machines, rule_min_df, train
+from newfound.machine.committee import Train, new_machines, rule_columns, rule_min_df, train
 from newfound.rules import ClauseTable
 from newfound.sides import SIDES, Names
 from newfound.storage.fields import Fields
@@ -39,7 +39,7 @@ from newfound.table import Table
 from newfound.text.copies import Copies
 from newfound.text.corpus import Corpus
 from newfound.text.documents import as_sides
-from newfound.text.validation import check_texts, is_novel, labelled_texts
+from newfound.text.validation import check_matrix, check_texts, is_novel, labelled_texts
 from newfound.text.vectorizer import TextVectorizer
 
 if TYPE_CHECKING:
@@ -310,21 +310,9 @@ class NoveltyDescriber(ClassifierMixin, BaseEstimator):  # type: ignore[misc,unu
         if not parameters["calendar"]:
             matrix, set_aside = without_calendar(vectorizer, matrix, texts)
         parameters["rule_min_df"] = rule_min_df(parameters["rule_min_df"], len(texts))
-        training = Training.of(texts, novel, matrix, vectorizer, parameters["rule_min_df"])
-        rows = train(
-            machines,
-            training.narrow,
-            novel,
-            parameters["epochs"],
-            n_jobs=self.n_jobs,
-            callback=callback,
-            most=parameters["max_documents"] or None,
-        )
-        begun = [number for number, mine in enumerate(rows) if len(mine)]
-        self.machines_, self.classes_ = tuple(machines[k] for k in begun), np.array(SIDES)
-        self._describe(
-            [rows[k] for k in begun], training, vectorizer, parameters, dates, began,
-            set_aside=set_aside,
+        self._learn(
+            train, machines, Corpus.without_votes(texts, novel, matrix), vectorizer, parameters,
+            dates, began, epochs=parameters["epochs"], callback=callback, set_aside=set_aside,
         )  # fmt: skip
         return self
 
@@ -365,35 +353,46 @@ class NoveltyDescriber(ClassifierMixin, BaseEstimator):  # type: ignore[misc,unu
         began = perf_counter()
         texts, novel, dates = labelled_texts(X, y, dates, redact=self.redact)
         last = self.description_
-        matrix, least = last.vectorizer.transform(texts), int(last.parameters["rule_min_df"])
-        training = Training.of(texts, novel, matrix, last.vectorizer, least)
+        corpus = Corpus.without_votes(texts, novel, last.vectorizer.transform(texts))
         for machine in self.machines_:
             machine.verbose = self.verbose
-        options: dict[str, Any] = {"n_jobs": self.n_jobs, "callback": callback, "first": False}
-        options["most"] = last.parameters["max_documents"] or None
-        rows = train(list(self.machines_), training.narrow, novel, epochs, **options)
-        self._describe(
-            rows, training, last.vectorizer, last.parameters, dates, began,
-            set_aside=last.set_aside, names=last.names,
+        self._learn(
+            train, list(self.machines_), corpus, last.vectorizer, last.parameters, dates, began,
+            epochs=epochs, callback=callback, first=False, set_aside=last.set_aside,
+            names=last.names,
         )  # fmt: skip
         return self
 
-    def _describe(
+    def _learn(
         self,
-        rows: Sequence[NDArray[np.intp]],
-        training: Training,
+        train: Train,
+        machines: list[TsetlinMachineClassifier],
+        corpus: Corpus,
         vectorizer: TextVectorizer,
         parameters: dict[str, Any],
         dates: Iterable[Any] | None,
         began: float,
+        *,
+        epochs: int,
+        callback: Callable[[EpochInfo], bool | None] | None,
+        first: bool = True,
         **more: Any,
     ) -> None:
-        """Hold the description of the machines and their documents."""
-        found = described(
-            self.machines_, rows, training, vectorizer, parameters,
-            given=self.get_params(deep=False), timeline=timeline_of(dates), **more,
+        """Train machines on documents, and hold the description of what they learned."""
+        check_matrix(corpus.matrix, corpus.novel)
+        columns = rule_columns(vectorizer.document_frequencies_, int(parameters["rule_min_df"]))
+        narrow, most = corpus.matrix[:, columns], parameters["max_documents"] or None
+        rows = train(
+            machines, narrow, corpus.novel, epochs,
+            n_jobs=self.n_jobs, callback=callback, most=most, first=first,
         )  # fmt: skip
-        self.description_ = replace(found, seconds={"learning": perf_counter() - began})
+        begun = [k for k, mine in enumerate(rows) if len(mine) or not first]
+        self.machines_, self.classes_ = tuple(machines[k] for k in begun), np.array(SIDES)
+        description = described(
+            self.machines_, [rows[k] for k in begun], corpus, columns, narrow, vectorizer,
+            parameters, given=self.get_params(deep=False), timeline=timeline_of(dates), **more,
+        )  # fmt: skip
+        self.description_ = replace(description, seconds={"learning": perf_counter() - began})
 
     def predict(self, texts: Iterable[str]) -> NDArray[np.str_]:
         """Return the verdict of `explain` for each text.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,54 +16,15 @@ from newfound.description.phrases import find_phrases
 from newfound.description.scores import stability
 from newfound.description.words import WordTable
 from newfound.machine.classifier import TsetlinMachineClassifier
-from newfound.machine.committee import held_out_rows, read, rule_columns
+from newfound.machine.committee import held_out_rows, read
 from newfound.rules import ClauseTable
 from newfound.stories.evidence import document_weights
 from newfound.text.calendar import calendar_terms
 from newfound.text.copies import fold_copies
 from newfound.text.corpus import Corpus
-from newfound.text.validation import check_matrix
 from newfound.text.vectorizer import TextVectorizer
 
-__all__ = ["Training", "described", "with_tables", "without_calendar"]
-
-
-class Training(NamedTuple):
-    """The documents that machines were trained on.
-
-    Attributes
-    ----------
-    texts : sequence of str
-        The texts.
-    novel : (n_documents,) ndarray of bool
-        Which of them are novel.
-    matrix : (n_documents, n_words) CSR matrix
-        The words of each text.
-    columns : ndarray of int
-        The words that rules may use.
-    narrow : (n_documents, n_columns) CSR matrix
-        These columns of the matrix.
-    """
-
-    texts: Sequence[str]
-    novel: NDArray[np.bool_]
-    matrix: Any
-    columns: NDArray[np.intp]
-    narrow: Any
-
-    @classmethod
-    def of(
-        cls,
-        texts: Sequence[str],
-        novel: NDArray[np.bool_],
-        matrix: Any,
-        vectorizer: TextVectorizer,
-        least: int,
-    ) -> Training:
-        """Check the documents, and choose the words of at least so many documents for rules."""
-        check_matrix(matrix, novel)
-        columns = rule_columns(vectorizer.document_frequencies_, least)
-        return cls(texts, novel, matrix, columns, matrix[:, columns])
+__all__ = ["described", "with_tables", "without_calendar"]
 
 
 def without_calendar(
@@ -101,7 +63,9 @@ def without_calendar(
 def described(
     machines: Sequence[TsetlinMachineClassifier],
     rows: Sequence[NDArray[np.intp]],
-    training: Training,
+    corpus: Corpus,
+    columns: NDArray[np.intp],
+    narrow: Any,
     vectorizer: TextVectorizer,
     parameters: Mapping[str, Any],
     **more: Any,
@@ -114,8 +78,12 @@ def described(
         Fitted.
     rows : sequence of array of int
         The documents that each machine was trained on.
-    training : Training
+    corpus : Corpus
         The documents.
+    columns : ndarray of int
+        The words that rules may use.
+    narrow : (n_documents, n_columns) CSR matrix
+        These columns of the documents.
     vectorizer : TextVectorizer
         The one that made the matrix.
     parameters : mapping
@@ -124,22 +92,22 @@ def described(
     **more
         Other attributes of the description.
     """
-    matrix, novel = training.matrix, training.novel
-    learned = read(machines, rows, training.narrow, novel)
+    matrix, novel = corpus.matrix, corpus.novel
+    learned = read(machines, rows, narrow, novel)
     held_out = np.setdiff1d(held_out_rows(novel), np.concatenate(list(rows)))
     n_novel = int(novel.sum())
     counts = novel.astype(np.int64)
     fold = parameters["fold_copies"]
-    copies = fold_copies(training.texts, novel, matrix, vectorizer) if fold else None
+    copies = fold_copies(corpus.texts, novel, matrix, vectorizer) if fold else None
     counted = matrix if copies is None else copies.first
     weights = document_weights(counted, novel)
     clauses = ClauseTable(
-        learned.clauses.widened(training.columns, matrix.shape[1]),
+        learned.clauses.widened(columns, matrix.shape[1]),
         list(vectorizer.vocabulary_),
         n_documents=(len(novel) - n_novel, n_novel),
         held_out=learned.held_out,
     )
-    corpus = Corpus(list(training.texts), novel, matrix, learned.votes)
+    corpus = replace(corpus, texts=list(corpus.texts), held_out=learned.votes)
     evidence = word_evidence(counted, novel, None if copies is None else matrix)
     return with_tables(
         clauses,
