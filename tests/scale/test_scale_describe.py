@@ -318,7 +318,7 @@ def test_one_text_does_not_fill_a_sample():
     table = pa.table({"text": texts, "side": [i % 2 for i in range(len(texts))]})
     engine = Batches(table.to_batches(max_chunksize=999))
     drawn, novel, _, stands_for = draw_sample(
-        engine, (2500, 2500), (500, 500), text="text", side="side"
+        engine.sums, (2500, 2500), (500, 500), text="text", side="side"
     )
     copied = np.array([text == "the same again" for text in drawn])
     assert (stands_for[~copied] == 1).all()

@@ -15,7 +15,6 @@ from newfound.description.calibration import VerdictCalibration
 from newfound.description.description import Description
 from newfound.description.learning import with_tables
 from newfound.description.novelty import WordSums, evidence_from_sums, not_contradicted
-from newfound.description.timeline import NO_DAY, CountedTimeline
 from newfound.rules import ClauseTable
 from newfound.scale.statistics import UNIT, Plan, Statistics
 from newfound.scale.themes import counted_phrases, measured_themes, unexplained
@@ -85,47 +84,11 @@ def combined(
             ),
             left,
         ),
-        timeline=_timeline(plan, found, places, [number for number, _ in themes], len(kept)),
+        timeline=found.timeline(plan, places, [number for number, _ in themes], len(kept)),
         calibration=widened_calibration(sample.calibration, columns, len(kept), len(corpus)),
         set_aside=sample.set_aside,
         names=sample.names,
         corpus=whole,
-    )
-
-
-def _timeline(
-    plan: Plan, found: Statistics, places: NDArray[np.intp], themes: list[int], width: int
-) -> CountedTimeline | None:
-    """Return the documents of words and themes in time, for the words that are kept."""
-    if plan.days is None or found.dated is None:
-        return None
-    n, dated = len(plan.days.starts), found.dated
-    bins, words, sides, documents = dated.words[places[dated.words[:, 1]] >= 0].T
-    by_side = [
-        sparse.csr_array(
-            (documents[sides == side], (places[words[sides == side]], bins[sides == side])),
-            shape=(width, n),
-        )
-        for side in (0, 1)
-    ]
-    by_theme, theme_days = np.zeros((len(themes), 2, n), np.int64), []
-    for row, number in zip(by_theme, themes, strict=True):
-        inside = dated.themes[dated.themes[:, 0] == number]
-        np.add.at(row, (inside[:, 2], inside[:, 1]), inside[:, 3])
-        own = dated.theme_days[dated.theme_days[:, 0] == number]
-        theme_days.append((own[:, 1].min(initial=NO_DAY), own[:, 2].max(initial=-NO_DAY)))
-    word_days = np.tile(np.array([NO_DAY, -NO_DAY]), (width, 1))
-    known = dated.word_days[places[dated.word_days[:, 0]] >= 0]
-    np.minimum.at(word_days[:, 0], places[known[:, 0]], known[:, 1])
-    np.maximum.at(word_days[:, 1], places[known[:, 0]], known[:, 2])
-    return CountedTimeline(
-        plan.days.dates,
-        plan.days.day_counts,
-        plan.days.n_missing,
-        (by_side[0], by_side[1]),
-        by_theme,
-        word_days,
-        np.array(theme_days, np.int64).reshape(-1, 2),
     )
 
 

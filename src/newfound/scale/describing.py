@@ -13,7 +13,7 @@ on how they are cut, or on the engine.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -26,10 +26,10 @@ from newfound.description.description import Description
 from newfound.description.other_words import OtherWords
 from newfound.description.presets import VECTORIZER
 from newfound.description.timeline import CountedTimeline
-from newfound.scale.arrow import pyarrow
+from newfound.scale.arrow import pyarrow, redact_batch
 from newfound.scale.combining import combined
 from newfound.scale.counting import count_batch, count_days, counts_schema
-from newfound.scale.engines import Batches, Engine, Redacted
+from newfound.scale.engines import Batches, Engine, Work
 from newfound.scale.sampling import draw_sample, sample_sizes
 from newfound.scale.statistics import KEYS, Plan, Statistics, statistics_batch, statistics_schema
 from newfound.scale.themes import ThemeSearch
@@ -139,19 +139,25 @@ def describe_with(
     chosen = describer.resolve_parameters()
     if tuple(chosen["ngram_range"]) != (1, 1):
         raise ValueError("ngram_range: pairs of words are not counted batch by batch; use (1, 1).")
-    if describer.redact:
-        engine = Redacted(engine, text)
     if sample < 2:
         raise ValueError(f"sample={sample!r}: expected at least 2 documents of each side.")
+
+    redact = describer.redact
+
+    def sums(work: Work, schema: Any, keys: Sequence[str]) -> Any:
+        if redact:
+            work = partial(_on_redacted, work, text)
+        return engine.sums(work, schema, keys)
+
     begin("Counting words")
     count = partial(count_batch, text=text, side=side)
     if date is not None:
         count = partial(count_days, text=text, side=side, date=date)
-    counts = engine.sums(count, counts_schema(), _NAMED)
+    counts = sums(count, counts_schema(), _NAMED)
     words, sizes, n_words = _word_counts(counts)
     most = sample_sizes(sizes, n_words, sample)
     begin("Drawing a sample")
-    drawn = draw_sample(engine, sizes, most, text=text, side=side, date=date)
+    drawn = draw_sample(sums, sizes, most, text=text, side=side, date=date)
     texts, labels = drawn.texts, drawn.novel.astype(int).tolist()
     if sampled is not None:
         sampled(len(texts))
@@ -175,9 +181,14 @@ def describe_with(
     begin("Counting documents of words, rules and themes")
     work = partial(statistics_batch, plan=plan)
     schema = statistics_schema(dated=plan.days is not None)
-    found = Statistics.of(engine.sums(work, schema, KEYS), plan)
+    found = Statistics.of(sums(work, schema, KEYS), plan)
     whole = combined(learned, plan, found, corpus, sizes, drawn.stands_for)
     return NoveltyDescriber.from_description(whole)
+
+
+def _on_redacted(work: Work, text: str, batch: Any) -> Any:
+    """Do the work of a pass on a redacted batch; a function of the module, to be pickled."""
+    return work(redact_batch(batch, text))
 
 
 _NAMED = ("kind", "word")

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.committee import Train, member_rows, train
-from newfound.scale.arrow import pyarrow, redact_batch
+from newfound.scale.arrow import pyarrow
 from newfound.scale.checkpoint import Checkpoint
 from newfound.scale.workers import map_batches
 from newfound.sides import SIDES
@@ -28,7 +28,6 @@ __all__ = [
     "Batches",
     "Engine",
     "FrameEngine",
-    "Redacted",
     "add_up",
     "aggregation",
     "train_as_tasks",
@@ -65,35 +64,6 @@ class Engine(Protocol):
         pyarrow.Table
             Sorted by the keys.
         """
-
-
-class Redacted:
-    """An engine whose documents are redacted before anything is done with them.
-
-    Parameters
-    ----------
-    engine : Engine
-        Runs the passes.
-    text : str
-        The column with the texts.
-    """
-
-    def __init__(self, engine: Engine, text: str) -> None:
-        self.engine, self.text = engine, text
-
-    @property
-    def train(self) -> Train:
-        """The way to train machines; see `Engine`."""
-        return self.engine.train
-
-    def sums(self, work: Work, schema: Any, keys: Sequence[str]) -> Any:
-        """Return the sums of a pass; see `Engine`."""
-        return self.engine.sums(partial(_on_redacted, work, self.text), schema, keys)
-
-
-def _on_redacted(work: Work, text: str, batch: Any) -> Any:
-    """Do the work of a pass on a redacted batch; a function of the module, to be pickled."""
-    return work(redact_batch(batch, text))
 
 
 def aggregation(name: str) -> str:

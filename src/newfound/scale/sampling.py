@@ -9,6 +9,7 @@ does not.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 from itertools import groupby, islice
 from math import isqrt
@@ -20,7 +21,6 @@ from numpy.typing import NDArray
 
 from newfound.scale.arrow import pyarrow, texts_of
 from newfound.scale.counting import counts_schema, dates_of, day_names, sides_of
-from newfound.scale.engines import Engine
 from newfound.scale.tally import place_of
 from newfound.sides import SIDES
 
@@ -119,7 +119,7 @@ def draw_batch(
 
 
 def draw_sample(
-    engine: Engine,
+    sums: Callable[..., Any],
     sizes: tuple[int, int],
     most: tuple[int, int],
     *,
@@ -131,8 +131,8 @@ def draw_sample(
 
     Parameters
     ----------
-    engine : Engine
-        Runs the pass.
+    sums : callable
+        Runs the pass: the method of an `Engine`.
     sizes : (int, int)
         The number of known and of novel documents.
     most : (int, int)
@@ -151,7 +151,7 @@ def draw_sample(
     )
     below = (first, second)
     work = partial(draw_batch, text=text, side=side, below=below, date=date)
-    found = engine.sums(work, counts_schema(), ["kind", "word"]).to_pylist()
+    found = sums(work, counts_schema(), ["kind", "word"]).to_pylist()
     rows: list[tuple[int, str, bool, str]] = []
     documents: Counter[tuple[str, bool]] = Counter()
     for is_novel, (name, size, asked) in enumerate(zip(SIDES, sizes, most, strict=True)):

@@ -7,12 +7,13 @@ they are multiples of 2**-20, and are added as whole numbers: exactly, in any or
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from newfound.description.other_words import OtherWords
 from newfound.description.timeline import NO_DAY, CountedTimeline
@@ -25,7 +26,6 @@ from newfound.text.vectorizer import TextVectorizer
 __all__ = [
     "KEYS",
     "UNIT",
-    "DatedCounts",
     "Plan",
     "Statistics",
     "statistics_batch",
@@ -245,15 +245,15 @@ class Statistics:
         The number of known and of novel documents that each clause matches.
     themes : ThemeCounts
         The same for themes and phrases.
-    dated : DatedCounts or None
-        The documents of words and of themes in each bin of time; None without dates.
+    columns : mapping of str to ndarray
+        All sums as they came, for `timeline`.
     """
 
     words: NDArray[np.int64]
     lengths: NDArray[np.int64]
     rules: NDArray[np.int64]
     themes: ThemeCounts
-    dated: DatedCounts | None
+    columns: Mapping[str, NDArray[Any]]
 
     @classmethod
     def of(cls, table: Any, plan: Plan) -> Statistics:
@@ -279,39 +279,59 @@ class Statistics:
                 _keyed(columns, _THEME_WORD, width),
                 _shown(table),
             ),
-            None if plan.days is None else _dated(columns, width, len(plan.days.starts)),
+            columns,
         )
 
+    def timeline(
+        self, plan: Plan, places: NDArray[np.intp], themes: Sequence[int], n_words: int
+    ) -> CountedTimeline | None:
+        """Return the documents of words and themes in time; None without dates.
 
-class DatedCounts(NamedTuple):
-    """Documents in time.
+        Parameters
+        ----------
+        plan : Plan
+            That of the pass.
+        places : ndarray of int
+            The new number of each word; -1 for one that is left out.
+        themes : sequence of int
+            The themes that are kept.
+        n_words : int
+            The number of words that are kept.
+        """
+        if plan.days is None:
+            return None
+        n = len(plan.days.starts)
+        bins, words, sides, documents = _keyed(self.columns, _WORD_BIN, len(places)).T
+        by_word = []
+        for side in (0, 1):
+            kept = (places[words] >= 0) & (sides == side)
+            cells = (documents[kept], (places[words[kept]], bins[kept]))
+            by_word.append(sparse.csr_array(cells, shape=(n_words, n)))
+        of_themes = _keyed(self.columns, _THEME_BIN, n)
+        by_theme = np.zeros((len(themes), 2, n), np.int64)
+        for row, number in zip(by_theme, themes, strict=True):
+            inside = of_themes[of_themes[:, 0] == number]
+            np.add.at(row, (inside[:, 2], inside[:, 1]), inside[:, 3])
+        new = np.full(len(plan.themes.words), -1)
+        new[list(themes)] = np.arange(len(themes))
+        return CountedTimeline(
+            plan.days.dates,
+            plan.days.day_counts,
+            plan.days.n_missing,
+            (by_word[0], by_word[1]),
+            by_theme,
+            self._days(_WORD, places, n_words),
+            self._days(_THEME, new, len(themes)),
+        )
 
-    Attributes
-    ----------
-    words : (n, 4) ndarray of int64
-        Bins, words, 0 or 1 for the side, and the number of documents.
-    themes : (n, 4) ndarray of int64
-        The same with themes, bins, the side and the number of documents.
-    word_days : (n, 3) ndarray of int64
-        Words, and their first and last day on a side.
-    theme_days : (n, 3) ndarray of int64
-        The same for themes.
-    """
-
-    words: NDArray[np.int64]
-    themes: NDArray[np.int64]
-    word_days: NDArray[np.int64]
-    theme_days: NDArray[np.int64]
-
-
-def _dated(columns: Mapping[str, NDArray[Any]], width: int, n_bins: int) -> DatedCounts:
-    days = []
-    for kind in (_WORD, _THEME):
-        chosen = columns["kind"] == kind
-        days.append(np.stack([columns[name][chosen] for name in ("key", *_DAYS)], axis=1))
-    return DatedCounts(
-        _keyed(columns, _WORD_BIN, width), _keyed(columns, _THEME_BIN, n_bins), days[0], days[1]
-    )
+    def _days(self, kind: int, places: NDArray[np.intp], n: int) -> NDArray[np.int64]:
+        """Return the first and the last day of words or themes, given their new numbers."""
+        chosen = self.columns["kind"] == kind
+        key, first, last = (self.columns[name][chosen] for name in ("key", *_DAYS))
+        days, kept = np.tile(np.array([NO_DAY, -NO_DAY]), (n, 1)), places[key] >= 0
+        np.minimum.at(days[:, 0], places[key[kept]], first[kept])
+        np.maximum.at(days[:, 1], places[key[kept]], last[kept])
+        return days
 
 
 def _keyed(
