@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import wraps
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,9 +41,6 @@ from newfound.text.corpus import Corpus
 from newfound.text.documents import as_sides
 from newfound.text.validation import check_matrix, check_texts, is_novel, labelled_texts
 from newfound.text.vectorizer import TextVectorizer
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["NoveltyDescriber"]
 
