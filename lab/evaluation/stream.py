@@ -20,14 +20,11 @@ from lab.evaluation.suites import SuiteSetting
 from lab.tables import table_of
 from newfound.detection.calibration import Calibration
 from newfound.detection.detector import NoveltyDetector
-from newfound.monitor.clock import format_time
-from newfound.monitor.engine import Engine, Incoming
+from newfound.monitor.engine import Engine
 from newfound.monitor.laws import rate_p_value
 from newfound.monitor.monitor import Monitor
-from newfound.monitor.reading import Reader
-from newfound.monitor.records import Alert, Topic
-from newfound.monitor.reference import Known
-from newfound.monitor.settings import Settings
+from newfound.monitor.records import Alert, Document, Settings, Topic, format_time
+from newfound.monitor.reference import Known, Reader
 from newfound.monitor.store import Store
 from newfound.table import Table
 
@@ -131,7 +128,7 @@ class Drawn:
         with store.transaction():
             engine.load(self.known, 1)
             for place, row in enumerate(rows.tolist()):
-                incoming = Incoming(
+                document = Document(
                     str(row),
                     str(row),
                     None,
@@ -139,7 +136,7 @@ class Drawn:
                     bool(self.novel[row]),
                     self.population.bags[row],
                 )
-                found = engine.add_all([incoming])
+                found = engine.add_all([document])
                 alerts += [(place, alert) for alert in found]
             engine.save()
         store.close()

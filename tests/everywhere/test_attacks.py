@@ -34,8 +34,8 @@ from newfound.detection.calibration import MIN_ALPHA, check_alpha
 from newfound.detection.split import n_held_back
 from newfound.machine.native import MachineParameters, NativeMachine
 from newfound.marks import visible
-from newfound.monitor.clock import parse_length
-from newfound.storage.errors import ModelFileError
+from newfound.monitor.records import parse_length
+from newfound.storage.fields import ModelFileError
 from newfound.table import Table
 from newfound.text import source
 from newfound.text.documents import DocumentError, read_documents

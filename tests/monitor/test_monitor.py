@@ -12,7 +12,7 @@ import pytest
 import newfound
 from newfound import Monitor, NoveltyDetector
 from newfound.monitor import reference
-from newfound.monitor.reading import Reader
+from newfound.monitor.reference import Reader
 from newfound.monitor.store import StateError
 
 DRAW = random.Random(5)

@@ -47,7 +47,7 @@ from model_files import (
 from newfound.description.describer import NoveltyDescriber
 from newfound.detection.detector import NoveltyDetector
 from newfound.models import ModelFileError, load, save
-from newfound.storage.arrays import ArrayHeader
+from newfound.storage.archive import ArrayHeader
 from newfound.storage.model_file import FORMAT, json_memory_estimate, memory_limit, save_model
 from newfound.text.sample import load_sample
 

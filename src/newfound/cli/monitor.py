@@ -234,7 +234,7 @@ def _follow(
 
 def _take(monitor: Monitor, batch: Batch, problem: Problem) -> None:
     """Hand a batch to the monitor; close a window of time that is over if nothing came."""
-    from newfound.monitor.clock import parse_time
+    from newfound.monitor.records import parse_time
 
     if not batch.texts:
         monitor.close_if_over()

@@ -75,7 +75,7 @@ def _topic_data(
     topic: Topic, last: list[Document], counts: dict[int, int], starts: dict[int, float]
 ) -> dict[str, Any]:
     """Return a topic as plain data, with its last documents and its documents by window."""
-    from newfound.monitor.clock import format_time
+    from newfound.monitor.records import format_time
 
     by_window = [
         {"window": window, "start": format_time(starts.get(window)), "documents": n}
@@ -92,7 +92,7 @@ def _topic_lines(
     topic: Topic, last: list[Document], counts: dict[int, int], starts: dict[int, float]
 ) -> list[str]:
     """Return the lines that show a topic, as `_topic_data` has it."""
-    from newfound.monitor.clock import format_time
+    from newfound.monitor.records import format_time
 
     words = ", ".join(str(word["word"]) for word in topic.words)
     windows = (f"{format_time(starts.get(w)) or w}: {n}" for w, n in counts.items())
@@ -149,7 +149,7 @@ def undo(state: State) -> None:
 def log(state: State, json: Json = False) -> None:
     """List what was promoted, dismissed and merged, and when."""
     with outcome(), _reading(state) as store:
-        from newfound.monitor.clock import format_time
+        from newfound.monitor.records import format_time
 
         steps = [{**step, "time": format_time(step["time"])} for step in store.log()]
         if json:
@@ -182,7 +182,7 @@ def _opened(state: Path) -> Iterator[Monitor]:
 
 def _starts(store: Store) -> dict[int, float]:
     """Return when each window of time starts; nothing for windows of a number of documents."""
-    from newfound.monitor.clock import parse_length
+    from newfound.monitor.records import parse_length
 
     size = parse_length(store.get("settings")["every"]).size
     return {w.number: float(w.key * size) for w in store.windows() if w.key is not None}

@@ -27,8 +27,7 @@ from newfound.machine.state import (
 )
 from newfound.rules import ClauseTable
 from newfound.sides import PLAIN_NAMES, SIDES, Names
-from newfound.storage.fields import MAX_DOCUMENTS, Fields
-from newfound.storage.parameters import parameters_from_state, parameters_state
+from newfound.storage.fields import MAX_DOCUMENTS, Fields, parameters_from_state, parameters_state
 from newfound.stories.state import themes_from_state, themes_state
 from newfound.stories.themes import Themes
 from newfound.table import Table

@@ -20,8 +20,7 @@ from newfound.detection.scoring import Scorer
 from newfound.detection.subwords import Subwords
 from newfound.rules.classifier import LARGEST_WEIGHT
 from newfound.rules.weighted import WeightedRules
-from newfound.storage.fields import Fields, is_text
-from newfound.storage.parameters import parameters_from_state, parameters_state
+from newfound.storage.fields import Fields, is_text, parameters_from_state, parameters_state
 from newfound.text.state import vectorizer_from_state, vectorizer_state
 from newfound.text.vectorizer import TextVectorizer
 

@@ -6,12 +6,11 @@ import re
 import time as clock
 from collections import Counter, deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from newfound.monitor.laws import n_discoveries, rate_p_value
-from newfound.monitor.records import Alert, Document, Topic, Window
+from newfound.monitor.records import SPANS, Alert, Document, Settings, Topic, Window
 from newfound.monitor.reference import Known, ReferenceWindows
-from newfound.monitor.settings import SPANS, Settings
 from newfound.monitor.store import Store
 from newfound.monitor.topics import TopicRules, new_topic
 from newfound.stories.risen import (
@@ -23,7 +22,7 @@ from newfound.stories.risen import (
     risen_words,
 )
 
-__all__ = ["Engine", "Incoming", "excerpt"]
+__all__ = ["Engine", "excerpt"]
 
 N_TESTS = 3 * len(SPANS)  # the rate, the words of all documents, those of novel ones
 MAX_RECENT = 20_000  # documents whose texts are at hand to form topics
@@ -34,18 +33,6 @@ _STALE = 1.5  # times as many novel documents as alpha says
 _STALE_LEVEL = 0.001
 _SHOWN, _BEFORE = 200, 60  # characters of a document in an alert, and of those before the word
 _AHEAD = 86400.0  # seconds that a time may be in the future
-
-
-@dataclass(frozen=True)
-class Incoming:
-    """A scored document of the stream."""
-
-    id: str
-    text: str
-    time: float | None
-    p_value: float
-    novel: bool
-    bag: Bag
 
 
 class Engine:
@@ -62,12 +49,7 @@ class Engine:
     def load(self, known: Known, epoch: int) -> None:
         """Return to what the store has; the recent documents are without their words.
 
-        Parameters
-        ----------
-        known : Known
-            What the detector knows.
-        epoch : int
-            The version of the detector.
+        `epoch` is the version of the detector.
         """
         self.known, self.epoch = known, epoch
         self.topics = {topic.number: topic for topic in self.store.topics()}
@@ -105,16 +87,16 @@ class Engine:
 
     # Documents come
 
-    def add_all(self, batch: Sequence[Incoming], now: float | None = None) -> list[Alert]:
+    def add_all(self, batch: Sequence[Document]) -> list[Alert]:
         """Add documents that came now; return the alerts of the windows that they close."""
-        now = clock.time() if now is None else now
-        times = (incoming.time for incoming in batch)
+        now = clock.time()
+        times = (document.time for document in batch)
         first = next((time for time in times if time is not None and time <= now + _AHEAD), now)
-        return [alert for incoming in batch for alert in self._add(incoming, now, first)]
+        return [alert for document in batch for alert in self._add(document, now, first)]
 
-    def _add(self, incoming: Incoming, now: float, first: float) -> list[Alert]:
+    def _add(self, document: Document, now: float, first: float) -> list[Alert]:
         alerts: list[Alert] = []
-        time, key = incoming.time, None
+        time, key = document.time, None
         timeless = time is None or time > now + _AHEAD
         if self.every.timed:
             if timeless:
@@ -126,7 +108,8 @@ class Engine:
                 return alerts
             if self.window.key is not None and key > self.window.key:
                 alerts += self.close()
-        self._put(incoming, time, key, timeless, now)
+        document.time = time
+        self._put(document, key, timeless, now)
         if not self.every.timed and self.window.size >= self.every.size:
             alerts += self.close()
         return alerts
@@ -156,13 +139,11 @@ class Engine:
         same = self.latest // size == time // size
         return max(self.latest if same else time, float(self._earliest() * size))
 
-    def _put(
-        self, incoming: Incoming, time: float | None, key: int | None, timeless: bool, now: float
-    ) -> None:
-        window = self.window
+    def _put(self, document: Document, key: int | None, timeless: bool, now: float) -> None:
+        window, time = self.window, document.time
         window.key, window.epoch = key, self.epoch
         window.size += 1
-        window.novel += incoming.novel
+        window.novel += document.novel
         window.timeless += timeless
         if time is not None:
             window.first = time if window.first is None else min(window.first, time)
@@ -170,21 +151,18 @@ class Engine:
             if self.latest is None or time > self.latest or (time == self.latest and not timeless):
                 self.latest, self.arrived = time, now
         self.n_documents += 1
-        document = Document(
-            self.n_documents, incoming.id, incoming.text, time, window.number,
-            incoming.p_value, incoming.novel, incoming.bag,
-        )  # fmt: skip
-        document.topic = self.rules.topic_of(incoming.bag, incoming.novel)
-        if incoming.novel:
-            self.p_values.append(incoming.p_value)
+        document.number, document.window = self.n_documents, window.number
+        document.topic = self.rules.topic_of(document.bag, document.novel)
+        if document.novel:
+            self.p_values.append(document.p_value)
         if document.topic:
             self._count(document)
-        elif (text := _key(incoming.text)) not in self.texts:
+        elif (text := _key(document.text)) not in self.texts:
             # Words of a copy count once in a window, here as in the reference.
             self.texts.add(text)
-            window.words.update(incoming.bag)
-            if incoming.novel:
-                window.novel_words.update(incoming.bag)
+            window.words.update(document.bag)
+            if document.novel:
+                window.novel_words.update(document.bag)
         self.documents.append(document)
         self.unsaved.append(document)
 

@@ -14,12 +14,20 @@ from typing import TYPE_CHECKING, Any, Self
 
 from newfound.detection.detector import NoveltyDetector
 from newfound.marks import counted
-from newfound.monitor.clock import Length, parse_length, parse_time
 from newfound.monitor.engine import Engine
 from newfound.monitor.laws import fewest_discoveries
-from newfound.monitor.reading import Reader, fingerprint, from_bytes, to_bytes
-from newfound.monitor.records import Alert, Document, Topic, Window
-from newfound.monitor.settings import Settings, make_settings
+from newfound.monitor.records import (
+    Alert,
+    Document,
+    Length,
+    Settings,
+    Topic,
+    Window,
+    make_settings,
+    parse_length,
+    parse_time,
+)
+from newfound.monitor.reference import Reader, fingerprint, from_bytes, to_bytes
 from newfound.monitor.store import StateError, Store
 from newfound.monitor.topics import (
     joined_topic,

@@ -1,30 +1,224 @@
-"""What a monitor remembers: documents, windows, topics and alerts."""
+"""Times and settings of a monitor, and what it remembers: documents, windows, topics, alerts."""
 
 from __future__ import annotations
 
+import math
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from numbers import Real
 from typing import Any
 
+from newfound.checks import check_whole_number
 from newfound.marks import counted
-from newfound.monitor.clock import format_time
 
-__all__ = ["Alert", "Document", "Topic", "Window"]
+__all__ = [
+    "SPANS",
+    "Alert",
+    "Document",
+    "Length",
+    "Settings",
+    "Topic",
+    "Window",
+    "format_time",
+    "make_settings",
+    "parse_length",
+    "parse_time",
+]
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+_LENGTH = re.compile(r"(\d{1,12})\s*([smhdw]?)")
+_SHOWN = 40  # characters of a time that cannot be read
+_LAST = 253402300799.0  # the end of the year 9999
+
+
+@dataclass(frozen=True)
+class Length:
+    """A number of documents, or of seconds if `timed`."""
+
+    size: int
+    timed: bool = False
+
+    def __str__(self) -> str:
+        if not self.timed:
+            return f"{self.size:,} documents"
+        number, unit = self._parts()
+        name = {"s": "second", "m": "minute", "h": "hour", "d": "day", "w": "week"}[unit]
+        return f"{number:,} {name}{'' if number == 1 else 's'}"
+
+    def short(self) -> str:
+        """Return it as `parse_length` reads it, such as 500 or 30d.
+
+        Examples
+        --------
+        >>> Length(500).short(), Length(2592000, timed=True).short()
+        ('500', '30d')
+        """
+        return "".join(map(str, self._parts())) if self.timed else str(self.size)
+
+    def _parts(self) -> tuple[int, str]:
+        """Return a number of the largest unit of time that divides it, and that unit."""
+        unit = next(unit for unit in reversed(_UNITS) if self.size % _UNITS[unit] == 0)
+        return self.size // _UNITS[unit], unit
+
+
+def parse_length(value: Any, name: str = "every") -> Length:
+    """Return the length that a number of documents or a text such as "1h" names.
+
+    Units are s, m (minutes), h, d and w.
+
+    Examples
+    --------
+    >>> parse_length(500), str(parse_length("36h")), str(parse_length("30d"))
+    (Length(size=500, timed=False), '36 hours', '30 days')
+    """
+    if isinstance(value, Length):
+        return value
+    match = None if isinstance(value, bool) else _LENGTH.fullmatch(str(value).strip())
+    if match is None or not 0 < int(match[1]) * _UNITS.get(match[2], 1) < 10**12:
+        raise ValueError(
+            f"{name}={value!r}: expected a number of documents such as 500, or a span of time such "
+            "as 30m, 1h or 7d."
+        )
+    return Length(int(match[1]) * _UNITS.get(match[2], 1), timed=bool(match[2]))
+
+
+def parse_time(value: Any, where: str = "A document") -> float | None:
+    """Return a time in seconds since 1970, or None for a missing one.
+
+    A time is a text in ISO form (``2003-03-20``, ``2003-03-20T05:34:00+03:00``), a number of
+    seconds since 1970, or a `datetime`. Without a time zone it is in UTC.
+
+    Examples
+    --------
+    >>> parse_time("1970-01-02"), parse_time("1970-01-01T01:00:00+01:00"), parse_time(None)
+    (86400.0, 0.0, None)
+    """
+    if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if type(value).__name__ in ("datetime64", "Timestamp"):
+        value = str(value)
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day)
+    given = value
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value.strip())
+        except ValueError:
+            try:
+                value = float(value)
+            except ValueError:
+                value = math.inf
+    if isinstance(value, datetime):
+        return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _LAST:
+        return float(value)
+    raise ValueError(
+        f"{where} has a time that cannot be read, {str(given)[:_SHOWN]!r}; write it as "
+        "2003-03-20T05:34:00+00:00, as a day such as 2003-03-20, or in seconds since 1970."
+    )
+
+
+def format_time(time: float | None) -> str | None:
+    """Return a time in ISO form; a midnight as a day.
+
+    Examples
+    --------
+    >>> format_time(86400.0), format_time(90000.0), format_time(None)
+    ('1970-01-02', '1970-01-02T01:00:00Z', None)
+    """
+    if time is None:
+        return None
+    shown = datetime.fromtimestamp(time, UTC)
+    if time % 86400 == 0:
+        return shown.strftime("%Y-%m-%d")
+    return shown.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+SPANS = (1, 4, 16)  # numbers of windows that are tested together
+_FALSE_ALARMS = 100  # windows to one false alarm, by default
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a monitor tests; see `newfound.monitor.monitor.Monitor`."""
+
+    every: str
+    false_alarm_every: str
+    fdr: float
+    reference: int
+    delay: int
+    keep: int
+
+    @property
+    def length(self) -> Length:
+        """The length of a window."""
+        return parse_length(self.every)
+
+    @property
+    def level(self) -> float:
+        """The probability of a false alarm in a window."""
+        return self.length.size / parse_length(self.false_alarm_every).size
+
+
+def make_settings(
+    every: int | str,
+    false_alarm_every: int | str | None,
+    fdr: float,
+    reference: int,
+    delay: int,
+    keep: int,
+) -> Settings:
+    """Return settings; raise a ValueError for those that cannot be used.
+
+    Examples
+    --------
+    >>> settings = make_settings("1h", None, 0.1, 200, 16, 1000)
+    >>> settings.false_alarm_every, settings.level
+    ('360000s', 0.01)
+    """
+    length = parse_length(every)
+    apart = (
+        Length(length.size * _FALSE_ALARMS, length.timed)
+        if false_alarm_every is None
+        else parse_length(false_alarm_every, "false_alarm_every")
+    )
+    check_whole_number("reference", reference, 1)
+    check_whole_number("delay", delay, SPANS[-1])
+    check_whole_number("keep", keep, reference + delay + 1)
+    if isinstance(fdr, bool) or not isinstance(fdr, Real) or not 0 < fdr < 1:
+        raise ValueError(f"fdr={fdr!r}: expected a share between 0 and 1, such as 0.1.")
+    if length.timed != apart.timed:
+        raise ValueError(
+            f"A window is {length}, but false alarms are counted in {apart}; give both as numbers "
+            "of documents, or both as spans of time."
+        )
+    if apart.size < 2 * length.size:
+        raise ValueError(
+            f"false_alarm_every is {apart}: expected at least two windows, and a window is "
+            f"{length}."
+        )
+    return Settings(_plain(length), _plain(apart), float(fdr), reference, delay, keep)
+
+
+def _plain(length: Length) -> str:
+    return f"{length.size}s" if length.timed else str(length.size)
 
 
 @dataclass
 class Document:
-    """A document of the stream; `topic` is 0 if it is in none."""
+    """A scored document of the stream; `number`, `window` and `topic` are 0 if it has none."""
 
-    number: int
     id: str
     text: str
     time: float | None
-    window: int
     p_value: float
     novel: bool
     bag: frozenset[str]
+    number: int = 0
+    window: int = 0
     topic: int = 0
 
 
@@ -138,10 +332,7 @@ class Topic:
     def seen(self, counts: Mapping[int, int]) -> str:
         """Return how many documents were seen and when; by windows, if they have no time.
 
-        Parameters
-        ----------
-        counts : mapping of int to int
-            The number of its documents in each window.
+        `counts` has the number of its documents in each window.
         """
         windows = sorted(number for number, n in counts.items() if n)
         first, last = format_time(self.first_seen), format_time(self.last_seen)

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from newfound.monitor.batches import NO_TABLES, SIZE, Batch, Problem, add_line
-from newfound.monitor.clock import parse_time
 from newfound.monitor.growing import SETTLED, file_batches, is_moved
 from newfound.monitor.kafka import kafka_batches
+from newfound.monitor.records import parse_time
 from newfound.text.formats import format_of
 from newfound.text.records import Columns, DocumentError
 from newfound.text.source import MAX_DOCUMENT_BYTES, Reader

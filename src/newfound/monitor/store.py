@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from newfound.monitor.records import Alert, Document, Topic, Window
-from newfound.storage.database import begin_database, transaction
-from newfound.storage.locks import HeldByAnotherError, locked_file
+from newfound.storage.files import HeldByAnotherError, begin_database, locked_file, transaction
 
 __all__ = ["StateError", "StateInUseError", "Store", "remove_state", "writing_errors"]
 
@@ -50,14 +49,9 @@ class StateInUseError(StateError):
 
 
 class Store:
-    """An open state file.
+    """An open state file, made if it is not there; without a path the state is in memory.
 
-    Parameters
-    ----------
-    path : path or None
-        The file; it is made if it is not there. None keeps the state in memory.
-    writing : bool, default=True
-        Whether to change it. Only one process at a time may do so.
+    Only one process at a time may change it (`writing`).
     """
 
     def __init__(self, path: str | os.PathLike[str] | None, *, writing: bool = True) -> None:
@@ -220,7 +214,7 @@ class Store:
             f"SELECT * FROM documents WHERE {where} ORDER BY number DESC{limit}", values
         ).fetchall()
         return [
-            Document(number, id, text, time, window, p, bool(novel), frozenset(), topic)
+            Document(id, text, time, p, bool(novel), frozenset(), number, window, topic)
             for number, id, text, time, window, p, novel, topic in reversed(rows)
         ]
 
@@ -295,16 +289,10 @@ class Store:
     # What expires
 
     def expire(self, *, recent: int, words: int, keep: int) -> None:
-        """Remove what is no longer needed.
+        """Remove what is no longer needed of windows up to these.
 
-        Parameters
-        ----------
-        recent : int
-            The last window whose documents outside of topics are no longer needed.
-        words : int
-            The last window whose words are no longer needed.
-        keep : int
-            The last window whose texts and counts are no longer kept.
+        It is documents outside of topics up to `recent`, words of windows and ids up to `words`,
+        and texts and counts of topics up to `keep`.
         """
         db = self._db
         db.execute("DELETE FROM documents WHERE topic = 0 AND window <= ?", (recent,))

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from newfound.serve.library import Entry
-from newfound.storage.database import begin_database
-from newfound.storage.locks import HeldByAnotherError, locked_file
+from newfound.storage.files import HeldByAnotherError, begin_database, locked_file
 
 __all__ = ["ENDED", "RESULT", "Run", "Upload", "Workspace", "WorkspaceError", "now"]
 

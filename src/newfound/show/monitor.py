@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from newfound.marks import counted
-from newfound.monitor.clock import Length, format_time
+from newfound.monitor.records import Length, format_time
 from newfound.show.page import render_static, write_page
 from newfound.storage.files import check_writable
 

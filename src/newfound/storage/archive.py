@@ -1,14 +1,18 @@
-"""The zip archive of a model file.
+"""The zip archive of a model file, and the arrays in it.
 
 `write_archive` writes a plain zip file, which any zip tool opens. `read_directory` accepts no more
 than that: members one after the other from the first byte on, deflated or stored, without
 encryption, extra fields, 64-bit extensions or folders. Python's `zipfile` accepts far more, and
 ignores bytes beyond the declared size of a member; so it writes here, and does not read.
+
+Arrays are ``.npy`` members of plain numbers, read without pickle. One of integers is stored in the
+smallest type that holds its values; readers convert it to the type they need.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import re
 import stat
@@ -22,15 +26,20 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.storage.errors import Refusal
+from newfound.storage.fields import Refusal
 
 __all__ = [
+    "HEADER_BYTES",
     "MAX_MEMBERS",
+    "ArrayHeader",
     "Directory",
     "Member",
     "beginning",
     "contents",
+    "fill",
+    "parse_header",
     "read_directory",
+    "storable",
     "write_archive",
 ]
 
@@ -75,19 +84,9 @@ def write_archive(
     format: int,
     compress: bool = True,
 ) -> int:
-    """Write a zip archive and return its length in bytes.
+    """Write a zip archive and return its length in bytes; an array is written as ``.npy``.
 
-    Parameters
-    ----------
-    path : path
-        The file.
-    members : mapping of str to bytes or array
-        The content of each member by its name; an array is written as ``.npy``.
-    format : int
-        The number of the format, which the comment of the archive names, with a checksum of all
-        bytes before it.
-    compress : bool, default=True
-        Deflate the members; else store them as they are.
+    The comment of the archive names the format, with a checksum of all bytes before it.
     """
     method = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
     comment = _COMMENT.format(format).encode()
@@ -115,11 +114,8 @@ def write_archive(
 def read_directory(stream: BinaryIO, *, format: int) -> Directory:
     """Check the archive as a whole and return its members; nothing is decompressed.
 
-    Raises
-    ------
-    Refusal
-        If the archive is anything but one that `write_archive` wrote, complete and unaltered.
-        An archive of a newer format has no members here.
+    Anything but what `write_archive` wrote, complete and unaltered, is a `Refusal`. An archive of a
+    newer format has no members here.
     """
     length = stream.seek(0, os.SEEK_END)
     stream.seek(0)
@@ -212,13 +208,7 @@ def _check_places(stream: BinaryIO, members: tuple[Member, ...], end: int) -> No
 
 
 def contents(stream: BinaryIO, member: Member) -> Iterator[bytes]:
-    """Yield the decompressed bytes of a member in pieces, never more than it declares.
-
-    Raises
-    ------
-    Refusal
-        If there are fewer or more bytes than declared, or if their checksum differs.
-    """
+    """Yield the decompressed bytes of a member in pieces, never more than it declares."""
     wrong = Refusal.damaged(f"the member {member.name} is not as long as declared")
     unpacker = zlib.decompressobj(-zlib.MAX_WBITS) if member.deflated else None
     stream.seek(member.start)
@@ -271,3 +261,91 @@ def _digest(stream: BinaryIO, length: int) -> bytes:
         digest.update(chunk)
         length -= len(chunk)
     return digest.hexdigest().encode()
+
+
+HEADER_BYTES = 512
+_MAGIC = b"\x93NUMPY\x01\x00"
+_INTEGERS = ("|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8")
+_DTYPES = frozenset(("|b1", *_INTEGERS, "<f4", "<f8"))
+# Exactly what numpy writes; the header is never evaluated.
+_HEADER = re.compile(
+    rb"\{'descr': '([|<][biuf][1248])', 'fortran_order': False, "
+    rb"'shape': \(((?:[0-9]{1,15}, ){0,7}[0-9]{1,15},?|)\), \} *\n"
+)
+# Bytes of memory for each entry while a model is made of the array. An integer becomes part of
+# index arrays, sparse matrices and tables; a float of a few copies; automata are only copied.
+_INTEGER = 32
+_FLOAT = 7  # times the size of the number
+_AUTOMATON = 3
+
+
+@dataclass(frozen=True)
+class ArrayHeader:
+    """Type and shape of an array, and where its numbers begin in the member."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    start: int
+
+    @property
+    def size(self) -> int:
+        """The number of entries."""
+        return math.prod(self.shape)
+
+    @property
+    def memory_estimate(self) -> int:
+        """An upper bound of the memory, in bytes, that a model takes for this array.
+
+        A dimension of 0 does not make the others free: they may become sizes of other arrays.
+        """
+        entries = math.prod(max(n, 1) for n in self.shape)
+        if len(self.shape) > 2:
+            return entries * max(_AUTOMATON, self.dtype.itemsize)
+        return entries * (_FLOAT * self.dtype.itemsize if self.dtype.kind == "f" else _INTEGER)
+
+
+def storable(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array as it is stored: contiguous, little-endian, integers as small as possible.
+
+    Examples
+    --------
+    >>> storable("literals", np.array([3, 500])).dtype.name
+    'uint16'
+    """
+    if array.dtype.kind in "iu" and array.size:
+        least, most = int(array.min()), int(array.max())
+        types = (np.iinfo(name) for name in _INTEGERS)
+        small = next(one.dtype for one in types if one.min <= least and most <= one.max)
+        array = array.astype(small, copy=False)
+    dtype = array.dtype.newbyteorder("<")
+    if dtype.str not in _DTYPES:
+        raise TypeError(f"Cannot save the array {name} of type {array.dtype}.")
+    return np.asarray(array, dtype, order="C")
+
+
+def parse_header(name: str, raw: bytes, size: int) -> ArrayHeader:
+    """Read the header of a member, of which `raw` is the beginning and `size` the whole length."""
+    end = 10 + int.from_bytes(raw[8:10], "little")
+    found = _HEADER.fullmatch(raw[10:end]) if raw.startswith(_MAGIC) and len(raw) >= end else None
+    if found is None or found[1].decode() not in _DTYPES:
+        raise Refusal.damaged(f"the member {name} is not an array of plain numbers")
+    dtype = np.dtype(found[1].decode())
+    shape = tuple(int(n) for n in re.findall(rb"[0-9]+", found[2]))
+    header = ArrayHeader(dtype, shape, end)
+    if header.size * dtype.itemsize + end != size:
+        raise Refusal.damaged(f"the member {name} is not as long as its shape says")
+    return header
+
+
+def fill(name: str, header: ArrayHeader, pieces: Iterator[bytes]) -> NDArray[Any]:
+    """Make the array of the pieces of a member."""
+    array = np.empty(header.size, header.dtype)
+    raw, at, skip = array.view(np.uint8), 0, header.start
+    for piece in pieces:
+        here = np.frombuffer(piece, np.uint8)[skip:]
+        skip = max(0, skip - len(piece))
+        raw[at : at + len(here)] = here
+        at += len(here)
+    if header.dtype.kind == "b" and header.size and raw.max() > 1:
+        raise Refusal.damaged(f"the member {name} has truth values other than 0 and 1")
+    return array.astype(header.dtype.newbyteorder("="), copy=False).reshape(header.shape)

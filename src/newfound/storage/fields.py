@@ -1,4 +1,4 @@
-"""Typed access to the state of a model file.
+"""Why a model file is refused, and typed access to its state.
 
 Nothing in a file is trusted: every value is read by a method that says its type and its range, and
 an array also by its shape. Numbers are compared as they were stored, before a conversion could
@@ -8,31 +8,89 @@ wrap them. What does not fit is a `Refusal` that names the field.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from newfound.storage.errors import Refusal, one_line
+__all__ = [
+    "MAX_DOCUMENTS",
+    "Fields",
+    "ModelFileError",
+    "Refusal",
+    "is_text",
+    "one_line",
+    "parameters_from_state",
+    "parameters_state",
+]
 
-__all__ = ["MAX_DOCUMENTS", "MAX_INTEGER", "Fields", "is_text"]
+_MAX_LINE = 300
+_MAX_NAME = 120
+_AGAIN = "copy the file again, or save the model again"
 
-MAX_INTEGER = 2**53  # up to here integers are exact as floats, too
+
+class ModelFileError(ValueError):
+    """The file is not a sound model; the message names the file, the defect and what to do."""
+
+
+class Refusal(ValueError):
+    """A reason to refuse a file, without the name of the file, and what to do.
+
+    `reason` follows the name: "is damaged: its checksum does not match".
+    """
+
+    def __init__(self, reason: str, advice: str = _AGAIN) -> None:
+        super().__init__(f"{reason}; {advice}.")
+        self.reason, self.advice = reason, advice
+
+    @classmethod
+    def foreign(cls) -> Self:
+        """Return the refusal of a file that newfound did not write."""
+        return cls("is not a newfound model", "pass a file that newfound.save wrote")
+
+    @classmethod
+    def truncated(cls) -> Self:
+        """Return the refusal of a file whose end is missing."""
+        return cls("is truncated or was altered: it has no end record")
+
+    @classmethod
+    def damaged(cls, defect: str) -> Self:
+        """Return the refusal of a file that was altered."""
+        return cls(f"is damaged: {defect}")
+
+    def of(self, name: str) -> ModelFileError:
+        """Return the error of a file: one line of at most 300 characters."""
+        name = one_line(name, _MAX_NAME, keep_end=True)
+        room = _MAX_LINE - len(name) - len(self.advice) - 4
+        return ModelFileError(f"{name} {one_line(self.reason, room)}; {self.advice}.")
+
+
+def one_line(text: str, most: int, *, keep_end: bool = False) -> str:
+    r"""Return a text on one line, without control characters, shortened to `most` characters.
+
+    Examples
+    --------
+    >>> one_line("a\nlong text", 8), one_line("a long path", 5, keep_end=True)
+    ('a long …', '…path')
+    """
+    cut = text[: most + 1] if not keep_end else text[-most - 1 :]
+    line = "".join(letter if letter.isprintable() else " " for letter in cut)
+    if len(line) <= most:
+        return line
+    return f"…{line[1 - most :]}" if keep_end else f"{line[: most - 1]}…"
+
+
+_MAX_INTEGER = 2**53  # up to here integers are exact as floats, too
 MAX_DOCUMENTS = 2**31 - 1
 _MAX_NUMBER = 1e60  # far beyond any sound value, and products of a few are still finite
 _ADVICE = "save the model again"
 
 
 class Fields:
-    """The fields of one object of the state.
+    """The fields of one object of the state: what should be a mapping of names to values.
 
-    Parameters
-    ----------
-    values : object
-        What should be a mapping of names to values and arrays.
-    place : str
-        The path of the object, for messages.
+    `place` is the path of the object, for messages.
 
     Examples
     --------
@@ -44,7 +102,7 @@ class Fields:
     >>> fields.integer("seed", most=2)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    newfound.storage.errors.Refusal: has 3 in the field seed, expected a whole number from 0 to 2...
+    newfound.storage.fields.Refusal: has 3 in the field seed, expected a whole number from 0 to 2...
     """
 
     def __init__(self, values: object, place: str = "") -> None:
@@ -98,7 +156,7 @@ class Fields:
         path = self.path(name)
         return [Fields(item, f"{path}.{i}") for i, item in enumerate(self.entries(name))]
 
-    def integer(self, name: str, *, least: int = 0, most: int = MAX_INTEGER) -> int:
+    def integer(self, name: str, *, least: int = 0, most: int = _MAX_INTEGER) -> int:
         """Return a whole number from `least` to `most`."""
         value = self.value(name)
         if type(value) is not int or not least <= value <= most:
@@ -125,18 +183,14 @@ class Fields:
         value = self.value(name)
         if not is_text(value) or len(value) > most:
             raise self.refusal(name, value, f"a text of up to {most:,} characters")
-        found: str = value
-        return found
+        return str(value)
 
     def texts(self, name: str) -> list[str]:
         """Return a list of texts."""
-        return self._each(name, is_text, "texts")
-
-    def _each(self, name: str, sound: Callable[[Any], bool], what: str) -> list[Any]:
         values = self.entries(name)
-        wrong = next((i for i, value in enumerate(values) if not sound(value)), None)
+        wrong = next((i for i, value in enumerate(values) if not is_text(value)), None)
         if wrong is not None:
-            raise self.refusal(f"{name}.{wrong}", values[wrong], f"a list of {what}")
+            raise self.refusal(f"{name}.{wrong}", values[wrong], "a list of texts")
         return values
 
     def array(self, name: str) -> NDArray[Any]:
@@ -154,13 +208,7 @@ class Fields:
         return len(value)
 
     def integers(
-        self,
-        name: str,
-        dtype: DTypeLike,
-        shape: tuple[int, ...],
-        *,
-        least: int = 0,
-        most: int,
+        self, name: str, dtype: DTypeLike, shape: tuple[int, ...], *, least: int = 0, most: int
     ) -> NDArray[Any]:
         """Return an array of whole numbers from `least` to `most`, as the type asked for."""
         array = self.array(name)
@@ -174,12 +222,7 @@ class Fields:
         return np.ascontiguousarray(array, dtype)
 
     def floats(
-        self,
-        name: str,
-        shape: tuple[int, ...],
-        dtype: DTypeLike = np.float64,
-        *,
-        nan: bool = False,
+        self, name: str, shape: tuple[int, ...], dtype: DTypeLike = np.float64, *, nan: bool = False
     ) -> NDArray[Any]:
         """Return an array of finite numbers of the type asked for; nan only if that is allowed."""
         array = self.array(name)
@@ -226,3 +269,65 @@ def _shown(value: object) -> str:
     if isinstance(value, Mapping):
         return "an object"
     return one_line(repr(value), 40)
+
+
+_LONGEST_PATTERN = 10_000  # characters of a regular expression
+_MAX_SEED = 2**127
+_SCALARS = (bool, int, float, str)
+
+
+def parameters_state(parameters: Mapping[str, Any], stop_words: Iterable[str]) -> dict[str, Any]:
+    """Return parameters as plain values.
+
+    The number of threads depends on the computer, and a random generator cannot be saved: both
+    become None. A collection of stop words becomes the sorted list of those in use.
+
+    Examples
+    --------
+    >>> parameters_state({"T": np.int64(5), "n_jobs": 4, "stop_words": {"b", "a"}}, {"a", "b"})
+    {'T': 5, 'n_jobs': None, 'stop_words': ['a', 'b']}
+    """
+    plain = {name: _plain(value) for name, value in parameters.items()}
+    if not isinstance(plain.get("stop_words"), str | None):
+        plain["stop_words"] = sorted(stop_words)
+    seed = plain.get("random_state")
+    if seed is not None and not (isinstance(seed, int) and abs(seed) <= _MAX_SEED):
+        plain["random_state"] = None
+    if "n_jobs" in plain:
+        plain["n_jobs"] = None
+    return plain
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    return list(value) if isinstance(value, tuple) else value
+
+
+def parameters_from_state(fields: Fields, names: Iterable[str]) -> dict[str, Any]:
+    """Return the parameters that `parameters_state` made plain.
+
+    Types and sizes are checked here, ranges by the estimator; `names` are those that may occur.
+    Lists of texts stay lists, other lists become tuples. The number of threads is always None.
+    """
+    fields.only(names)
+    parameters = {name: _parameter(fields, name) for name in fields}
+    if "n_jobs" in parameters:
+        parameters["n_jobs"] = None
+    if parameters.get("random_state") is not None:
+        fields.integer("random_state", least=-_MAX_SEED, most=_MAX_SEED)
+    return parameters
+
+
+def _parameter(fields: Fields, name: str) -> Any:
+    value = fields.value(name)
+    if isinstance(value, str):
+        return fields.text(name, most=_LONGEST_PATTERN if name == "ignore" else 100)
+    if isinstance(value, list) and name == "stop_words":
+        return fields.texts(name)
+    if isinstance(value, list):
+        sound = len(value) == 2 and all(type(item) is int for item in value)
+        fields.require(sound, name, "two whole numbers")
+        return tuple(value)
+    fields.require(value is None or isinstance(value, _SCALARS), name, "a plain value")
+    return value

@@ -1,4 +1,4 @@
-"""Write files completely or not at all."""
+"""Files that are written completely or not at all, or belong to one process; SQLite files."""
 
 from __future__ import annotations
 
@@ -6,12 +6,26 @@ import os
 import re
 import secrets
 import stat
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
 
-__all__ = ["check_writable", "prefix_errors", "remove_unfinished", "replacing"]
+if TYPE_CHECKING:
+    import sqlite3
+
+__all__ = [
+    "HeldByAnotherError",
+    "begin_database",
+    "check_writable",
+    "locked_file",
+    "prefix_errors",
+    "remove_unfinished",
+    "replacing",
+    "transaction",
+]
 
 _ABANDONED_AFTER = 3600.0  # seconds without a change
 _TEMPORARY = re.compile(r"\.newfound-[0-9a-f]{16}(\..*)?")
@@ -24,19 +38,8 @@ def replacing(path: str | os.PathLike[str], *, force: bool = False) -> Iterator[
 
     If an error occurs before that, the temporary file is removed and `path` is unchanged. The
     temporary name has the suffix of `path`, for writers that choose a format by it. A file that
-    replaces another one gets its permissions; until then only its owner can read it.
-
-    Parameters
-    ----------
-    path : path
-        The file to write. A symbolic link is followed: the link stays, its target is replaced.
-    force : bool, default=False
-        Replace an existing file.
-
-    Raises
-    ------
-    OSError
-        If the file exists and `force` is false, or if it cannot be written.
+    replaces another one, as `force` allows, gets its permissions; until then only its owner can
+    read it. A symbolic link stays, and its target is replaced.
 
     Examples
     --------
@@ -96,15 +99,7 @@ def _remove_abandoned(folder: Path) -> None:
 
 
 def check_writable(path: str | os.PathLike[str], *, force: bool = False) -> None:
-    """Raise the error that writing to `path` would raise, before any work is done.
-
-    Parameters
-    ----------
-    path : path
-        The file to write later, with `replacing`.
-    force : bool, default=False
-        Whether an existing file will be replaced.
-    """
+    """Raise the `OSError` that `replacing` would raise, before any work is done."""
     _check_existing(path, force=force)
     probe = Path(os.path.realpath(path)).with_name(f".newfound-{secrets.token_hex(8)}")
     with prefix_errors(f"Cannot write {os.fspath(path)}"):
@@ -156,3 +151,61 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+class HeldByAnotherError(OSError):
+    """Another process has the file."""
+
+
+def locked_file(path: Path) -> BinaryIO:
+    """Return an open file that no other process can have; a killed process gives it up."""
+    file = open(path, "ab")  # noqa: SIM115
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        file.close()
+        raise HeldByAnotherError(f"another process has {path}") from error
+    return file
+
+
+@contextmanager
+def transaction(database: sqlite3.Connection) -> Iterator[None]:
+    """Keep all that is written inside, or nothing; of a database with ``isolation_level=None``.
+
+    Examples
+    --------
+    >>> import sqlite3
+    >>> database = sqlite3.connect(":memory:", isolation_level=None)
+    >>> with transaction(database):
+    ...     _ = database.execute("CREATE TABLE words (word TEXT)")
+    >>> database.execute("SELECT count(*) FROM words").fetchone()
+    (0,)
+    >>> database.close()
+    """
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        database.execute("COMMIT")
+    except BaseException:
+        if database.in_transaction:  # not after an error for which SQLite itself has rolled back
+            database.execute("ROLLBACK")
+        raise
+
+
+def begin_database(
+    database: sqlite3.Connection, schema: str, *, application: int, version: int
+) -> None:
+    """Write the tables of a new file and, in its header, the program and the format it is of."""
+    database.execute("PRAGMA journal_mode = WAL")
+    with transaction(database):
+        for statement in filter(str.strip, schema.split(";")):
+            database.execute(statement)
+        database.execute(f"PRAGMA application_id = {application}")
+        database.execute(f"PRAGMA user_version = {version}")

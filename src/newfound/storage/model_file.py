@@ -25,16 +25,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.storage.archive import (
+    HEADER_BYTES,
+    ArrayHeader,
     Directory,
-    Member,
     beginning,
     contents,
+    fill,
+    parse_header,
     read_directory,
+    storable,
     write_archive,
 )
-from newfound.storage.arrays import HEADER_BYTES, ArrayHeader, fill, parse_header, storable
-from newfound.storage.errors import ModelFileError, Refusal
-from newfound.storage.fields import Fields
+from newfound.storage.fields import Fields, ModelFileError, Refusal
 from newfound.storage.files import prefix_errors, replacing
 
 __all__ = ["FORMAT", "ModelFileError", "load_model", "memory_limit", "save_model"]
@@ -59,16 +61,7 @@ def save_model(
 ) -> None:
     """Write a model to a file, completely or not at all.
 
-    Parameters
-    ----------
-    path : path
-        The file.
-    kind : str
-        What it holds, such as "describer".
-    make_state : callable
-        Returns the state. It is called after the path was checked.
-    force : bool, default=False
-        Replace an existing file.
+    `kind` is what it holds, such as "describer". The state is made after the path was checked.
     """
     with replacing(path, force=force) as temporary:
         arrays: dict[str, NDArray[Any]] = {}
@@ -105,21 +98,10 @@ def _write(path: str | os.PathLike[str], members: Mapping[str, bytes | NDArray[A
 def load_model(
     path: str | os.PathLike[str], kinds: Mapping[str, Callable[[Mapping[str, Any]], Model]]
 ) -> Model:
-    """Read a model from its file.
+    """Read a model from its file; `kinds` has what makes a model of the state, for each kind.
 
-    Parameters
-    ----------
-    path : path
-        A file that `save_model` wrote.
-    kinds : mapping of str to callable
-        What makes a model of the state, for each kind that may be in the file.
-
-    Raises
-    ------
-    ModelFileError
-        If the file is truncated, altered, of a newer format or another kind, or not a model.
-    OSError
-        If it cannot be opened.
+    A file that is truncated, altered, of a newer format or another kind, or not a model is a
+    `ModelFileError`, one that cannot be opened an `OSError`.
     """
     name = os.fspath(path)
     kind = ""
@@ -207,12 +189,10 @@ def _headers(
     if names[0] != _STATE or not all(name.endswith(_SUFFIX) for name in names[1:]):
         raise Refusal.damaged(f"expected {_STATE} and then {_SUFFIX} members")
     _check_memory_estimate(sum(member.size for member in directory.members), length, limit)
-    return {member.name: _header(stream, member) for member in directory.members[1:]}
-
-
-def _header(stream: BinaryIO, member: Member) -> ArrayHeader:
-    raw = beginning(stream, member, HEADER_BYTES)
-    return parse_header(member.name, raw, member.size)
+    return {
+        member.name: parse_header(member.name, beginning(stream, member, HEADER_BYTES), member.size)
+        for member in directory.members[1:]
+    }
 
 
 def _check_memory_estimate(estimate: int, length: int, limit: int) -> None:

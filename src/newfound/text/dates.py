@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable
 from datetime import date, datetime
 from typing import Any
 
-from newfound.storage.errors import one_line
+from newfound.storage.fields import one_line
 
 __all__ = ["Dates", "parse_date", "parse_dates", "parse_start"]
 
