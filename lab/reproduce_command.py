@@ -15,7 +15,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from newfound.cli.console import outcome, print_json, say, show, training
+from newfound.cli.console import outcome, print_json, say, show, working
 from newfound.cli.options import Jobs, Json, Preset, Quiet, Seed, even
 
 if TYPE_CHECKING:
@@ -116,13 +116,14 @@ def reproduce(
 
 def _announced(*, quiet: bool) -> Callable[[str], Any]:
     """Return a function that announces a fit and shows its progress."""
+    from newfound.runs import epochs_of
 
     @contextmanager
     def fitting(what: str) -> Iterator[Callable[[EpochInfo], None] | None]:
         if not quiet:
             say(f"{what} ...")
-        with training(quiet=quiet) as callback:
-            yield callback
+        with working(quiet=quiet) as update:
+            yield epochs_of(update)
 
     return fitting
 

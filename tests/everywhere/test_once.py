@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 import newfound
 import newfound.cli.options
+import newfound.runs
 import newfound.show.page
 import newfound.storage.files
 import newfound.text.documents
@@ -135,7 +136,7 @@ class TestCommand:
         counts: Calls = Counter()
         files = newfound.storage.files
         counting(monkeypatch, "check_writable", (files, newfound.show.page), counts)
-        counting(monkeypatch, "read_documents", (newfound.text.documents,), counts)
+        counting(monkeypatch, "Reader", (newfound.runs,), counts)
         counting(monkeypatch, "collect", (newfound.show.page,), counts)
         counting(monkeypatch, "fit", (NoveltyDescriber,), counts)
         counting(monkeypatch, "fit_transform", (TextVectorizer,), counts)
@@ -143,7 +144,7 @@ class TestCommand:
         result = CliRunner().invoke(app, arguments)
         assert result.exit_code == 0, result.output
         expected = {f"check_writable {tmp_path / name}": 1 for name in ("x.csv", "x.nf", "x.html")}
-        expected |= {f"read_documents {tmp_path / side}.txt": 1 for side in ("known", "novel")}
+        expected |= {f"Reader {tmp_path / side}.txt": 1 for side in ("known", "novel")}
         assert counts == {**expected, "collect": 1, "fit": 1, "fit_transform": 1}
 
     def test_the_time_of_learning_is_that_of_the_describer(

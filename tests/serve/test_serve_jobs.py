@@ -386,6 +386,32 @@ def test_periods_are_those_of_the_library(service: httpx.Client) -> None:
     assert other.status_code == 200 and "not of periods" in other.text
 
 
+@pytest.mark.slow
+def test_values_of_a_column_are_compared_with_the_words_that_were_asked_for(
+    service: httpx.Client,
+) -> None:
+    texts, topics = [*KNOWN[::3], *NOVEL], ["bank"] * len(KNOWN[::3]) + ["travel"] * len(NOVEL)
+    table = "text,month\n" + "\n".join(map(",".join, zip(texts, topics, strict=True)))
+    octets = {"Content-Type": "application/octet-stream"}
+    upload = service.post("/v1/uploads?name=all.csv", content=table, headers=octets).json()["id"]
+    results = []
+    for documents, by in (
+        ({"upload": upload}, "column:month"),
+        ({"texts": texts, "labels": topics}, "topic"),
+    ):
+        parameters = {**SMALL, "stop_words": ["Flight"], "ignore": "rom."}
+        body = {"documents": documents, "by": by, "parameters": parameters}
+        job = ended(service, service.post("/v1/describe", json=body).json()["id"])
+        assert job["state"] == "finished", job["error"]
+        assert job["summary"].startswith("2 values; travel: ")
+        result = service.get(f"/v1/jobs/{job['id']}/result").json()
+        validate(result, "describe_by")
+        results.append([(one["period"], one["novel_words"]) for one in result["periods"]])
+    assert results[0] == results[1]
+    words = {row["word"] for row in results[0][1][1]}
+    assert "train" in words and not words & {"flight", "rome"}
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -393,6 +419,8 @@ def test_periods_are_those_of_the_library(service: httpx.Client) -> None:
         {"by": "month", "known": {"texts": ["a"]}, "novel": {"texts": ["b"]}},
         {"documents": {"texts": ["a"]}, "by": "decade"},
         {"documents": {"texts": ["a"]}, "by": "month", "known_name": "old"},
+        {"documents": {"texts": ["a"], "labels": ["x"]}, "by": "topic", "dates_from": "2024"},
+        {"sample": True, "parameters": {"stop_words": ["two words"]}},
     ],
 )
 def test_periods_that_are_asked_wrongly(service: httpx.Client, body: dict[str, Any]) -> None:

@@ -7,8 +7,8 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, NoReturn, TextIO
+from contextlib import AbstractContextManager, contextmanager
+from typing import NoReturn, TextIO
 
 from rich.console import Console, Group, RenderableType
 from rich.progress import (
@@ -26,18 +26,14 @@ from newfound.cli import interrupts
 from newfound.cli.interrupts import INTERRUPTED
 from newfound.marks import STEERING, visible
 
-if TYPE_CHECKING:
-    from newfound.machine.clauses import EpochInfo
-
 __all__ = [
-    "epochs_of",
+    "Terminal",
     "open_standard_streams",
     "outcome",
     "print_json",
     "print_line",
     "say",
     "show",
-    "training",
     "working",
 ]
 
@@ -194,20 +190,20 @@ def working(*, quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
             say(f"warning: {message}")
 
 
-@contextmanager
-def training(*, quiet: bool) -> Iterator[Callable[[EpochInfo], None] | None]:
-    """Return a callback for epochs that draws a progress bar; see `working`."""
-    with working(quiet=quiet) as update:
-        yield None if update is None else epochs_of("Learning rules", update)
+class Terminal:
+    """Follows a run: prints what is said, and draws a progress bar; see `newfound.runs.Watch`."""
 
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
 
-def epochs_of(step: str, update: Callable[[str, int, int], None]) -> Callable[[EpochInfo], None]:
-    """Return a callback for epochs that reports the progress of a step."""
+    def say(self, message: str) -> None:
+        """Print a message, unless it is to be quiet."""
+        if not self._quiet:
+            say(message)
 
-    def after_epoch(info: EpochInfo) -> None:
-        update(step, info.epoch, info.epochs)
-
-    return after_epoch
+    def steps(self) -> AbstractContextManager[Callable[[str, int, int], None] | None]:
+        """Return what draws the progress; see `working`."""
+        return working(quiet=self._quiet)
 
 
 class _Rate(ProgressColumn):

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from newfound.cli.console import outcome, print_json, say, show, training
-from newfound.cli.describe_stream import StreamedPile, StreamOptions, describe_stream, is_stream
-from newfound.cli.inputs import Inputs, choose_inputs, join, options_of
+from newfound.cli.console import Terminal, outcome, print_json, say, show
+from newfound.cli.describe_stream import StreamOptions, describe_stream, is_stream
+from newfound.cli.inputs import Inputs, choose_inputs, options_of
 from newfound.cli.options import (
     PATH_HELP,
     Checkpoint,
@@ -50,23 +48,17 @@ from newfound.cli.outputs import (
     check_table_format,
     save_model,
     save_report,
-    table_of,
     which_table,
     write_table,
 )
-from newfound.cli.periods import describe_each
-from newfound.show.data import description_data
-from newfound.show.tables import description_parts
+from newfound.show.tables import description_parts, period_parts
 from newfound.sides import Names
 from newfound.text.formats import is_dataset
 
 if TYPE_CHECKING:
-    from newfound.description.description import Description
-    from newfound.text.documents import Documents
+    from newfound.runs import Described, DescribedPeriods
 
 __all__ = ["demo", "describe"]
-
-_SET_ASIDE_SHOWN = 5
 
 
 def _check_day(value: str | None) -> str | None:
@@ -258,17 +250,10 @@ def describe(
     stream = is_stream(inputs, streaming, stream=stream, pairs=pairs)
     read_options = options_of(_as_tables(inputs), text_column, format, date_column)
     with outcome():
-        from newfound.text.documents import read_documents
+        from newfound.runs import DescribeRun, Input
 
         check_outputs(*outputs, tables=True, force=force)
         check_outputs(*paths_out.values(), force=force)
-        began = perf_counter()
-        piles = [
-            read_documents(path, **options, encoding=encoding, redact=redact)
-            for path, options in zip(inputs.paths, read_options, strict=True)
-            if not stream
-        ]
-        seconds = {"reading": perf_counter() - began}
         given = {
             "preset": preset.value,
             "n_machines": machines,
@@ -289,34 +274,30 @@ def describe(
             "random_state": seed,
             "n_jobs": jobs,
         }
-        parameters = {name: value for name, value in given.items() if value is not None}
-        if inputs.by is not None:
-            describe_each(
-                join(inputs, piles), inputs.by, dates_from, parameters,
-                labels=inputs.labels, outputs=outputs, report=report, force=force, top=top,
-                rank_by=rank_by.value, json=json, quiet=quiet,
-                seconds=seconds, title=title,
-            )  # fmt: skip
-            return
-        old: Documents | StreamedPile
-        new: Documents | StreamedPile
+        run = DescribeRun(
+            inputs=tuple(
+                Input(path, {**options, "encoding": encoding})
+                for path, options in zip(inputs.paths, read_options, strict=True)
+            ),
+            piles=inputs.names,
+            by=inputs.by,
+            labels=inputs.labels,
+            dates_from=dates_from,
+            names=names,
+            parameters={name: value for name, value in given.items() if value is not None},
+            title=title,
+        )
+        described: Described | DescribedPeriods
         if stream:
-            description, (old, new) = describe_stream(
-                inputs, read_options, encoding, streaming, parameters,
-                dates_from=dates_from, quiet=quiet,
-            )  # fmt: skip
+            described = describe_stream(run, streaming, quiet=quiet)
         else:
-            old, new = piles if documents is None else _split(piles[0], dates_from)
-            description = _fit(old, new, parameters, names, quiet=quiet)
-        description = replace(description, names=names)
+            described = run.run(Terminal(quiet=quiet))
         for path in outputs:
             kind = which_table(path)
-            write_table(kind, table_of(description, kind), path, force=force, quiet=quiet)
-        save_model("model", description, save, force=force, quiet=quiet)
-        if report is not None:
-            page = _page(description, old, new, names, title=title, seconds=seconds)
-            save_report(page, report, force=force, quiet=quiet)
-        _print(description, old, new, names, top=top, by=rank_by.value, json=json)
+            write_table(kind, described.table(kind), path, force=force, quiet=quiet)
+        save_model("model", described.description, save, force=force, quiet=quiet)
+        save_report(described, report, force=force, quiet=quiet)
+        _print(described, top=top, by=rank_by.value, json=json)
 
 
 def demo(
@@ -330,17 +311,13 @@ def demo(
 ) -> None:
     """Describe the bundled sample: known requests about banking, novel ones about travel."""
     with outcome():
-        from newfound.text.sample import load_sample
+        from newfound.runs import DescribeRun
 
         check_outputs(report, force=force)
-        known, novel = load_sample()
         parameters = {"preset": "default", "random_state": seed, "n_jobs": jobs}
-        names = Names()
-        description = _fit(known, novel, parameters, names, quiet=quiet)
-        if report is not None:
-            page = _page(description, known, novel, names)
-            save_report(page, report, force=force, quiet=quiet)
-        _print(description, known, novel, names, top=top, by="novelty", json=json)
+        described = DescribeRun((), parameters=parameters).run(Terminal(quiet=quiet))
+        save_report(described, report, force=force, quiet=quiet)
+        _print(described, top=top, by="novelty", json=json)
         if not json and not quiet:
             say("the sample is a part of CLINC150, by S. Larson et al., 2019, CC BY 3.0.")
             say("with your own documents: newfound describe --known OLD.csv --novel NEW.csv")
@@ -352,75 +329,13 @@ def _as_tables(inputs: Inputs) -> Inputs:
     return replace(inputs, paths=paths)
 
 
-def _split(documents: Documents, dates_from: str | None) -> tuple[Documents, Documents]:
-    from newfound.description.periods import split_by_date
+def _print(described: Described | DescribedPeriods, *, top: int, by: str, json: bool) -> None:
+    from newfound.runs import DescribedPeriods
 
-    return split_by_date(documents, dates_from)
-
-
-def _fit(
-    known: Documents, novel: Documents, parameters: dict[str, Any], names: Names, *, quiet: bool
-) -> Description:
-    from newfound.description.describer import NoveltyDescriber
-    from newfound.text.copies import read_summary
-
-    describer = NoveltyDescriber(**parameters)
-    if not quiet:
-        fold = describer.resolve_parameters()["fold_copies"]
-        for side, documents in (("known", known), ("novel", novel)):
-            say(f"{names[side]}: {read_summary(documents, fold=fold)}")
-
-    labels = ["known"] * len(known) + ["novel"] * len(novel)
-    days = [day for pile in (known, novel) for day in pile.dates or (None,) * len(pile)]
-    with training(quiet=quiet) as callback:
-        describer.fit([*known, *novel], labels, dates=days, callback=callback)
-    if not quiet:
-        for note in notes(describer.description_):
-            say(note)
-    return describer.description_
-
-
-def notes(description: Description) -> Iterator[str]:
-    """Yield what was folded and what was set aside, a sentence each."""
-    copies = description.copies
-    if copies is not None and (copies.is_copy.any() or copies.passages.any()):
-        yield copies.summary()
-    aside = list(description.set_aside)
-    if aside:
-        shown = ", ".join(aside[:_SET_ASIDE_SHOWN]) + (", ..." if aside[_SET_ASIDE_SHOWN:] else "")
-        yield f"Set aside dates, numbers and single letters ({shown}); --calendar keeps them."
-
-
-def _print(
-    description: Description,
-    known: Documents | StreamedPile,
-    novel: Documents | StreamedPile,
-    names: Names,
-    *,
-    top: int,
-    by: str,
-    json: bool,
-) -> None:
     if json:
-        print_json(description_data(description, known, novel, names, top=top, by=by))
-        return
-    show(*description_parts(description, names, top=top, by=by))
-
-
-def _page(
-    description: Description,
-    known: Documents | StreamedPile,
-    novel: Documents | StreamedPile,
-    names: Names,
-    **options: Any,
-) -> bytes:
-    from newfound.show.page import report_page
-
-    return report_page(
-        description,
-        known=None if isinstance(known, StreamedPile) else known,
-        novel=None if isinstance(novel, StreamedPile) else novel,
-        known_name=names.known,
-        novel_name=names.novel,
-        **options,
-    )
+        print_json(described.data(top, by))
+    elif isinstance(described, DescribedPeriods):
+        show(*period_parts(described.periods, top=top, by=by))
+    else:
+        names = described.run.names
+        show(*description_parts(described.description, names, top=top, by=by))

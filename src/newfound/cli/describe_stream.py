@@ -17,7 +17,7 @@ from newfound.text.formats import is_dataset
 
 if TYPE_CHECKING:
     from newfound.cli.inputs import Inputs
-    from newfound.description.description import Description
+    from newfound.runs import Described, DescribeRun
     from newfound.scale.checkpoint import Checkpoint
     from newfound.scale.dated import DatedSides
     from newfound.scale.sources import Sides, Source
@@ -70,32 +70,28 @@ def is_stream(inputs: Inputs, options: StreamOptions, *, stream: bool, pairs: bo
     return True
 
 
-def describe_stream(
-    inputs: Inputs,
-    read_options: list[dict[str, Any]],
-    encoding: str | None,
-    options: StreamOptions,
-    parameters: dict[str, Any],
-    *,
-    dates_from: str | None,
-    quiet: bool,
-) -> tuple[Description, list[StreamedPile]]:
+def describe_stream(run: DescribeRun, options: StreamOptions, *, quiet: bool) -> Described:
     """Describe the documents of two paths, or of one by their dates; say what was read."""
+    from newfound.runs import Described
     from newfound.scale.dated import DatedSides
     from newfound.scale.describing import SAMPLE, describe_with
     from newfound.scale.engines import Batches
     from newfound.scale.sources import Sides, Source
 
+    paths = [str(given.path) for given in run.inputs]
+    asked = [dict(given.options) for given in run.inputs]
     sources = [
-        Source(path, text_column=given["text_column"], format=given["format"], encoding=encoding,
-               date_column=given.get("date_column"), skip_bad=options.skip_bad)
-        for path, given in zip(inputs.paths, read_options, strict=True)
+        Source(path, text_column=given["text_column"], format=given["format"],
+               encoding=given["encoding"], date_column=given.get("date_column"),
+               skip_bad=options.skip_bad)
+        for path, given in zip(paths, asked, strict=True)
     ]  # fmt: skip
     sides: Sides | DatedSides
-    sides = Sides(*sources) if dates_from is None else DatedSides(sources[0], dates_from)
+    sides = Sides(*sources) if run.dates_from is None else DatedSides(sources[0], run.dates_from)
     sample = options.sample or SAMPLE
-    run = {"options": read_options, "dates_from": dates_from, "sample": sample}
-    checkpoint = _checkpoint(options.checkpoint, sides, parameters, run)
+    asked = [{name: value for name, value in one.items() if name != "encoding"} for one in asked]
+    begun = {"options": asked, "dates_from": run.dates_from, "sample": sample}
+    checkpoint = _checkpoint(options.checkpoint, sides, run.parameters, begun)
     began = perf_counter()
     with working(quiet=quiet) as progress:
         current, drawn = [""], [0]
@@ -113,15 +109,16 @@ def describe_stream(
                 n = sum(source.n_documents for source in sources)
                 progress(current[0], n, max(total, n))
 
-        engine = Batches(sides, parameters.get("n_jobs"), done, checkpoint)
-        description = describe_with(
+        engine = Batches(sides, run.parameters.get("n_jobs"), done, checkpoint)
+        describer = describe_with(
             engine, text="text", side="side", date=sides.date, sample=sample, step=step,
-            sampled=sampled, **parameters,
-        ).description_  # fmt: skip
+            sampled=sampled, **run.parameters,
+        )  # fmt: skip
+    description = replace(describer.description_, names=run.names)
     piles = [
         StreamedPile(path, description.n_documents[side], dict(source.found))
         for path, side, source in zip(
-            islice(cycle(inputs.paths), 2), SIDES, islice(cycle(sources), 2), strict=True
+            islice(cycle(paths), 2), SIDES, islice(cycle(sources), 2), strict=True
         )
     ]
     if isinstance(sides, DatedSides):
@@ -132,7 +129,8 @@ def describe_stream(
         ]
     if not quiet:
         _say_what_was_read(sources, piles, drawn[0], perf_counter() - began)
-    return description, piles
+    known, novel = piles
+    return Described(run, description, known, novel)
 
 
 def _checkpoint(

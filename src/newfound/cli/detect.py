@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from newfound.cli.console import epochs_of, outcome, print_json, say, show, working
+from newfound.cli.console import Terminal, outcome, print_json, show
 from newfound.cli.detect_stream import check_stream, detect_stream, print_lines
 from newfound.cli.options import (
     PATH_HELP,
@@ -43,13 +42,11 @@ from newfound.cli.outputs import (
     save_report,
     write_table,
 )
-from newfound.show.data import Found, detection_data, found_in
+from newfound.show.data import Found, detection_data
 from newfound.show.tables import detection_parts
 from newfound.text.formats import is_dataset
 
 if TYPE_CHECKING:
-    from newfound.detection.detection import Progress
-    from newfound.detection.detector import NoveltyDetector
     from newfound.text.documents import Documents
 
 __all__ = ["NOVEL_STATUS", "detect"]
@@ -226,6 +223,8 @@ def detect(
     if known is not None:
         read_options[0]["label_column"] = labels_column
     with outcome():
+        from newfound.runs import DetectRun, Input
+
         check_outputs(output, tables=True, force=force)
         check_outputs(save, report, force=force)
         given = {
@@ -237,39 +236,43 @@ def detect(
             "ignore": ignore,
             "redact": redact or None,
         }
-        began = perf_counter()
-        n_read = len(paths) - (json_lines or stream)  # a stream is read later
-        if output is not None and not stream:
-            read_options[-1]["keep_columns"] = True
-        read = _read(paths[:n_read], read_options[:n_read], encoding, redact=redact, quiet=quiet)
-        if not quiet and output is not None and not stream:
-            _tell_left_out(read[-1])
-        seconds = {"reading": perf_counter() - began}
-        old = None if known is None else read[0]
-        with working(quiet=quiet) as progress:
-            began = perf_counter()
-            detector = _detector(old, model, given, seed, jobs, progress)
-            seconds["learning"] = perf_counter() - began
-            if detector.redact and not redact:
-                read = [documents.redacted() for documents in read]
-                old = None if known is None else read[0]
-            if forget_texts:
-                detector.forget_texts()
-            if incoming is None:
-                save_model("detector", detector, save, force=force, quiet=quiet)
-                return
-            if json_lines:
-                save_model("detector", detector, save, force=force, quiet=quiet)
-                n_novel = print_lines(detector, incoming, read_options[-1], encoding)
-                _end(n_novel, fail_on_novel)
-                return
+        given_ones = {name: value for name, value in given.items() if value is not None}
+        read = [
+            Input(path, {**options, "encoding": encoding})
+            for path, options in zip(paths, read_options, strict=True)
+        ]
+        later = incoming is None or json_lines or stream  # or never
+        whole = None if later else read[-1].with_columns() if output is not None else read[-1]
+        run = DetectRun(
+            known=None if known is None else read[0],
+            incoming=whole,
+            model=model,
+            parameters={**given_ones, "random_state": seed, "n_jobs": jobs},
+            describe=not no_description,
+            forget_texts=forget_texts,
+            title=title,
+        )
+        terminal = Terminal(quiet=quiet)
+        if not later:
+            detected = run.run(terminal)
+            if output is not None and (taken := _taken(detected.incoming)):
+                terminal.say(columns_left_out(taken))
+            if output is not None:
+                write_table("documents", detected.rows, output, force=force, quiet=quiet)
+            save_model("detector", detected.detector, save, force=force, quiet=quiet)
+            save_report(detected, report, force=force, quiet=quiet)
+            _finish(detected.found, top, json=json, fail_on_novel=fail_on_novel)
+            return
+        old, _ = run.read(terminal)
+        with terminal.steps() as progress:
+            detector = run.learn(old, progress)
             if stream:
+                assert incoming is not None
                 options = {name: read_options[-1][name] for name in ("text_column", "format")}
-                source = {**options, "encoding": encoding, "skip_bad": skip_bad}
                 found = detect_stream(
                     detector,
                     incoming,
-                    source,
+                    {**options, "encoding": encoding, "skip_bad": skip_bad},
                     known=None if old is None else old.texts,
                     output=output,
                     force=force,
@@ -281,30 +284,12 @@ def detect(
                     quiet=quiet,
                     progress=progress,
                 )
-                save_model("detector", detector, save, force=force, quiet=quiet)
-                _finish(found, top, json=json, fail_on_novel=fail_on_novel)
-                return
-            began = perf_counter()
-            detection = detector.detect(
-                read[-1],
-                known=None if old is None else old.texts,
-                describe=not no_description,
-                progress=progress,
-            )
-            seconds["detecting and describing"] = perf_counter() - began
-        rows = detection.with_columns(read[-1].columns)
-        if output is not None:
-            write_table("documents", rows, output, force=force, quiet=quiet)
         save_model("detector", detector, save, force=force, quiet=quiet)
-        if report is not None:
-            from newfound.show.page import detection_page
-
-            page = detection_page(
-                detection, known=old, incoming=read[-1], title=title, seconds=seconds
-            )
-            save_report(page, report, force=force, quiet=quiet)
-        found = found_in(detection, read[-1])
-        _finish(found, top, json=json, fail_on_novel=fail_on_novel)
+        if stream:
+            _finish(found, top, json=json, fail_on_novel=fail_on_novel)
+        elif incoming is not None:
+            n_novel = print_lines(detector, incoming, read_options[-1], encoding)
+            _end(n_novel, fail_on_novel)
 
 
 def _finish(found: Found, top: int, *, json: bool, fail_on_novel: int | None) -> None:
@@ -362,51 +347,8 @@ def _check_options(
                 )
 
 
-def _read(
-    paths: list[str],
-    read_options: list[dict[str, Any]],
-    encoding: str | None,
-    *,
-    redact: bool,
-    quiet: bool,
-) -> list[Documents]:
-    from newfound.text.documents import read_documents
-
-    read = [
-        read_documents(path, **options, encoding=encoding, redact=redact)
-        for path, options in zip(paths, read_options, strict=True)
-    ]
-    if not quiet:
-        for documents in read:
-            say(documents.summary())
-    return read
-
-
-def _tell_left_out(incoming: Documents) -> None:
-    """Print a message on the columns of the documents that have the name of one of ours."""
+def _taken(incoming: Documents) -> list[str]:
+    """Return the columns of the documents that have the name of one of ours."""
     from newfound.detection.detection import is_own_column
 
-    if taken := [name for name in incoming.columns if is_own_column(name)]:
-        say(columns_left_out(taken))
-
-
-def _detector(
-    known: Documents | None,
-    model: Path | None,
-    given: dict[str, Any],
-    seed: int,
-    jobs: int,
-    progress: Progress | None,
-) -> NoveltyDetector:
-    """Return a detector that learned from known documents, or that was saved."""
-    from newfound.detection.detector import NoveltyDetector
-
-    if known is None:
-        assert model is not None
-        detector = NoveltyDetector.load(model)
-        detector.set_params(n_jobs=jobs, alpha=given["alpha"] or detector.alpha)
-        return detector
-    chosen = {name: value for name, value in given.items() if value is not None}
-    detector = NoveltyDetector(random_state=seed, n_jobs=jobs, **chosen)
-    callback = None if progress is None else epochs_of("Learning rules", progress)
-    return detector.fit(known.texts, known.labels, callback=callback)
+    return [name for name in incoming.columns if is_own_column(name)]

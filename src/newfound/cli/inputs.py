@@ -5,18 +5,15 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
-from newfound.cli.options import Format, Unit, reading_options
+from newfound.cli.options import Format, reading_options
+from newfound.text.dates import COLUMN, unit_or_column
 
-if TYPE_CHECKING:
-    from newfound.text.documents import Documents
+__all__ = ["Inputs", "choose_inputs", "options_of"]
 
-__all__ = ["Inputs", "choose_inputs", "join", "options_of"]
-
-_COLUMN = "column:"
 _FOLDER = "folder"
 
 
@@ -82,7 +79,12 @@ def choose_inputs(
         return Inputs(_sides(known, novel), columns)
     if any(columns):
         raise typer.BadParameter("--documents is one input; use --text-column for its texts.")
-    unit, column = _by(by, date_column)
+    unit, column = (None, None) if by is None else unit_or_column(by)
+    if unit is not None and date_column is None:
+        raise typer.BadParameter(
+            f"--by {unit} describes each {unit} and needs --date-column, the column with the "
+            f"dates; for the values of a column called {unit}, use --by {COLUMN}{unit}."
+        )
     if column is None and date_column is None:
         raise typer.BadParameter(
             "--documents needs --date-column, the column with the dates; or --by COLUMN, to "
@@ -108,31 +110,6 @@ def options_of(
         is_folder = path != "-" and os.path.isdir(path) and inputs.by == _FOLDER
         options[0]["label_column"] = None if is_folder else inputs.by
     return options
-
-
-def join(inputs: Inputs, read: list[Documents]) -> Documents:
-    """Return the documents of a single input, or of all piles with their names as labels."""
-    from newfound.description.periods import join_piles
-
-    if not inputs.names:
-        return read[0]
-    return join_piles(dict(zip(inputs.names, read, strict=True)))
-
-
-def _by(by: str | None, date_column: str | None) -> tuple[str | None, str | None]:
-    """Return the length of a period, or the name of a column, or neither."""
-    if by is None:
-        return None, None
-    if by.startswith(_COLUMN):
-        return None, by.removeprefix(_COLUMN)
-    if by not in [unit.value for unit in Unit]:
-        return None, by
-    if date_column is None:
-        raise typer.BadParameter(
-            f"--by {by} describes each {by} and needs --date-column, the column with the dates; "
-            f"for the values of a column called {by}, use --by {_COLUMN}{by}."
-        )
-    return by, None
 
 
 def _piles(given: list[str]) -> Inputs:

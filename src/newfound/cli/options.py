@@ -44,7 +44,6 @@ __all__ = [
     "TextColumn",
     "Title",
     "Top",
-    "Unit",
     "all_stop_words",
     "check_distinct",
     "check_language",
@@ -88,24 +87,13 @@ class Ranking(StrEnum):
     score = "score"
 
 
-class Unit(StrEnum):
-    """Lengths of a period."""
-
-    day = "day"
-    week = "week"
-    month = "month"
-    quarter = "quarter"
-    year = "year"
-
-
 def all_stop_words(path: Path | None, language: str | None) -> list[str] | None:
     """Return the default stop words and those of a file; None without a file."""
     if path is None:
         return None
-    from newfound.text.filters import read_stop_words
-    from newfound.text.tokens import stop_words
+    from newfound.text.filters import add_stop_words, read_stop_words
 
-    return sorted(stop_words(language or "en") | read_stop_words(path))
+    return add_stop_words(read_stop_words(path), language)
 
 
 def even(value: int | None) -> int | None:

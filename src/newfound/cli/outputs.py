@@ -22,7 +22,6 @@ __all__ = [
     "columns_left_out",
     "save_model",
     "save_report",
-    "table_of",
     "which_table",
     "write_table",
 ]
@@ -35,6 +34,10 @@ class _Rows(Protocol):
     def to_csv(self, path: Path, *, force: bool) -> Any: ...
     def to_json(self, path: Path, *, force: bool) -> Any: ...
     def to_records(self) -> list[dict[str, Any]]: ...
+
+
+class _Page(Protocol):
+    def page(self) -> bytes: ...
 
 
 def check_table_format(*outputs: Path | None) -> None:
@@ -67,15 +70,6 @@ def columns_left_out(names: Sequence[str]) -> str:
     )
 
 
-def table_of(description: Description, name: str) -> Any:
-    """Return the table of a description with this name: words, rules, phrases or themes."""
-    if name == "words":
-        return description.words
-    if name == "phrases":
-        return description.phrases
-    return (description.clauses if name == "rules" else description.themes).to_table()
-
-
 def write_table(what: str, rows: _Rows, path: Path, *, force: bool, quiet: bool) -> None:
     """Write a table to the path given, and print a message."""
     _write_rows(rows, path, force=force)
@@ -83,11 +77,13 @@ def write_table(what: str, rows: _Rows, path: Path, *, force: bool, quiet: bool)
         say(f"wrote the {what} to {path}.")
 
 
-def save_report(page: bytes, path: Path, *, force: bool, quiet: bool) -> None:
-    """Write a page to the path given, and print a message."""
+def save_report(made: _Page, path: Path | None, *, force: bool, quiet: bool) -> None:
+    """Write the page of a run to the path given, if there is one, and print a message."""
     from newfound.show.page import write_page
 
-    write_page(path, page, force=force)
+    if path is None:
+        return
+    write_page(path, made.page(), force=force)
     if not quiet:
         say(f"wrote the report to {path}; open it in any browser.")
 

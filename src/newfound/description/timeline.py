@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from newfound.text.dates import parse_dates
+from newfound.text.dates import UNITS, parse_dates
 
 __all__ = [
     "NO_DAY",
@@ -32,7 +32,6 @@ __all__ = [
 NO_DAY = 1 << 40  # the first day of what has no dated document; its negative is the last
 
 MAX_DAYS, MAX_WEEKS = 45, 60
-UNITS = ("day", "week", "month", "quarter", "year")
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _ASCII = "_.-=+*#@"
 Days = NDArray[np.datetime64]

@@ -33,6 +33,7 @@ from newfound.show.page import (
     script_names,
     static_text,
 )
+from newfound.text.dates import UNITS
 
 if TYPE_CHECKING:
     import jinja2
@@ -97,6 +98,7 @@ async def start(request: Request) -> Response:
         recent=context.workspace.runs()[:_RECENT],
         models=context.library.entries(),
         most=context.settings.limits.upload_bytes >> 20,
+        units=UNITS,
     )  # fmt: skip
 
 

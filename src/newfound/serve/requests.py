@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from starlette.requests import Request
 
 from newfound.serve.problems import Problem, invalid
+from newfound.text.dates import unit_or_column
 
 __all__ = [
     "Body",
@@ -115,7 +116,12 @@ class DescribeParameters(Body):
     language: str | None = Field(None, max_length=40)
     lemmatize: bool | None = None
     min_df: int | None = Field(None, ge=1, le=1_000_000)
-    ignore: str | None = Field(None, max_length=1000)
+    ignore: str | None = Field(
+        None, max_length=1000, description="Regular expression; what it matches is no word."
+    )
+    stop_words: list[str] | None = Field(
+        None, max_length=10_000, description="Words to leave out, beside those of the language."
+    )
     calendar: bool | None = None
     redact: bool | None = Redact
     fold_copies: bool | None = None
@@ -127,15 +133,20 @@ class DescribeRequest(Body):
 
     known: Input | None = None
     novel: Input | None = None
-    documents: Input | None = Field(None, description="Dated documents, with dates_from or by.")
+    documents: Input | None = Field(None, description="Documents to split, with dates_from or by.")
     dates_from: str | None = Field(
         None,
         max_length=40,
         description="First day of the novel documents, or of the periods; a month (2003-04) or a "
         "year stands for its first day.",
     )
-    by: Literal["day", "week", "month", "quarter", "year"] | None = Field(
-        None, description="Describe each period of the documents against all before it."
+    by: str | None = Field(
+        None,
+        max_length=1000,
+        min_length=1,
+        description="day, week, month, quarter or year: describe each period of the documents "
+        "against all before it. Or the name of a column (column:month if it is called like a "
+        "period): describe the documents of each of its values against all others.",
     )
     sample: bool = Field(False, description="Describe the bundled sample.")
     known_name: str | None = Field(None, max_length=40)
@@ -155,8 +166,18 @@ class DescribeRequest(Body):
         if (self.documents is None) != (self.dates_from is None and self.by is None):
             raise ValueError("documents belong together with dates_from or by")
         if self.by is not None and (self.known_name or self.novel_name):
-            raise ValueError("known_name and novel_name are for two piles, not for periods")
+            raise ValueError("known_name and novel_name are for two piles, not for by")
+        if self.compares_labels and self.dates_from is not None:
+            raise ValueError("dates_from splits by dates, and by a column by its values")
+        given = self.documents
+        if self.compares_labels and given is not None and given.texts and given.labels is None:
+            raise ValueError(f"by {self.by}: give labels with the texts, or a period")
         return self
+
+    @property
+    def compares_labels(self) -> bool:
+        """Whether the documents of each value of a column are described."""
+        return self.by is not None and unit_or_column(self.by)[1] is not None
 
 
 class DetectRequest(Body):

@@ -12,6 +12,8 @@ from newfound.serve.context import Context
 from newfound.serve.problems import Problem
 from newfound.serve.requests import DescribeRequest, DetectRequest, Input
 from newfound.serve.workspace import Run
+from newfound.text.dates import unit_or_column
+from newfound.text.filters import add_stop_words
 
 __all__ = ["submit_describe", "submit_detect"]
 
@@ -19,16 +21,26 @@ __all__ = ["submit_describe", "submit_detect"]
 async def submit_describe(context: Context, given: DescribeRequest) -> Run:
     """Queue a description; return its run."""
     parameters = given.parameters.model_dump(exclude_none=True)
+    if "stop_words" in parameters:
+        try:
+            words = add_stop_words(parameters["stop_words"], given.parameters.language)
+        except ValueError as error:
+            raise Problem(422, str(error)) from error
+        parameters["stop_words"] = words
+    unit, column = (None, None) if given.by is None else unit_or_column(given.by)
+    documents = given.documents
+    if documents is not None and column is not None and documents.texts is None:
+        documents = documents.model_copy(update={"label_column": column})
     request = {
-        "sample": given.sample,
         "dates_from": given.dates_from,
-        "by": given.by,
+        "by": unit or column,
+        "labels": column is not None,
         "known_name": given.known_name,
         "novel_name": given.novel_name,
         "top": given.top,
         "parameters": {**parameters, "n_jobs": context.settings.jobs},
     }
-    inputs = {"known": given.known, "novel": given.novel, "documents": given.documents}
+    inputs = {"known": given.known, "novel": given.novel, "documents": documents}
     default = "Sample: banking and travel" if given.sample else _default_name(context, inputs)
     return await _submit(context, "describe", given.name or default, request, inputs)
 
@@ -40,7 +52,6 @@ async def submit_detect(context: Context, given: DetectRequest) -> Run:
     set_ones = given.model_dump(include=set(names), exclude_none=True)
     parameters = {names[name]: value for name, value in set_ones.items()}
     request: dict[str, Any] = {
-        "sample": given.sample,
         "describe": given.describe,
         "top": given.top,
         "parameters": {

@@ -15,13 +15,15 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from newfound.serve.search import DOCUMENTS, write_documents
 from newfound.serve.workspace import RESULT
 from newfound.storage.files import replacing
+
+if TYPE_CHECKING:
+    from newfound.runs import Input
 
 __all__ = ["MODEL", "REPORT", "WORDS", "main"]
 
@@ -47,9 +49,12 @@ class Progress:
         self._stage, self._last = stage, now
         tell({"stage": stage, "done": done, "total": total})
 
-    def epochs(self, info: Any) -> None:
-        """Say how many epochs of all machines are done."""
-        self("Learning rules", info.epoch, info.epochs)
+    def say(self, message: str) -> None:
+        """Leave out what the result says, too."""
+
+    def steps(self) -> contextlib.AbstractContextManager[Progress]:
+        """Return what to call with the progress of long steps: this."""
+        return contextlib.nullcontext(self)
 
 
 def tell(data: dict[str, Any]) -> None:
@@ -64,9 +69,8 @@ def main(folder: Path) -> int:
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("default")
-            kind = "periods" if request.get("by") else request["kind"]
-            done = {"describe": _describe, "periods": _describe_periods, "detect": _detect}[kind]
-            about, data, redacted = done(folder, request, Progress())
+            job = {"describe": _describe, "detect": _detect}[request["kind"]]
+            about, data, redacted = job(folder, request, Progress())
     except MemoryError:
         limit = int(request["limits"]["job_bytes"]) >> 20
         tell({"error": f"The job needs more memory than the {limit:,} MB that it may use."})
@@ -91,106 +95,45 @@ def _forget_inputs(folder: Path, request: dict[str, Any]) -> None:
             (folder / (given.get("file") or given["texts"])).unlink(missing_ok=True)
 
 
-def _read(folder: Path, request: dict[str, Any], name: str, **more: Any) -> Any:
-    """Return the documents of an input, redacted if that was asked for."""
-    documents = _documents(folder, request[name], **more)
-    return documents.redacted() if request["parameters"].get("redact") else documents
-
-
-def _documents(folder: Path, given: dict[str, Any], *, keep_columns: bool = False) -> Any:
-    from newfound.text.documents import as_documents, collect
-    from newfound.text.records import Columns
-    from newfound.text.source import Reader, every_column
+def _input(folder: Path, given: dict[str, Any]) -> Input:
+    """Return an input of a request, whose documents are in the folder."""
+    from newfound.runs import Input
 
     if given.get("file") is None:
         rows = json.loads((folder / given["texts"]).read_text(encoding="utf-8"))
-        documents = as_documents(rows["texts"], dates=rows.get("dates"))
-        if rows.get("labels") is not None:
-            kept = [rows["labels"][int(place)] for place in documents.ids]
-            documents = replace(documents, labels=tuple(kept))
-        return replace(documents, source=given["source"])
-    columns = Columns(*(given.get(f"{kind}_column") for kind in ("text", "label", "date")))
-    path, shown = str(folder / given["file"]), given["source"]
-    keep = every_column if keep_columns else None
-    reader = Reader(path, columns, given.get("encoding"), shown=shown, name=shown, keep=keep)
-    return collect(reader, given.get("format"))
+        return Input(rows=rows, source=given["source"])
+    return Input(folder / given["file"], given, source=given["source"])
 
 
 def _describe(folder: Path, request: dict[str, Any], progress: Progress) -> Done:
-    from newfound.description.describer import NoveltyDescriber
-    from newfound.description.periods import split_by_date
+    """Describe two sides, or each period; the model is that of the last one."""
     from newfound.models import save
-    from newfound.show.data import description_data
-    from newfound.show.page import report_page, write_page
+    from newfound.runs import DescribedPeriods, DescribeRun
+    from newfound.show.page import write_page
     from newfound.sides import Names
-    from newfound.text.copies import read_summary
-    from newfound.text.sample import load_sample
 
-    began = time.perf_counter()
     progress("Reading")
-    if request.get("sample"):
-        known, novel = load_sample()
-    elif request.get("documents") is not None:
-        known, novel = split_by_date(_read(folder, request, "documents"), request["dates_from"])
-    else:
-        known, novel = (_read(folder, request, side) for side in ("known", "novel"))
-    seconds = {"reading": time.perf_counter() - began}
-    names = Names(request.get("known_name"), request.get("novel_name"))
-    describer = NoveltyDescriber(**request["parameters"])
-    labels = ["known"] * len(known) + ["novel"] * len(novel)
-    days = [day for pile in (known, novel) for day in pile.dates or (None,) * len(pile)]
-    progress("Learning rules")
-    describer.fit([*known, *novel], labels, dates=days, callback=progress.epochs)
-    description = replace(describer.description_, names=names)
-    progress("Finding themes")
-    data = description_data(description, known, novel, names, top=request["top"])
-    progress("Writing the report")
-    save(description, folder / MODEL, force=True)
-    page = report_page(
-        description, known=known, novel=novel, known_name=names.known, novel_name=names.novel,
-        title=request.get("title"), seconds=seconds,
-    )  # fmt: skip
-    write_page(folder / REPORT, page, force=True)
-    write_documents(folder / DOCUMENTS, _sides(known, novel))
-    fold = description.copies is not None
-    piles = (("known", known), ("novel", novel))
-    read = {side: read_summary(pile, fold=fold) for side, pile in piles}
-    return {"summary": data["summary"], "read": read}, data, describer.redact
-
-
-def _describe_periods(folder: Path, request: dict[str, Any], progress: Progress) -> Done:
-    """Describe each period; the model is that of the last one."""
-    from newfound.description.periods import describe_periods
-    from newfound.show.data import periods_data
-    from newfound.show.page import report_page_of_periods, write_page
-    from newfound.table import Table
-    from newfound.text.copies import read_summary
-
-    began = time.perf_counter()
-    progress("Reading")
-    documents = _read(folder, request, "documents")
-    seconds = {"reading": time.perf_counter() - began}
-    found = describe_periods(
-        documents, by=request["by"], start=request["dates_from"],
-        callback=lambda name, done, total: progress("Describing periods", done, total),
-        **request["parameters"],
-    )  # fmt: skip
-    data = periods_data(found, top=request["top"])
-    progress("Writing the report")
-    last = found.periods[-1]
-    last.describer.save(folder / MODEL, force=True)
-    page = report_page_of_periods(
-        found, title=request.get("title"), known=documents, seconds=seconds
+    given = [request.get(name) for name in ("known", "novel", "documents")]
+    run = DescribeRun(
+        inputs=tuple(_input(folder, one) for one in given if one is not None),
+        by=request.get("by"),
+        labels=bool(request.get("labels")),
+        dates_from=request.get("dates_from"),
+        names=Names(request.get("known_name"), request.get("novel_name")),
+        parameters=request["parameters"],
+        title=request.get("title"),
     )
-    write_page(folder / REPORT, page, force=True)
-    words = Table.stacked("period", {one.name: one.description.words for one in found.periods})
-    _write_csv(folder / WORDS, words)
-    write_documents(folder / DOCUMENTS, _sides(last.known, last.novel))
-    n = len(found.periods)
-    summary = f"{n:,} {found.by}{'s'[: n != 1]}; {last.name}: {data['periods'][-1]['summary']}"
-    fold = last.description.copies is not None
-    about = {"summary": summary, "read": {"documents": read_summary(documents, fold=fold)}}
-    return about, data, last.describer.redact
+    described = run.run(progress)
+    progress("Finding themes")
+    data = described.data(request["top"])
+    progress("Writing the report")
+    save(described.description, folder / MODEL, force=True)
+    write_page(folder / REPORT, described.page(), force=True)
+    if isinstance(described, DescribedPeriods):
+        _write_csv(folder / WORDS, described.table("words"))
+    write_documents(folder / DOCUMENTS, _sides(described.known, described.novel))
+    about = {"summary": described.summary(data), "read": dict(described.read)}
+    return about, data, bool(run.parameters.get("redact"))
 
 
 def _write_csv(path: Path, table: Any) -> None:
@@ -205,68 +148,34 @@ def _sides(known: Any, novel: Any) -> Iterator[tuple[str, str, str, None]]:
 
 
 def _detect(folder: Path, request: dict[str, Any], progress: Progress) -> Done:
-    from newfound.detection.detector import NoveltyDetector
-    from newfound.show.data import detection_data, found_in
-    from newfound.show.page import detection_page, write_page
-    from newfound.show.sentences import by_mistake
-    from newfound.text.sample import load_sample
+    from newfound.runs import DetectRun
+    from newfound.show.data import detection_data
+    from newfound.show.page import write_page
 
-    began = time.perf_counter()
     progress("Reading")
-    known = None
-    if request.get("sample"):
-        known, novel = load_sample()
-        texts = (*known.texts[::5], *novel.texts[::10])
-        places = tuple(map(str, range(len(texts))))
-        incoming = replace(novel, texts=texts, ids=places, labels=None, source="the bundled sample")
-        rows = [row for row in range(len(known)) if row % 5]
-        known = replace(known.take(rows), source="the bundled sample, banking of CLINC150")
-    else:
-        incoming = _read(folder, request, "incoming", keep_columns=True)
-        if request.get("known") is not None:
-            known = _read(folder, request, "known")
-    seconds = {"reading": time.perf_counter() - began}
-    began = time.perf_counter()
-    progress("Learning rules")
-    if known is None:
-        detector = NoveltyDetector.load(folder / request["model_file"])
-        detector.n_jobs = request["parameters"]["n_jobs"]
-        if "alpha" in request["parameters"]:
-            detector.alpha = request["parameters"]["alpha"]
-        if detector.redact:
-            incoming = incoming.redacted()
-    else:
-        detector = NoveltyDetector(**request["parameters"])
-        detector.fit(known.texts, known.labels, callback=progress.epochs)
-    seconds["learning"] = time.perf_counter() - began
-    began = time.perf_counter()
-    detection = detector.detect(
-        incoming,
-        known=None if known is None else known.texts,
+    known, incoming = (
+        None if request.get(name) is None else _input(folder, request[name])
+        for name in ("known", "incoming")
+    )
+    run = DetectRun(
+        known=known,
+        incoming=None if incoming is None else incoming.with_columns(),
+        model=None if request.get("model_file") is None else folder / request["model_file"],
+        parameters=request["parameters"],
         describe=request["describe"],
-        progress=progress,
+        title=request.get("title"),
     )
-    seconds["detecting and describing"] = time.perf_counter() - began
+    detected = run.run(progress)
     progress("Writing the report")
-    data = detection_data(found_in(detection, incoming), top=request["top"])
-    detector.save(folder / MODEL, force=True)
-    page = detection_page(
-        detection, known=known, incoming=incoming, title=request.get("title"), seconds=seconds
-    )
-    write_page(folder / REPORT, page, force=True)
-    _write_csv(folder / WORDS, detection.with_columns(incoming.columns))
+    data = detection_data(detected.found, top=request["top"])
+    detected.detector.save(folder / MODEL, force=True)
+    write_page(folder / REPORT, detected.page(), force=True)
+    _write_csv(folder / WORDS, detected.rows)
+    detection, read = detected.detection, detected.incoming
     sides = ("novel" if novel else "known" for novel in detection["novel"].tolist())
-    rows_of = zip(incoming.ids, incoming.texts, sides, detection["novelty"].tolist(), strict=True)
+    rows_of = zip(read.ids, read.texts, sides, detection["novelty"].tolist(), strict=True)
     write_documents(folder / DOCUMENTS, rows_of)
-    read = {"incoming": incoming.summary()}
-    if known is not None:
-        read["known"] = known.summary()
-    summary = (
-        f"{detection.n_novel:,} of {len(incoming):,} incoming documents are called novel at alpha "
-        f"= {detection.alpha:g}"
-        f"{by_mistake(detection.n_novel, detection.share.share, detection.expected_false)}."
-    )
-    return {"summary": summary, "read": read}, data, detector.redact
+    return {"summary": detected.summary, "read": detected.read}, data, detected.detector.redact
 
 
 def _limit_memory(most: int) -> None:

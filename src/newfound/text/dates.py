@@ -9,15 +9,28 @@ from typing import Any
 
 from newfound.storage.fields import one_line
 
-__all__ = ["Dates", "parse_date", "parse_dates", "parse_start"]
+__all__ = ["UNITS", "Dates", "parse_date", "parse_dates", "parse_start", "unit_or_column"]
 
 Dates = tuple[date | None, ...]
+UNITS = ("day", "week", "month", "quarter", "year")
+COLUMN = "column:"  # before the name of a column that is called like a unit
 _SHOWN = 60  # characters of a value in a message
 _MISSING = frozenset({"", "nan", "nat", "none", "null", "na", "n/a"})
 _DATE = re.compile(
     r"(\d{4})(?:(\d\d)(\d\d)|([-/])(\d\d)(?:\4(\d\d))?)"
     r"(?:[T ]\d\d(?::?\d\d){0,2}(?:[.,]\d+)?\s*(?:Z|UTC|[+-]\d\d(?::?\d\d)?)?)?"
 )
+
+
+def unit_or_column(by: str) -> tuple[str | None, str | None]:
+    """Return the length of a period, or the name of a column.
+
+    Examples
+    --------
+    >>> unit_or_column("month"), unit_or_column("source"), unit_or_column("column:month")
+    (('month', None), (None, 'source'), (None, 'month'))
+    """
+    return (by, None) if by in UNITS else (None, by.removeprefix(COLUMN))
 
 
 def parse_dates(values: Iterable[Any]) -> Dates:

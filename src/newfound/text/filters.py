@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
-from newfound.text.tokens import tokenize
+from newfound.text.tokens import stop_words, tokenize
 
-__all__ = ["compile_ignore", "read_stop_words"]
+__all__ = ["add_stop_words", "compile_ignore", "read_stop_words"]
 
 
 def read_stop_words(path: str | os.PathLike[str]) -> frozenset[str]:
@@ -60,6 +61,28 @@ def read_stop_words(path: str | os.PathLike[str]) -> frozenset[str]:
             raise ValueError(f"{path}, line {number}: {text!r} {what}; write one word a line.")
         words.update(token.term for token in tokens)
     return frozenset(words)
+
+
+def add_stop_words(words: Iterable[str], language: str | None = None) -> list[str]:
+    """Return the default stop words of a language and others.
+
+    Raises
+    ------
+    ValueError
+        If one of the others is not one word.
+
+    Examples
+    --------
+    >>> {"the", "reuters"} <= set(add_stop_words(["Reuters"]))
+    True
+    """
+    more = set()
+    for word in words:
+        tokens = tokenize(word)
+        if len(tokens) != 1 or tokens[0].surface != word.strip():
+            raise ValueError(f"stop_words: {word[:60]!r} is not one word; pass each word alone.")
+        more.add(tokens[0].term)
+    return sorted(stop_words(language or "en") | more)
 
 
 def compile_ignore(pattern: str) -> re.Pattern[str]:

@@ -139,7 +139,7 @@
     const way = () => own.elements.way.value;
     const show = () => {
       for (const part of own.querySelectorAll("[data-way]")) {
-        part.hidden = part.dataset.way !== way();
+        part.hidden = !part.dataset.way.split(" ").includes(way());
       }
     };
     own.addEventListener("change", () => {
@@ -165,17 +165,24 @@
         const body = { name: value("name"), top: 100 };
         const options = { language: value("language"), random_state: Number(value("random_state") ?? 0) };
         if (own.elements.redact.checked) options.redact = true;
+        if (value("ignore")) options.ignore = value("ignore");
+        const names = { known_name: value("known_name"), novel_name: value("novel_name") };
+        const left = value("stop_words");
+        if (left && way() !== "detect") options.stop_words = left.split(/[\s,]+/).filter(Boolean);
         if (way() === "detect") {
           if (value("model")) body.model = value("model");
           else body.known = documents("learned");
           Object.assign(body, options, { incoming: documents("incoming"), alpha: Number(value("alpha")) });
         } else if (way() === "dates") {
-          Object.assign(body, { documents: documents("documents"), dates_from: value("dates_from"), by: value("by") });
-          if (!body.dates_from && !body.by) throw new Error("Choose the day on which the new documents begin, or a period.");
+          const { label_column: column, ...given } = documents("documents");
+          const by = column ? `column:${column}` : value("by");
+          Object.assign(body, { documents: given, dates_from: value("dates_from"), by });
+          if (!body.dates_from && !by) throw new Error("Choose the day on which the new documents begin, a period, or a column to compare.");
+          if (!by) Object.assign(body, names);
           body.parameters = options;
         } else {
           Object.assign(body, { known: documents("known"), novel: documents("novel") });
-          Object.assign(body, { known_name: value("known_name"), novel_name: value("novel_name") });
+          Object.assign(body, names);
           body.parameters = options;
         }
         const address = way() === "detect" ? "/v1/detect" : "/v1/describe";
