@@ -53,7 +53,7 @@ _HOMES = {
     "Documents": "text.documents",
     "EpochInfo": "machine.clauses",
     "Explanation": "explanation",
-    "ModelFileError": "storage.fields",
+    "ModelFileError": "storage.files",
     "Monitor": "monitor.monitor",
     "NoveltyDescriber": "description.describer",
     "NoveltyDetector": "detection.detector",

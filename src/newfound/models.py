@@ -8,7 +8,7 @@ from typing import Any
 from newfound.description.describer import NoveltyDescriber
 from newfound.description.description import Description
 from newfound.detection.detector import NoveltyDetector
-from newfound.storage.fields import ModelFileError
+from newfound.storage.files import ModelFileError
 from newfound.storage.model_file import load_model
 
 __all__ = ["ModelFileError", "load", "save"]

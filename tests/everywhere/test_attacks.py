@@ -35,7 +35,7 @@ from newfound.detection.split import n_held_back
 from newfound.machine.native import MachineParameters, NativeMachine
 from newfound.marks import visible
 from newfound.monitor.records import parse_length
-from newfound.storage.fields import ModelFileError
+from newfound.storage.files import ModelFileError
 from newfound.table import Table
 from newfound.text import source
 from newfound.text.documents import DocumentError, read_documents

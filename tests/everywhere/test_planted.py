@@ -19,8 +19,8 @@ from newfound.detection.split import draw_held_back, n_held_back, sample_for_sca
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.state import clauses_from_state, clauses_state
 from newfound.storage.archive import Member, contents
-from newfound.storage.fields import Fields, Refusal
-from newfound.storage.files import replacing
+from newfound.storage.fields import Fields
+from newfound.storage.files import Refusal, replacing
 from newfound.text.vectorizer import TextVectorizer
 
 # the core

@@ -11,7 +11,8 @@ from scipy import sparse
 from lab.evaluation.themes import Piles, Topics, agreement, piles_of
 from lab.evaluation.topic_models import MODELS, Clustering, grown_clusters
 from newfound import describe, load_sample
-from newfound.storage.fields import Fields, Refusal
+from newfound.storage.fields import Fields
+from newfound.storage.files import Refusal
 from newfound.stories import evidence
 from newfound.stories.choice import _similar_rules, choose_themes
 from newfound.stories.mixtures import DocumentSpace

@@ -26,7 +26,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.storage.fields import Refusal
+from newfound.storage.files import Refusal
 
 __all__ = [
     "HEADER_BYTES",

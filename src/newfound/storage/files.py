@@ -1,4 +1,4 @@
-"""Files that are written completely or not at all, or belong to one process; SQLite files."""
+"""Files: written completely or not at all, refused, held by one process; SQLite files."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, Self
 
 if TYPE_CHECKING:
     import sqlite3
 
 __all__ = [
     "HeldByAnotherError",
+    "ModelFileError",
+    "Refusal",
     "begin_database",
     "check_writable",
     "locked_file",
+    "one_line",
     "prefix_errors",
     "remove_unfinished",
     "replacing",
@@ -29,6 +32,9 @@ __all__ = [
 
 _ABANDONED_AFTER = 3600.0  # seconds without a change
 _TEMPORARY = re.compile(r"\.newfound-[0-9a-f]{16}(\..*)?")
+_MAX_LINE = 300
+_MAX_NAME = 120
+_AGAIN = "copy the file again, or save the model again"
 _unfinished: set[Path] = set()
 
 
@@ -209,3 +215,54 @@ def begin_database(
             database.execute(statement)
         database.execute(f"PRAGMA application_id = {application}")
         database.execute(f"PRAGMA user_version = {version}")
+
+
+class ModelFileError(ValueError):
+    """The file is not a sound model; the message names the file, the defect and what to do."""
+
+
+class Refusal(ValueError):
+    """A reason to refuse a file, without the name of the file, and what to do.
+
+    `reason` follows the name: "is damaged: its checksum does not match".
+    """
+
+    def __init__(self, reason: str, advice: str = _AGAIN) -> None:
+        super().__init__(f"{reason}; {advice}.")
+        self.reason, self.advice = reason, advice
+
+    @classmethod
+    def foreign(cls) -> Self:
+        """Return the refusal of a file that newfound did not write."""
+        return cls("is not a newfound model", "pass a file that newfound.save wrote")
+
+    @classmethod
+    def truncated(cls) -> Self:
+        """Return the refusal of a file whose end is missing."""
+        return cls("is truncated or was altered: it has no end record")
+
+    @classmethod
+    def damaged(cls, defect: str) -> Self:
+        """Return the refusal of a file that was altered."""
+        return cls(f"is damaged: {defect}")
+
+    def of(self, name: str) -> ModelFileError:
+        """Return the error of a file: one line of at most 300 characters."""
+        name = one_line(name, _MAX_NAME, keep_end=True)
+        room = _MAX_LINE - len(name) - len(self.advice) - 4
+        return ModelFileError(f"{name} {one_line(self.reason, room)}; {self.advice}.")
+
+
+def one_line(text: str, most: int, *, keep_end: bool = False) -> str:
+    r"""Return a text on one line, without control characters, shortened to `most` characters.
+
+    Examples
+    --------
+    >>> one_line("a\nlong text", 8), one_line("a long path", 5, keep_end=True)
+    ('a long …', '…path')
+    """
+    cut = text[: most + 1] if not keep_end else text[-most - 1 :]
+    line = "".join(letter if letter.isprintable() else " " for letter in cut)
+    if len(line) <= most:
+        return line
+    return f"…{line[1 - most :]}" if keep_end else f"{line[: most - 1]}…"

@@ -36,8 +36,8 @@ from newfound.storage.archive import (
     storable,
     write_archive,
 )
-from newfound.storage.fields import Fields, ModelFileError, Refusal
-from newfound.storage.files import prefix_errors, replacing
+from newfound.storage.fields import Fields
+from newfound.storage.files import ModelFileError, Refusal, prefix_errors, replacing
 
 __all__ = ["FORMAT", "ModelFileError", "load_model", "memory_limit", "save_model"]
 

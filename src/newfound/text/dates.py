@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable
 from datetime import date, datetime
 from typing import Any
 
-from newfound.storage.fields import one_line
+from newfound.storage.files import one_line
 
 __all__ = ["UNITS", "Dates", "parse_date", "parse_dates", "parse_start", "unit_or_column"]
 

@@ -9,7 +9,7 @@ from datetime import date
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from newfound.storage.fields import one_line
+from newfound.storage.files import one_line
 from newfound.text.dates import parse_date
 
 __all__ = [
