@@ -21,8 +21,8 @@ from scipy import sparse
 from model_files import sealed
 from newfound import DocumentError, ModelFileError, TsetlinMachineClassifier, load, read_documents
 from newfound.marks import visible
+from newfound.text.encoding import TokenizedTexts
 from newfound.text.redaction import redact
-from newfound.text.tokenized import TokenizedTexts
 from newfound.text.tokens import words_and_breaks
 
 __all__ = ["CORPUS", "TARGETS", "seeds"]

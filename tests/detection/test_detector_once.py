@@ -13,8 +13,7 @@ from newfound.cli import app
 from newfound.detection.scoring import Scorer
 from newfound.show.collect import Limits
 from newfound.text import documents
-from newfound.text.encoding import Encoder
-from newfound.text.tokenized import TokenizedTexts
+from newfound.text.encoding import Encoder, TokenizedTexts
 from newfound.text.vectorizer import TextVectorizer
 
 N_INCOMING = 80

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from newfound.monitor import growing
-from newfound.monitor.batches import Batch
+from newfound.monitor.growing import Batch
 from newfound.monitor.sources import open_source
 from newfound.text.records import Columns, DocumentError
 from waiting import PATIENCE

@@ -38,7 +38,7 @@ from newfound.show.collect import Limits, collect
 from newfound.show.themes import TimeAxis, axis_of
 from newfound.stories.evidence import document_weights, theme_evidence
 from newfound.stories.themes import unexplained_share
-from newfound.text.capitals import Capitals
+from newfound.text.spelling import Capitals
 from newfound.text.vectorizer import TextVectorizer
 
 QUICK = {"n_machines": 3, "n_clauses": 40, "T": 10, "epochs": 3, "random_state": 1}

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from newfound.text.calendar import calendar_terms
+from newfound.text.filters import calendar_terms
 from newfound.text.vectorizer import TextVectorizer
 from work import count_calls
 

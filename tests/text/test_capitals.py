@@ -14,7 +14,7 @@ from newfound.show.collect import Limits, collect
 from newfound.stories.names import named_as_read
 from newfound.stories.rules import ThemeRule
 from newfound.stories.themes import Theme
-from newfound.text.capitals import SpellingCounter, spelled_form
+from newfound.text.spelling import SpellingCounter, spelled_form
 from newfound.text.tokens import Token
 from newfound.text.vectorizer import TextVectorizer
 

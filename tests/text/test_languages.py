@@ -12,8 +12,7 @@ from _pytest.mark import ParameterSet
 from simplemma.strategies.dictionaries.dictionary_factory import SUPPORTED_LANGUAGES
 
 from newfound import NoveltyDescriber, NoveltyDetector, TextVectorizer
-from newfound.text.languages import noticed_language
-from newfound.text.lemmas import lemmatize
+from newfound.text.lemmas import lemmatize, noticed_language
 from newfound.text.tokens import stop_words, tokenize
 
 SENTENCES: dict[str, list[str]] = json.loads(

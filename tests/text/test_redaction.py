@@ -29,7 +29,7 @@ from newfound import (
     redact,
 )
 from newfound.cli import app
-from newfound.text.tokenized import TokenizedTexts
+from newfound.text.encoding import TokenizedTexts
 
 SECRETS = ("4711815", "ann.secret@example.org", "https://secret.example.org/page?q=1")
 NEEDLES = ("4711815", "secret")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from newfound.text.sentences import (
+from newfound.text.corpus import (
     LONGEST_SENTENCE,
     SentenceFinder,
     sentence_around,

@@ -30,14 +30,15 @@ from newfound.storage.fields import Fields
 from newfound.text.documents import DocumentError
 from newfound.text.encoding import BREAK, END, Encoder
 from newfound.text.lemmas import lemmatize
-from newfound.text.scripts import UNSPACED, is_emoji
 from newfound.text.state import vectorizer_from_state, vectorizer_state
 from newfound.text.tokens import (
     CHUNK_OR_BREAK,
     MAX_WORD_LENGTH,
+    UNSPACED,
     ascii_chunks,
     chunks_and_breaks,
     fold,
+    is_emoji,
     stop_words,
     tokenize,
     words_and_breaks,

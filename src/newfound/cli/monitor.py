@@ -27,7 +27,7 @@ from newfound.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from newfound.monitor.batches import Batch, Problem
+    from newfound.monitor.growing import Batch, Problem
     from newfound.monitor.monitor import Monitor
     from newfound.monitor.records import Alert
     from newfound.text.records import Columns

@@ -31,11 +31,10 @@ from newfound.stories.themes import (
     with_copies,
 )
 from newfound.table import Table
-from newfound.text.capitals import corpus_spellings
 from newfound.text.copies import Copies
-from newfound.text.corpus import Corpus
+from newfound.text.corpus import Corpus, SentenceFinder
 from newfound.text.redaction import redact
-from newfound.text.sentences import SentenceFinder
+from newfound.text.spelling import corpus_spellings
 from newfound.text.validation import check_explainable
 from newfound.text.vectorizer import TextVectorizer
 

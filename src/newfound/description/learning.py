@@ -19,9 +19,9 @@ from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.committee import held_out_rows, read
 from newfound.rules import ClauseTable
 from newfound.stories.evidence import document_weights
-from newfound.text.calendar import calendar_terms
 from newfound.text.copies import fold_copies
 from newfound.text.corpus import Corpus
+from newfound.text.filters import calendar_terms
 from newfound.text.vectorizer import TextVectorizer
 
 __all__ = ["described", "with_tables", "without_calendar"]

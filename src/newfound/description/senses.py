@@ -12,8 +12,7 @@ from scipy import sparse  # type: ignore[import-untyped,unused-ignore]
 from newfound.description.context import Context
 from newfound.sides import SIDES
 from newfound.table import AsTable, Table
-from newfound.text.corpus import Corpus
-from newfound.text.sentences import SentenceFinder
+from newfound.text.corpus import Corpus, SentenceFinder
 
 __all__ = ["Senses", "find_senses"]
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from newfound.text.scripts import UNSPACED
+from newfound.text.tokens import UNSPACED
 
 __all__ = ["CANDIDATES", "WordSequence", "is_plain", "n_blank_lines", "smallest_removal"]
 

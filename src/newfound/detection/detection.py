@@ -20,7 +20,7 @@ from newfound.machine.clauses import EpochInfo
 from newfound.stories.clusters import Group, find_groups, without_group
 from newfound.table import Table
 from newfound.text.documents import Documents, as_documents, with_text
-from newfound.text.tokenized import TokenizedTexts
+from newfound.text.encoding import TokenizedTexts
 from newfound.text.validation import NothingToLearnError, NoWordsWarning
 from newfound.text.vectorizer import TextVectorizer
 

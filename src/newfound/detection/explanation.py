@@ -17,7 +17,7 @@ from newfound.detection.verdict import Verdict
 from newfound.explanation import Word
 from newfound.rules import Rule
 from newfound.text.bags import Bags
-from newfound.text.tokenized import TokenizedTexts
+from newfound.text.encoding import TokenizedTexts
 from newfound.text.tokens import words_and_breaks
 from newfound.text.validation import MAX_EXPLAINED, check_explainable, check_texts
 

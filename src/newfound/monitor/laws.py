@@ -26,13 +26,8 @@ __all__ = ["fewest_discoveries", "n_discoveries", "rate_p_value"]
 def rate_p_value(count: int, size: int, before: int, total: int) -> float:
     """Return how probable so many novel documents are in a window, given the reference.
 
-    Parameters
-    ----------
-    count, size : int
-        The number of novel documents in the window, and of all its documents.
-    before, total : int
-        The number of novel documents in the reference, where the held-back documents count as the
-        k that a threshold lets through, and of all reference documents.
+    `count` of the `size` documents of the window are novel, and `before` of `total` of the
+    reference, where the held-back documents count as the k that a threshold lets through.
 
     Examples
     --------
@@ -47,14 +42,8 @@ def rate_p_value(count: int, size: int, before: int, total: int) -> float:
 def n_discoveries(p_values: ArrayLike, size: int, fdr: float) -> int:
     """Return how many documents of a window are new (Benjamini and Hochberg).
 
-    Parameters
-    ----------
-    p_values : array of float
-        The p-values of the documents called novel; the others need not be there.
-    size : int
-        The number of all documents of the window.
-    fdr : float
-        The expected share of false discoveries.
+    The p-values are those of documents called novel, `size` counts all; `fdr` is the expected share
+    of false discoveries.
 
     Examples
     --------
@@ -69,14 +58,7 @@ def n_discoveries(p_values: ArrayLike, size: int, fdr: float) -> int:
 def fewest_discoveries(size: int, fdr: float, smallest: float) -> int:
     """Return the smallest number of new documents that can be found in a window.
 
-    Parameters
-    ----------
-    size : int
-        The number of documents of the window.
-    fdr : float
-        The expected share of false discoveries.
-    smallest : float
-        The smallest p-value that the held-back documents allow: 1/(n + 1) for n of them.
+    `smallest` is the smallest p-value that the held-back documents allow: 1/(n + 1) for n of them.
 
     Examples
     --------

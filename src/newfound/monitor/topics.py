@@ -83,10 +83,7 @@ def _typical(rows: Sequence[Document], weights: dict[str, float]) -> list[str]:
 class TopicRules:
     """Which topic a document belongs to, by its words.
 
-    Parameters
-    ----------
-    topics : iterable of Topic
-        A word that is a rule of several topics stands for the first of them.
+    A word that is a rule of several topics stands for the first of them.
 
     Examples
     --------
@@ -184,14 +181,8 @@ def windows_of_topic(
 ) -> dict[int, int]:
     """Return the number of documents of a topic in each window that has some, in order.
 
-    Parameters
-    ----------
-    topics : mapping of int to Topic
-        All topics.
-    number : int
-        The number of the topic. Topics that were merged into it are part of it.
-    counts : mapping of int to mapping of int to int
-        The number of documents of each topic by window, without those that were merged into it.
+    Topics that were merged into it are part of it; `counts` has the documents of each topic by
+    window without them.
     """
     found: Counter[int] = Counter()
     for part in topic_parts(topics, number):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
-from newfound.text.parquet import check_text_column
+from newfound.text.formats import check_text_column
 from newfound.text.redaction import redact_all
 
 __all__ = [

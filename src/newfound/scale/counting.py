@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from newfound.description.timeline import as_days
 from newfound.scale.arrow import pyarrow, rows_with_text, texts_of
-from newfound.text.capitals import Capitals
 from newfound.text.encoding import Encoder, Occurrences
-from newfound.text.parquet import check_column
+from newfound.text.formats import check_column
+from newfound.text.spelling import Capitals
 from newfound.text.validation import is_novel
 
 __all__ = [

@@ -24,7 +24,7 @@ from newfound.scale.describing import SAMPLE, describe_with
 from newfound.scale.engines import FrameEngine, add_up, aggregation
 from newfound.scale.scoring import Model, load_detector, score_batch, scored_schema
 from newfound.scale.sources import BATCH
-from newfound.text.parquet import check_text_column
+from newfound.text.formats import check_text_column
 
 __all__ = ["describe", "score"]
 

@@ -35,10 +35,10 @@ from newfound.scale.statistics import KEYS, Plan, Statistics, statistics_batch, 
 from newfound.scale.themes import ThemeSearch
 from newfound.sides import SIDES
 from newfound.stories.evidence import document_weights
-from newfound.text.calendar import calendar_terms
-from newfound.text.capitals import Capitals
 from newfound.text.corpus import Corpus
-from newfound.text.tokenized import TokenizedTexts
+from newfound.text.encoding import TokenizedTexts
+from newfound.text.filters import calendar_terms
+from newfound.text.spelling import Capitals
 from newfound.text.validation import NothingToLearnError, NoWordsWarning
 from newfound.text.vectorizer import TextVectorizer
 

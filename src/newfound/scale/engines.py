@@ -22,7 +22,7 @@ from newfound.scale.arrow import pyarrow
 from newfound.scale.checkpoint import Checkpoint
 from newfound.scale.workers import map_batches
 from newfound.sides import SIDES
-from newfound.text.parquet import check_column, check_text_column
+from newfound.text.formats import check_column, check_text_column
 
 __all__ = [
     "Batches",

@@ -18,8 +18,7 @@ from newfound.scale.arrow import pyarrow
 from newfound.sides import SIDES
 from newfound.table import as_text
 from newfound.text.documents import KEPT
-from newfound.text.formats import files_of_dataset, format_of
-from newfound.text.parquet import BATCH, CHARACTERS
+from newfound.text.formats import BATCH, CHARACTERS, files_of_dataset, format_of
 from newfound.text.records import Columns, DocumentError, Record, column_name, records_with_text
 from newfound.text.source import Reader
 

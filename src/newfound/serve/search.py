@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from newfound.storage.files import replacing
-from newfound.text.scripts import UNSPACED
+from newfound.text.tokens import UNSPACED
 
 __all__ = ["DOCUMENTS", "search_documents", "write_documents"]
 

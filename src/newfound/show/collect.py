@@ -19,10 +19,10 @@ from newfound.show.sentences import summary
 from newfound.show.themes import axis_of, is_training_corpus, themes
 from newfound.sides import SIDES, Names
 from newfound.table import jsonable
-from newfound.text.capitals import corpus_spellings
 from newfound.text.copies import read_summary
 from newfound.text.corpus import Corpus
 from newfound.text.documents import Documents, as_sides
+from newfound.text.spelling import corpus_spellings
 
 if TYPE_CHECKING:
     from newfound.description.description import Description

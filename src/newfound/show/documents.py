@@ -17,8 +17,7 @@ from newfound import metrics
 from newfound.baselines import tfidf_by_group, tfidf_difference
 from newfound.marks import cut_up
 from newfound.show.numbers import rounded
-from newfound.text.corpus import Corpus
-from newfound.text.sentences import LONGEST_SENTENCE, SentenceFinder
+from newfound.text.corpus import LONGEST_SENTENCE, Corpus, SentenceFinder
 from newfound.text.tokens import Token
 from newfound.text.vectorizer import TextVectorizer
 

@@ -392,7 +392,7 @@ def _sure_first(
 
 def _spelled(description: Description, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return rows of words with the capitals that most documents give them."""
-    from newfound.text.capitals import spelled_form
+    from newfound.text.spelling import spelled_form
 
     found = description.spellings([row["word"] for row in rows])
     return [

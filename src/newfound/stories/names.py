@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import combinations, pairwise, permutations
 from typing import TYPE_CHECKING
 
-from newfound.text.capitals import SpellingCounter
+from newfound.text.spelling import SpellingCounter
 from newfound.text.tokens import Token
 
 if TYPE_CHECKING:

@@ -12,9 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from newfound.text.encoding import STOP, Encoder, Occurrences, TermIndex, pair_keys, words_of_pairs
+from newfound.text.encoding import (
+    STOP,
+    Encoder,
+    Occurrences,
+    TermIndex,
+    encode,
+    pair_keys,
+    words_of_pairs,
+)
 from newfound.text.spelling import Spelling
-from newfound.text.tokenized import encode
 from newfound.text.validation import check_texts
 from newfound.text.vectorizer import TextVectorizer
 
@@ -28,21 +35,10 @@ _MAX_KEY = 1 << 63
 class Bags:
     """The terms of the vocabulary that texts have, and how many other words and pairs.
 
-    Attributes
-    ----------
-    indptr, indices : ndarray of int
-        The terms of each text, ascending, as in a CSR matrix: words, and pairs of neighbouring
-        words.
-    n_terms : int
-        The number of terms of the vocabulary.
-    unseen_words, unseen_pairs : ndarray of int
-        Number of different words and pairs of each text that are not in the vocabulary.
-    n_words, n_pairs : ndarray of int
-        Number of different words and pairs of each text.
-    unseen_terms : tuple of str
-        The words that are not in the vocabulary, in alphabetical order.
-    unseen_rows, unseen_places : ndarray of int
-        Which text has which of them: its row and the place in `unseen_terms`, ascending.
+    `indptr` and `indices` are the terms of each text, ascending, as in a CSR matrix: words, and
+    pairs of neighbouring words. `n_words`, `n_pairs`, `unseen_words` and `unseen_pairs` count the
+    different ones of each text. `unseen_terms` are in alphabetical order; `unseen_rows` and
+    `unseen_places`, ascending, say which text has which of them.
     """
 
     indptr: NDArray[np.int32]
@@ -60,12 +56,7 @@ class Bags:
     def of_one(cls, words: Mapping[str, int], pairs: Mapping[str, int], n_terms: int) -> Bags:
         """Return the bag of one text.
 
-        Parameters
-        ----------
-        words, pairs : mapping of str to int
-            The column of each of its words and pairs, -1 if it is not in the vocabulary.
-        n_terms : int
-            The number of terms of the vocabulary.
+        Words and pairs have their columns, -1 if they are not in the vocabulary.
 
         Examples
         --------
@@ -124,17 +115,7 @@ class BagReader:
     `TextVectorizer.transform` drops words and pairs that are not in the vocabulary; a `BagReader`
     counts them. A pair with an unseen word is unseen.
 
-    Parameters
-    ----------
-    vectorizer : TextVectorizer
-        Fitted, of words and pairs.
-    spelling : Spelling, optional
-        Corrects typing errors; without it, words are read as they are.
-
-    Attributes
-    ----------
-    index : TermIndex
-        The columns of words and pairs.
+    With a `spelling`, typing errors are corrected.
 
     Examples
     --------

@@ -36,8 +36,7 @@ from scipy import sparse
 from newfound.marks import counted
 from newfound.sides import SIDES
 from newfound.text.documents import Documents
-from newfound.text.encoding import END, STOP, Encoder, TermIndex, pair_keys
-from newfound.text.tokenized import TokenizedTexts, encode
+from newfound.text.encoding import END, STOP, Encoder, TermIndex, TokenizedTexts, encode, pair_keys
 from newfound.text.tokens import CHUNK
 from newfound.text.tokens import fold as fold_case
 from newfound.text.validation import check_texts
@@ -129,12 +128,7 @@ class Copies:
 def read_summary(documents: Documents, *, fold: bool) -> str:
     """Return `Documents.summary`, with the number of duplicates that count once as evidence.
 
-    Parameters
-    ----------
-    documents : Documents
-        What was read.
-    fold : bool
-        Whether copies are folded.
+    `fold` says whether copies are folded.
 
     Examples
     --------
@@ -163,21 +157,7 @@ def fold_copies(
     The cost is linear in the length of the texts, apart from one sort. The result depends on the
     texts and on their order, never on the side a document is on.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        The documents.
-    novel : (n_documents,) array of bool
-        Which documents are novel; only for the counts by side.
-    matrix : (n_documents, n_terms) Boolean CSR matrix
-        What the vectorizer returns for the texts.
-    vectorizer : TextVectorizer
-        Fitted; it defines the words.
-
-    Returns
-    -------
-    Copies
-        The matrix without copied words, and what was folded.
+    The matrix is what the vectorizer returns for the texts; `novel` is only for the counts by side.
 
     Examples
     --------

@@ -78,12 +78,7 @@ def parse_dates(values: Iterable[Any]) -> Dates:
 def parse_date(value: Any, *, where: str = "The option") -> date | None:
     """Return the day of one value, None if it is missing; see `parse_dates`.
 
-    Parameters
-    ----------
-    value : object
-        A date in any form that `parse_dates` takes.
-    where : str
-        Where the value comes from, for the error.
+    `where` says where the value comes from, for the error.
 
     Examples
     --------
@@ -111,11 +106,6 @@ def parse_date(value: Any, *, where: str = "The option") -> date | None:
 
 def parse_start(value: Any) -> date | None:
     """Return the first day of something, None if it is missing; a year stands for its first day.
-
-    Parameters
-    ----------
-    value : object
-        A date in any form that `parse_dates` takes, or a year, ``"2003"`` or ``2003``.
 
     Examples
     --------

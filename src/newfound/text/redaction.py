@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import TypeVar
 
-from newfound.text.scripts import UNSPACED_LETTERS
+from newfound.text.tokens import UNSPACED_LETTERS
 
 __all__ = ["ADDRESS", "NUMBER", "URL", "redact", "redact_all"]
 

@@ -24,6 +24,7 @@ from typing import Any, BinaryIO, cast
 from newfound.text.formats import (
     FORMATS,
     TABLES,
+    check_text_column,
     decode,
     encoding_of,
     format_of,
@@ -32,9 +33,11 @@ from newfound.text.formats import (
     json_array,
     json_fault,
     json_kind,
+    open_parquet,
+    parquet_fault,
     parse_json,
+    row_batches,
 )
-from newfound.text.parquet import check_text_column, open_parquet, parquet_fault, row_batches
 from newfound.text.records import (
     ROWS_LOOKED_AT,
     Columns,

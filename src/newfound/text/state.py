@@ -26,15 +26,7 @@ def vectorizer_state(vectorizer: TextVectorizer) -> dict[str, Any]:
 
 
 def vectorizer_from_state(fields: Fields, parameters: Mapping[str, Any]) -> TextVectorizer:
-    """Return the vectorizer of a state that `vectorizer_state` made.
-
-    Parameters
-    ----------
-    fields : Fields
-        The state.
-    parameters : mapping
-        The parameters of the vectorizer.
-    """
+    """Return the vectorizer of a state that `vectorizer_state` made."""
     vectorizer = TextVectorizer(**parameters)
     vectorizer.check_parameters()
     terms = fields.texts("vocabulary")

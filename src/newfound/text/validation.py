@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from newfound.sides import SIDES
 from newfound.text.dates import Dates, parse_dates
 from newfound.text.documents import DocumentError, is_frame, with_text
+from newfound.text.encoding import TokenizedTexts
 from newfound.text.records import is_missing
 from newfound.text.redaction import redact_all
-from newfound.text.tokenized import TokenizedTexts
 
 __all__ = [
     "MAX_EXPLAINED",
@@ -93,24 +93,9 @@ def labelled_texts(
 ) -> tuple[Sequence[str], NDArray[np.bool_], Dates | None]:
     """Return the texts that are not blank, which of them are novel, and their dates.
 
-    Parameters
-    ----------
-    X : iterable of str
-        Texts; a missing or blank text is left out, with its label.
-    y : array
-        "known" or "novel" for each, or 0 and 1 (novel).
-    dates : iterable, optional
-        The date of each.
-    redact : bool, default=False
-        Whether to redact the texts, as `newfound.redact` does. `TokenizedTexts` are given as they
-        are to be read.
-
-    Returns
-    -------
-    texts : sequence of str
-        All of them if they are `TokenizedTexts`, which may have words without a text.
-    novel : ndarray of bool
-    dates : tuple of datetime.date, or None
+    A missing or blank text is left out, with its label: "known" or "novel", or 0 and 1 (novel).
+    `TokenizedTexts`, which may have words without a text, are all kept, as they are to be read;
+    `redact` changes other texts.
 
     Examples
     --------
@@ -161,13 +146,6 @@ def check_matrix(matrix: Any, novel: NDArray[np.bool_]) -> None:
     """Raise a `NothingToLearnError` for documents that nothing can be learned from.
 
     Documents without words cause a warning, unless one side has no others.
-
-    Parameters
-    ----------
-    matrix : (n_documents, n_words) CSR matrix
-        The words of each document.
-    novel : (n_documents,) array of bool
-        Which documents are novel.
     """
     lengths = np.diff(matrix.indptr)
     for side, rows in zip(SIDES, (~novel, novel), strict=True):

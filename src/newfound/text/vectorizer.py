@@ -16,27 +16,28 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from newfound.checks import check_switch
-from newfound.text.capitals import Capitals
 from newfound.text.encoding import (
     BREAK,
     STOP,
     Encoder,
     Occurrences,
     TermIndex,
+    TokenizedTexts,
     WordsAndPairs,
+    encode,
     pair_keys,
     renumbered,
     words_of_pairs,
 )
 from newfound.text.filters import compile_ignore
-from newfound.text.languages import warn_if_foreign
 from newfound.text.lemmas import (
     check_language,
     lemma_of,
     lemmas_from_texts,
+    warn_if_foreign,
     without_clitics,
 )
-from newfound.text.tokenized import TokenizedTexts, encode
+from newfound.text.spelling import Capitals
 from newfound.text.tokens import (
     Token,
     fold,
