@@ -304,7 +304,7 @@ class DescribedPeriods:
         """Return how many periods there are, and the first sentence on the last."""
         n, last = len(self.periods), data["periods"][-1]
         what = "value" if self.run.labels else self.periods.by
-        return f"{n:,} {what}{'s'[: n != 1]}; {last['name']}: {last['summary']}"
+        return f"{n:,} {what}{'s'[: n != 1]}; {last['period']}: {last['summary']}"
 
 
 @dataclass(frozen=True)
