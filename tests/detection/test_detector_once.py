@@ -9,10 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 import newfound
+from newfound import runs
 from newfound.cli import app
 from newfound.detection.scoring import Scorer
 from newfound.show.collect import Limits
-from newfound.text import documents
 from newfound.text.encoding import Encoder, TokenizedTexts
 from newfound.text.vectorizer import TextVectorizer
 
@@ -76,15 +76,15 @@ def files(tmp_path, monkeypatch):
     lines = [json.dumps({"text": text, "label": label}) for text, label in rows]
     (tmp_path / "known.jsonl").write_text("\n".join(lines))
     (tmp_path / "incoming.txt").write_text("\n".join(incoming))
-    read = documents.read_documents
+    collect = runs.collect
 
-    def read_counted(path, **options):
-        found = read(path, **options)
-        if not path.endswith("incoming.txt"):
+    def collect_counted(reader, *options):
+        found = collect(reader, *options)
+        if not reader.path.endswith("incoming.txt"):
             return found
         return replace(found, texts=tuple(map(CountedText, found.texts)))
 
-    monkeypatch.setattr(documents, "read_documents", read_counted)
+    monkeypatch.setattr(runs, "collect", collect_counted)
     return tmp_path, incoming
 
 
@@ -192,7 +192,8 @@ def test_known_bags_are_no_copies_of_one_another():
     novel = [f"zyx{i} flight moon: pay my big new phone bill {i}" for i in range(8)]
     small = {"n_machines": 2, "n_clauses": 20, "epochs": 2}
     described = detector.detect(novel, **small).description
-    assert described.copies_.n_documents["known"] == described.copies_.n_passages["known"] == 0
+    assert described.copies_.n_documents["known"] == 0
+    assert not described.copies_.passages[~described.copies_.novel].any()
     row = described.words_.number("phone")
     assert described.words_["documents_known"][row] == described.n_documents_["known"] > 50
 

@@ -119,7 +119,7 @@ class TestPassages:
         counts = dict(zip(vocabulary, copies.first.sum(axis=0).A1.tolist(), strict=True))
         assert {counts[word] for word in ("ann", "lee", "physics", "leeds", "uk")} == {1}
         assert not copies.is_copy.any()
-        assert sum(copies.n_passages.values()) == 29
+        assert copies.passages.sum() == 29
         assert copies.summary() == "Copied text counts once: folded 29 passages."
 
     def test_a_quoted_passage_is_found_however_its_lines_are_broken(self) -> None:

@@ -13,14 +13,7 @@ from newfound.monitor.records import SPANS, Alert, Document, Settings, Topic, Wi
 from newfound.monitor.reference import Known, ReferenceWindows
 from newfound.monitor.store import Store
 from newfound.monitor.topics import TopicRules, new_topic
-from newfound.stories.risen import (
-    Bag,
-    Reference,
-    RisenGroup,
-    RisenWord,
-    group_words,
-    risen_words,
-)
+from newfound.stories.risen import Bag, Reference, RisenGroup, RisenWord, group_words, risen_words
 
 __all__ = ["Engine", "excerpt"]
 

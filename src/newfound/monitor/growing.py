@@ -70,11 +70,7 @@ class Batch:
     note: str = ""
 
     def add(
-        self,
-        text: str | None,
-        time: Any = None,
-        id: str | None = None,
-        place: str = "A document",
+        self, text: str | None, time: Any = None, id: str | None = None, place: str = "A document"
     ) -> None:
         """Add a document; one without text is None."""
         kept = next(records_with_text([Record("", text)], Counter()), None)

@@ -420,9 +420,7 @@ class Monitor:
         if self._engine.every.timed:
             return None
         return fewest_discoveries(
-            self._engine.every.size,
-            self._engine.settings.fdr,
-            self._reader.smallest_p_value(),
+            self._engine.every.size, self._engine.settings.fdr, self._reader.smallest_p_value()
         )
 
     def documents(self, number: int) -> list[Document]:
@@ -519,12 +517,7 @@ class Monitor:
         with self._changing():
             part.merged_into = number
             self._store.put_topic(part)
-            details = {
-                "topic": number,
-                "name": topic.name,
-                "part": other,
-                "part_name": part.name,
-            }
+            details = {"topic": number, "name": topic.name, "part": other, "part_name": part.name}
             self._store.add_log(clock.time(), "merge", details)
         return self.topic(number)
 

@@ -37,13 +37,7 @@ from newfound.text.formats import format_of
 from newfound.text.records import Columns, DocumentError
 from newfound.text.source import MAX_DOCUMENT_BYTES, Reader
 
-__all__ = [
-    "check_kind",
-    "dated",
-    "kafka_batches",
-    "open_source",
-    "parse_address",
-]
+__all__ = ["check_kind", "dated", "open_source"]
 
 
 def parse_address(address: str) -> tuple[str, dict[str, str]]:

@@ -30,7 +30,6 @@ from newfound.storage.files import Refusal
 
 __all__ = [
     "HEADER_BYTES",
-    "MAX_MEMBERS",
     "ArrayHeader",
     "Directory",
     "Member",

@@ -16,13 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from newfound.storage.files import Refusal, one_line
 
-__all__ = [
-    "MAX_DOCUMENTS",
-    "Fields",
-    "is_text",
-    "parameters_from_state",
-    "parameters_state",
-]
+__all__ = ["MAX_DOCUMENTS", "Fields", "is_text", "parameters_from_state", "parameters_state"]
 
 _MAX_INTEGER = 2**53  # up to here integers are exact as floats, too
 MAX_DOCUMENTS = 2**31 - 1

@@ -95,12 +95,6 @@ class Copies:
         counts = (self.is_copy & ~self.novel).sum(), (self.is_copy & self.novel).sum()
         return dict(zip(SIDES, map(int, counts), strict=True))
 
-    @property
-    def n_passages(self) -> dict[str, int]:
-        """Number of passages folded in the other documents, by side."""
-        counts = self.passages[~self.novel].sum(), self.passages[self.novel].sum()
-        return dict(zip(SIDES, map(int, counts), strict=True))
-
     def groups(self) -> list[NDArray[np.intp]]:
         """Return the rows of each group of copies, the largest group first.
 

@@ -20,13 +20,7 @@ from numpy.typing import NDArray
 from newfound.text.tokens import Token, fold
 from newfound.text.vectorizer import TextVectorizer
 
-__all__ = [
-    "LONGEST_SENTENCE",
-    "Corpus",
-    "SentenceFinder",
-    "sentence_around",
-    "sentence_ends",
-]
+__all__ = ["LONGEST_SENTENCE", "Corpus", "SentenceFinder", "sentence_around", "sentence_ends"]
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,8 @@ from __future__ import annotations
 import itertools
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
@@ -234,6 +236,7 @@ def renumbered(X: Any, numbers: NDArray[Any], n_columns: int) -> Any:
     return merged
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class TokenizedTexts(Sequence[str]):
     """A sequence of texts with the words of each.
 
@@ -255,21 +258,17 @@ class TokenizedTexts(Sequence[str]):
     ['bill', 'card', 'new', 'pay', 'please']
     """
 
-    def __init__(
-        self,
-        texts: list[str],
-        forms: list[str],
-        codes: NDArray[np.int32],
-        starts: NDArray[np.int32],
-        ends: NDArray[np.int32],
-        has_order: NDArray[np.bool_] | None = None,
-        lemmas: Mapping[str, str] | None = None,
-    ) -> None:
-        self.texts, self.forms, self.codes = texts, forms, codes
-        self.starts, self.ends, self.lemmas = starts, ends, lemmas
-        self.has_order = np.ones(len(texts), bool) if has_order is None else has_order
-        closes = np.flatnonzero(codes == END)
-        self._bounds = np.concatenate(([0], closes + 1))
+    texts: list[str]
+    forms: list[str]
+    codes: NDArray[np.int32]
+    starts: NDArray[np.int32]
+    ends: NDArray[np.int32]
+    has_order: NDArray[np.bool_]
+    lemmas: Mapping[str, str] | None = None
+
+    @cached_property
+    def _bounds(self) -> NDArray[np.int64]:
+        return np.concatenate(([0], np.flatnonzero(self.codes == END) + 1))
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> TokenizedTexts:
@@ -289,7 +288,8 @@ class TokenizedTexts(Sequence[str]):
             starts.append(0)
             ends.append(0)
         arrays = [np.frombuffer(found, np.int32) for found in (codes, starts, ends)]  # no copies
-        return cls(kept, list(chunks.numbers), arrays[0], arrays[1], arrays[2])
+        in_order = np.ones(len(kept), bool)
+        return cls(kept, list(chunks.numbers), arrays[0], arrays[1], arrays[2], in_order)
 
     @classmethod
     def from_bags(cls, matrix: Any, words: Sequence[str]) -> TokenizedTexts:
@@ -319,9 +319,7 @@ class TokenizedTexts(Sequence[str]):
     ) -> TokenizedTexts:
         """Return the texts of several sequences as one, with lemmas if they are given."""
         numbers: dict[str, int] = {}
-        codes = []
-        for part in parts:
-            codes.append(part.encode(lambda form: numbers.setdefault(form, len(numbers))))
+        codes = [part.encode(lambda form: numbers.setdefault(form, len(numbers))) for part in parts]
         return cls(
             [text for part in parts for text in part.texts],
             list(numbers),
@@ -334,9 +332,7 @@ class TokenizedTexts(Sequence[str]):
 
     def with_lemmas(self, lemmas: Mapping[str, str]) -> TokenizedTexts:
         """Return the same texts, with the `lemmas_` that a vectorizer has to use."""
-        return TokenizedTexts(
-            self.texts, self.forms, self.codes, self.starts, self.ends, self.has_order, lemmas
-        )
+        return replace(self, lemmas=lemmas)
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -352,14 +348,13 @@ class TokenizedTexts(Sequence[str]):
         """Return some of the texts."""
         bounds = self._bounds.tolist()
         spans = [slice(bounds[i], bounds[i + 1]) for i in rows.tolist()] or [slice(0)]
-        return TokenizedTexts(
-            [self.texts[i] for i in rows.tolist()],
-            self.forms,
-            np.concatenate([self.codes[span] for span in spans]),
-            np.concatenate([self.starts[span] for span in spans]),
-            np.concatenate([self.ends[span] for span in spans]),
-            self.has_order[rows],
-            self.lemmas,
+        codes, starts, ends = (
+            np.concatenate([values[span] for span in spans])
+            for values in (self.codes, self.starts, self.ends)
+        )
+        texts = [self.texts[i] for i in rows.tolist()]
+        return replace(
+            self, texts=texts, codes=codes, starts=starts, ends=ends, has_order=self.has_order[rows]
         )._compact()
 
     def _compact(self) -> TokenizedTexts:
@@ -370,9 +365,7 @@ class TokenizedTexts(Sequence[str]):
         codes = self.codes.copy()
         codes[is_word] = numbers[codes[is_word]]
         forms = [self.forms[j] for j in np.flatnonzero(used).tolist()]
-        return TokenizedTexts(
-            self.texts, forms, codes, self.starts, self.ends, self.has_order, self.lemmas
-        )
+        return replace(self, forms=forms, codes=codes)
 
     def words(self, row: int) -> Iterator[tuple[int, int, str]]:
         """Iterate over start, end and form of the words of a text; the form of a break is empty."""

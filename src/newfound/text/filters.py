@@ -31,13 +31,7 @@ from numpy.typing import NDArray
 
 from newfound.text.tokens import fold, read_data, stop_words, tokenize
 
-__all__ = [
-    "KINDS",
-    "add_stop_words",
-    "calendar_terms",
-    "compile_ignore",
-    "read_stop_words",
-]
+__all__ = ["KINDS", "add_stop_words", "calendar_terms", "compile_ignore", "read_stop_words"]
 
 
 def read_stop_words(path: str | os.PathLike[str]) -> frozenset[str]:

@@ -104,11 +104,7 @@ def choose_columns(
 
 
 def checked_guess(
-    records: Iterator[Record],
-    names: Sequence[Any],
-    guess: Any,
-    where: str,
-    n: int = ROWS_LOOKED_AT,
+    records: Iterator[Record], names: Sequence[Any], guess: Any, where: str, n: int = ROWS_LOOKED_AT
 ) -> Iterator[Record]:
     """Return the same records, or raise an error if the column that was guessed holds no text."""
     head = list(islice(records, n))

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from newfound.text.tokens import UNSPACED_LETTERS
 
-__all__ = ["ADDRESS", "NUMBER", "URL", "redact", "redact_all"]
+__all__ = ["redact", "redact_all"]
 
 # What stands in a text instead. None of it is a word, so that nothing is learned from it.
 NUMBER, ADDRESS, URL = "[#]", "[@]", "[//]"

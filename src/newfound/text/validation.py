@@ -85,11 +85,7 @@ def _each_checked(texts: Iterable[str]) -> Iterator[str]:
 
 
 def labelled_texts(
-    X: Iterable[str],
-    y: ArrayLike,
-    dates: Iterable[Any] | None = None,
-    *,
-    redact: bool = False,
+    X: Iterable[str], y: ArrayLike, dates: Iterable[Any] | None = None, *, redact: bool = False
 ) -> tuple[Sequence[str], NDArray[np.bool_], Dates | None]:
     """Return the texts that are not blank, which of them are novel, and their dates.
 

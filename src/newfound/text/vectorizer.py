@@ -38,13 +38,7 @@ from newfound.text.lemmas import (
     without_clitics,
 )
 from newfound.text.spelling import Capitals
-from newfound.text.tokens import (
-    Token,
-    fold,
-    normal,
-    stop_words,
-    words_and_breaks,
-)
+from newfound.text.tokens import Token, fold, normal, stop_words, words_and_breaks
 from newfound.text.validation import NothingToLearnError, check_texts, is_count
 from newfound.timing import step
 
