@@ -58,22 +58,13 @@ _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 class Copies:
     """Documents with each copied passage kept in one of them.
 
-    Attributes
-    ----------
-    first : Boolean CSR matrix
-        The words of each document that are not part of a passage kept elsewhere. The row of a
-        copy is empty, or has the few words that its original lacks.
-    copy_of : (n_documents,) array of int
-        The row of the document that each one is a copy of; its own row if it is none.
-    passages : (n_documents,) array of int
-        Number of passages that are kept elsewhere; 0 for a document that is a copy as a whole.
-    novel : (n_documents,) array of bool
-        Which documents are novel.
-    stop_words : dict of str to int
-        The column of each default stop word in `stops`; none if other stop words are in use.
-    stops : Boolean CSR matrix
-        The stop words of each document, which this reading of the texts finds on its way. The
-        row of a copy is empty.
+    `first` has the words of each document that are not part of a passage kept elsewhere; the row of
+    a copy is empty, or has the few words that its original lacks. `copy_of` has the row of the
+    document that each one is a copy of, its own row if it is none, and `passages` the number of
+    passages that are kept elsewhere, 0 for a document that is a copy as a whole. `stops` has the
+    default stop words of each document, which this reading of the texts finds on its way, in the
+    columns of `stop_words`; there are none if other stop words are in use, and none in the row of a
+    copy.
     """
 
     first: Any
@@ -94,18 +85,6 @@ class Copies:
         """Number of documents folded as a whole, by side."""
         counts = (self.is_copy & ~self.novel).sum(), (self.is_copy & self.novel).sum()
         return dict(zip(SIDES, map(int, counts), strict=True))
-
-    def groups(self) -> list[NDArray[np.intp]]:
-        """Return the rows of each group of copies, the largest group first.
-
-        The rows of a group ascend. Groups of the same size are in the order of their first rows.
-        """
-        sizes = np.bincount(self.copy_of, minlength=len(self.copy_of))
-        members = np.flatnonzero(sizes[self.copy_of] > 1)
-        order = members[np.argsort(self.copy_of[members], kind="stable")]
-        starts = np.flatnonzero(np.diff(self.copy_of[order])) + 1
-        groups = [group for group in np.split(order, starts) if len(group)]
-        return sorted(groups, key=lambda group: (-len(group), int(group[0])))
 
     def summary(self) -> str:
         """Return one sentence on what was folded; empty if there is nothing to say."""
@@ -192,15 +171,9 @@ def fold_copies(
 class _Stream:
     """The words of all texts in one array, without stop words.
 
-    Attributes
-    ----------
-    words, rows : ndarray
-        The number of each word, and the row of its text. Words that are not in the vocabulary
-        have numbers after those that are.
-    starts, starts_rows : ndarray
-        Where `PASSAGE` words of one text begin, and the rows of these texts.
-    stop_words, stops
-        As in `Copies`.
+    `words` are numbers; words that are not in the vocabulary have numbers after those that are.
+    `rows` are the rows of their texts. `starts` is where `PASSAGE` words of one text begin, in the
+    texts `starts_rows`. `stop_words` and `stops` are as in `Copies`.
     """
 
     def __init__(self, texts: Sequence[str], vectorizer: TextVectorizer) -> None:

@@ -369,14 +369,7 @@ def as_sides(
 ) -> dict[str, Documents]:
     """Return the documents of both sides by side; an error names the side.
 
-    Parameters
-    ----------
-    known, novel : iterable of str, frame, series or Documents
-        What `as_documents` takes.
-    dates : pair of iterables, optional
-        The dates of the documents of each side.
-    redact : bool, default=False
-        As in `read_documents`.
+    The dates are those of the documents of each side.
 
     Examples
     --------

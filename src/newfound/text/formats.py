@@ -187,11 +187,6 @@ def json_fault(error: Exception) -> str:
 def json_kind(head: str) -> str | None:
     r"""Return how a text begins: as a JSON "array", a "line" with a JSON object, or else None.
 
-    Parameters
-    ----------
-    head : str
-        The beginning of the text.
-
     Examples
     --------
     >>> [json_kind(head) for head in ('{"a": 1}\n{"a"', '[{"a": 1},', "[1] Smith, 2003", "Hi")]
@@ -269,14 +264,7 @@ def parquet_fault(error: Exception) -> str:
 def check_text_column(schema: Any, name: str, where: str) -> None:
     """Raise a `DocumentError` unless a schema has one column of this name, and it holds text.
 
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-        The columns.
-    name : str
-        The column that has to hold text.
-    where : str
-        What has the schema, for the message.
+    `where` is what has the schema, for the message.
 
     Examples
     --------

@@ -68,42 +68,18 @@ def every_column(name: str) -> bool:
 class Reader:
     """Reader of one path; it knows the current file and line, for error messages.
 
-    Parameters
-    ----------
-    path : str
-        A file, a folder, or - for standard input.
-    given : Columns
-        The columns that were asked for.
-    encoding : str or None
-        The only encoding to try.
-    shown : str, optional
-        The name of the path in messages.
-    name : str, optional
-        Its name in the ids of documents.
-    rows_looked_at : int
-        How many records are read to see whether a column that was guessed holds text.
-    keep : callable, optional
-        Says of the name of another column of a table whether records have it in `others`.
-    most : int, optional
-        Read no more than so many bytes of the beginning, and choose no columns: all are `others`.
-    skip : callable, optional
-        Called with the error and the number of rows of a row group that cannot be read; the others
-        are read nevertheless.
+    `given` are the columns that were asked for, `encoding` the only one to try; `shown` is the name
+    of the path in messages, `name` that in the ids of documents. So many records as
+    `rows_looked_at` are read to see whether a column that was guessed holds text. `keep` says of
+    the name of another column of a table whether records have it in `others`. With `most`, no more
+    than so many bytes of the beginning are read, and no columns are chosen: all are `others`.
+    `skip` is called with the error and the number of rows of a row group that cannot be read; the
+    others are read nevertheless.
 
-    Attributes
-    ----------
-    counts : Counter of str
-        What was left out or recoded.
-    names : sequence of str
-        The columns of a table, once its first row was read.
-    columns : Columns
-        Those that are read.
-    guessed : str or None
-        The column of the texts, if neither its name nor the caller tells.
-    unread : int
-        How many rows are lost if an error occurs now, as far as the file tells.
-    beginning : bytes
-        What was read of a file if `most` is given, but for Parquet.
+    While it reads, `counts` has what was left out or recoded, `names` the columns of a table,
+    `columns` those that are read, and `guessed` the column of the texts, if neither its name nor
+    the caller tells. `unread` is how many rows are lost if an error occurs now, as far as the file
+    tells, `beginning` what was read of a file if `most` is given, but for Parquet.
     """
 
     def __init__(
