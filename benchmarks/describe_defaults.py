@@ -26,7 +26,7 @@ from sklearn.metrics import roc_auc_score
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the lab is not installed
 
 from lab.evaluation.word_corpora import Corpus, Setting, fitted_words, learned_rules
-from newfound.description.phrases import find_phrases
+from newfound.description.words import find_phrases
 from newfound.storage.files import replacing
 from newfound.stories.evidence import document_weights
 

@@ -19,7 +19,7 @@ from lab.evaluation.planting import (
     random_halves,
 )
 from lab.evaluation.suites import SuiteSetting
-from newfound.description.presets import resolve
+from newfound.description.learning import resolve
 from newfound.description.scores import word_scores
 from newfound.machine.committee import Learned, new_machines, read, rule_columns, rule_min_df, train
 from newfound.rules import ClauseTable

@@ -24,7 +24,7 @@ from lab.evaluation.suites import C_GRID, Values, add_value, means
 from lab.evaluation.word_corpora import Corpus, Matrix, Setting, fitted_words
 from newfound.baselines import BASELINES, Baseline, logistic_regression
 from newfound.description.novelty import word_evidence
-from newfound.description.phrases import find_phrases
+from newfound.description.words import find_phrases
 from newfound.metrics import document_scores
 from newfound.stories.evidence import document_weights
 from newfound.table import Table

@@ -23,7 +23,7 @@ from lab.reproduce.published import Experiment
 from newfound.baselines import BASELINES, tfidf_by_group
 from newfound.blas import one_blas_thread
 from newfound.description.describer import NoveltyDescriber
-from newfound.description.presets import resolve
+from newfound.description.learning import resolve
 from newfound.description.words import WordTable
 from newfound.metrics import document_scores, ranking_curves
 from newfound.table import jsonable

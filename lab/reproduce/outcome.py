@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lab.reproduce.measure import GRID, GROUPS, QUANTILES
 from lab.reproduce.published import Experiment
 from lab.tables import table_of
-from newfound.description.presets import resolve
+from newfound.description.learning import resolve
 from newfound.description.scores import word_scores
 from newfound.table import Table
 

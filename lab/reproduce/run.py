@@ -32,7 +32,7 @@ from lab.reproduce.report import (
 )
 from lab.tables import table_of
 from newfound.description.describer import NoveltyDescriber
-from newfound.description.presets import resolve
+from newfound.description.learning import resolve
 from newfound.storage.files import check_writable, replacing
 from newfound.table import Table, jsonable
 

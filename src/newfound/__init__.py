@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from newfound.description.context import Context, ContextMatrix
-    from newfound.description.describe import describe
-    from newfound.description.describer import NoveltyDescriber
-    from newfound.description.description import Description
-    from newfound.description.periods import (
+    from newfound.description.describe import (
         Period,
         Periods,
+        describe,
         describe_periods,
         describe_values,
         split_by_date,
     )
+    from newfound.description.describer import NoveltyDescriber
+    from newfound.description.description import Description
     from newfound.description.scores import context_scores, word_scores
     from newfound.description.timeline import Curve, Timeline
     from newfound.description.words import WordTable
@@ -57,8 +57,8 @@ _HOMES = {
     "Monitor": "monitor.monitor",
     "NoveltyDescriber": "description.describer",
     "NoveltyDetector": "detection.detector",
-    "Period": "description.periods",
-    "Periods": "description.periods",
+    "Period": "description.describe",
+    "Periods": "description.describe",
     "RuleClassifier": "rules.classifier",
     "TextVectorizer": "text.vectorizer",
     "Theme": "stories.themes",
@@ -70,8 +70,8 @@ _HOMES = {
     "as_documents": "text.documents",
     "context_scores": "description.scores",
     "describe": "description.describe",
-    "describe_periods": "description.periods",
-    "describe_values": "description.periods",
+    "describe_periods": "description.describe",
+    "describe_values": "description.describe",
     "load": "models",
     "load_sample": "text.sample",
     "plot_context": "show.plots",
@@ -80,7 +80,7 @@ _HOMES = {
     "read_documents": "text.documents",
     "redact": "text.redaction",
     "save": "models",
-    "split_by_date": "description.periods",
+    "split_by_date": "description.describe",
     "word_scores": "description.scores",
 }
 

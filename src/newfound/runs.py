@@ -12,14 +12,14 @@ from os import PathLike
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
 
-from newfound.description.describer import NoveltyDescriber
-from newfound.description.periods import (
+from newfound.description.describe import (
     Periods,
     describe_periods,
     describe_values,
     join_piles,
     split_by_date,
 )
+from newfound.description.describer import NoveltyDescriber
 from newfound.show.data import Found, description_data, found_in, periods_data
 from newfound.sides import Names
 from newfound.table import Table

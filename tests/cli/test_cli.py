@@ -25,7 +25,7 @@ from rich.console import Console, RenderableType
 from typer.testing import CliRunner
 
 from newfound.cli import app
-from newfound.description.presets import PRESETS
+from newfound.description.learning import PRESETS
 from newfound.models import load
 from newfound.show.tables import headline, themes_table
 from newfound.sides import Names

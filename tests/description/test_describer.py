@@ -29,8 +29,8 @@ from model_files import changed
 from newfound.description.context import ContextIndex
 from newfound.description.describe import describe
 from newfound.description.describer import NoveltyDescriber
+from newfound.description.learning import PRESETS
 from newfound.description.novelty import Evidence, word_evidence
-from newfound.description.presets import PRESETS
 from newfound.description.words import WordTable
 from newfound.machine.clauses import EpochInfo
 from newfound.rules import Clause, ClauseTable

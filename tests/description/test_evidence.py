@@ -19,7 +19,7 @@ from newfound.description.novelty import (
     q_values,
     word_evidence,
 )
-from newfound.description.strength import frequency_ratios
+from newfound.description.scores import frequency_ratios
 from newfound.stories.evidence import PRIOR, document_weights, evidence_of_sets
 from newfound.text.vectorizer import TextVectorizer
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from newfound.description.describer import NoveltyDescriber
-from newfound.description.phrases import find_phrases, phrase_table
+from newfound.description.words import find_phrases, phrase_table
 from newfound.machine.committee import held_out_rows
 from newfound.rules import Clause, ClauseTable
 from newfound.stories.evidence import DocumentWeights, document_weights, evidence_of_sets

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from newfound.description.context import Senses
 from newfound.description.describer import NoveltyDescriber
-from newfound.description.senses import Senses
 
 HOSTILE = "<script>alert(1)</script> \x1b[2J\x07 [bold] {0} %s \N{RIGHT-TO-LEFT OVERRIDE}"
 

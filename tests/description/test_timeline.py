@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from newfound.description.periods import split_by_date
+from newfound.description.describe import split_by_date
 from newfound.description.timeline import Timeline, as_days, period_rows, spark
 from newfound.text.dates import parse_date, parse_dates
 from work import count_calls

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from newfound import DocumentError, Documents, describe_values
 from newfound.cli import app
-from newfound.description.periods import join_piles
+from newfound.description.describe import join_piles
 from newfound.text.documents import as_documents
 
 QUICK = ["--n-clauses", "20", "--machines", "2", "--epochs", "5", "--jobs", "1", "--min-df", "1"]

@@ -26,7 +26,7 @@ from newfound import (
     load,
 )
 from newfound.description.describer import check_parameters as check_describer
-from newfound.description.presets import resolve
+from newfound.description.learning import resolve
 from newfound.detection.learning import check_parameters as check_detector
 
 NAN, INF = float("nan"), float("inf")

@@ -73,7 +73,7 @@ def corpus() -> LabelledDocuments:
 @pytest.fixture(scope="module")
 def outcome(corpus: LabelledDocuments) -> Outcome:
     parameters = {"preset": "paper", **SMALL}
-    from newfound.description.presets import resolve
+    from newfound.description.learning import resolve
 
     seeds = [measure_seed(BBC, corpus, seed, parameters) for seed in (0, 1)]
     chosen = resolve("paper", SMALL)

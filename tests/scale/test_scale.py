@@ -22,11 +22,10 @@ from typer.testing import CliRunner
 import newfound
 from newfound.cli import app
 from newfound.scale import Source, count_batch, score, score_batch, sources
+from newfound.scale.arrow import row_writer
 from newfound.scale.counting import counts_schema
-from newfound.scale.engines import add_up
-from newfound.scale.tally import Tally
-from newfound.scale.workers import map_batches
-from newfound.scale.writing import row_writer
+from newfound.scale.engines import add_up, map_batches
+from newfound.scale.scoring import Tally
 from newfound.text.formats import is_dataset
 from newfound.text.vectorizer import TextVectorizer
 

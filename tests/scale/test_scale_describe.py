@@ -23,16 +23,19 @@ from typer.testing import CliRunner
 import newfound
 from newfound.cli import app
 from newfound.description.calibration import VerdictCalibration
-from newfound.description.novelty import WordSums, by_length, evidence_from_sums, word_evidence
-from newfound.description.other_words import OtherWords
+from newfound.description.novelty import (
+    OtherWords,
+    WordSums,
+    by_length,
+    evidence_from_sums,
+    word_evidence,
+)
 from newfound.machine.committee import new_machines, train
-from newfound.scale import describe, sampling
-from newfound.scale.checkpoint import Checkpoint
-from newfound.scale.combining import widened_calibration
+from newfound.scale import counting, describe
+from newfound.scale.arrow import Checkpoint
+from newfound.scale.counting import draw_sample, place_of, sample_sizes
 from newfound.scale.describing import describe_with
 from newfound.scale.engines import Batches, train_as_tasks
-from newfound.scale.sampling import draw_sample, sample_sizes
-from newfound.scale.tally import place_of
 from newfound.scale.themes import ThemeCounts, measured_themes, theme_groups, unexplained
 from newfound.show.collect import Limits, collect
 from newfound.show.themes import TimeAxis, axis_of
@@ -338,7 +341,7 @@ def test_of_long_documents_fewer_are_drawn():
 
 
 def test_the_sample_of_long_documents_does_not_depend_on_the_cut(monkeypatch):
-    monkeypatch.setattr(sampling, "_LEAST", 10)
+    monkeypatch.setattr(counting, "_LEAST", 10)
     draw = np.random.default_rng(0)
     texts = [" ".join(f"w{n}" for n in draw.choice(400, 200, replace=False)) for _ in range(300)]
     table = pa.table({"text": texts, "side": ["known", "novel", "novel"] * 100})
@@ -402,7 +405,7 @@ def test_a_side_without_documents_is_told():
 
 def test_stop_words_that_count_come_after_all_words():
     given = VerdictCalibration(1.0, 0.5, np.array([1.0, 2, 3]), np.array([4.0, 5, 6]), ("who",))
-    found = widened_calibration(given, np.array([0, 2]), 4, 9)
+    found = given.widened(np.array([0, 2]), 4, 9)
     assert found.weights.tolist() == [1, 0, 2, 0, 3] and found.idf[[0, 2, 4]].tolist() == [4, 5, 6]
     assert found.contributions([0, 4]).tolist() == given.contributions([0, 2]).tolist()
 
@@ -413,7 +416,7 @@ def test_a_killed_run_goes_on_with_the_same_bits(table, sampled, tmp_path):
     script = f"""
 import os, signal, sys
 import pyarrow.parquet as pq
-from newfound.scale.checkpoint import Checkpoint
+from newfound.scale.arrow import Checkpoint
 from newfound.scale.describing import describe_with
 from newfound.scale.engines import Batches
 

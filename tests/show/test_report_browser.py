@@ -21,7 +21,7 @@ import pytest
 
 import newfound
 from formulas import GUARDED, KEPT
-from newfound.description.periods import describe_periods
+from newfound.description.describe import describe_periods
 from newfound.show.collect import Limits, collect, gather
 from newfound.show.page import MAX_BYTES, render, report_page_of_periods, write_report
 from newfound.table import guard_formula

@@ -13,7 +13,7 @@ import pytest
 
 import newfound
 import newfound.show.page as written
-from newfound.description.periods import Periods, describe_periods
+from newfound.description.describe import Periods, describe_periods
 from newfound.show.collect import Limits, collect, gather
 from newfound.show.numbers import percent
 from newfound.show.page import MAX_BYTES, render, report_page, report_page_of_periods

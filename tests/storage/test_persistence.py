@@ -29,7 +29,7 @@ from model_files import (
     take_apart,
 )
 from newfound.description.describer import NoveltyDescriber
-from newfound.description.presets import PRESETS
+from newfound.description.learning import PRESETS
 from newfound.models import load, save
 from newfound.storage import model_file
 from newfound.storage.model_file import FORMAT, load_model, memory_limit, save_model
@@ -145,7 +145,8 @@ class TestRoundTrip:
         other |= {"lemmatize": False, "ngram_range": (1, 2), "stop_words": None, "n_clauses": 6}
         other |= {"boost_true_positive": False, "n_machines": 2}
         default = {**PRESETS["default"], **other}
-        monkeypatch.setattr("newfound.description.presets.PRESETS", {**PRESETS, "default": default})
+        presets = {**PRESETS, "default": default}
+        monkeypatch.setattr("newfound.description.learning.PRESETS", presets)
         assert NoveltyDescriber().resolve_parameters()["s"] == 2.0
         loaded = load(tmp_path / "model")
         assert results(loaded) == results(saved)

@@ -18,9 +18,8 @@ from newfound.text.formats import is_dataset
 if TYPE_CHECKING:
     from newfound.cli.inputs import Inputs
     from newfound.runs import Described, DescribeRun
-    from newfound.scale.checkpoint import Checkpoint
-    from newfound.scale.dated import DatedSides
-    from newfound.scale.sources import Sides, Source
+    from newfound.scale.arrow import Checkpoint
+    from newfound.scale.sources import DatedSides, Sides, Source
 
 __all__ = ["StreamOptions", "StreamedPile", "describe_stream", "is_stream"]
 
@@ -73,10 +72,9 @@ def is_stream(inputs: Inputs, options: StreamOptions, *, stream: bool, pairs: bo
 def describe_stream(run: DescribeRun, options: StreamOptions, *, quiet: bool) -> Described:
     """Describe the documents of two paths, or of one by their dates; say what was read."""
     from newfound.runs import Described
-    from newfound.scale.dated import DatedSides
     from newfound.scale.describing import SAMPLE, describe_with
     from newfound.scale.engines import Batches
-    from newfound.scale.sources import Sides, Source
+    from newfound.scale.sources import DatedSides, Sides, Source
 
     paths = [str(given.path) for given in run.inputs]
     asked = [dict(given.options) for given in run.inputs]
@@ -139,7 +137,7 @@ def _checkpoint(
     parameters: Mapping[str, Any],
     run: Mapping[str, Any],
 ) -> Checkpoint | None:
-    from newfound.scale.checkpoint import Checkpoint
+    from newfound.scale.arrow import Checkpoint
     from newfound.scale.sources import BATCH
 
     if folder is None:

@@ -20,9 +20,9 @@ from newfound.show.data import Found, named_groups
 if TYPE_CHECKING:
     from newfound.detection.detection import Detection
     from newfound.detection.detector import NoveltyDetector
-    from newfound.scale.checkpoint import Parts
+    from newfound.scale.arrow import Parts
+    from newfound.scale.scoring import Tally
     from newfound.scale.sources import Source
-    from newfound.scale.tally import Tally
     from newfound.text.documents import Documents
     from newfound.text.records import Row
 
@@ -65,12 +65,9 @@ def detect_stream(
 ) -> Found:
     """Score and write the documents of a path; describe and group a sample of the novel ones."""
     from newfound.detection.detection import is_own_column
-    from newfound.scale.arrow import pyarrow
-    from newfound.scale.checkpoint import Parts
-    from newfound.scale.scoring import scored_schema
+    from newfound.scale.arrow import Parts, pyarrow, row_writer
+    from newfound.scale.scoring import Tally, scored_schema
     from newfound.scale.sources import Source
-    from newfound.scale.tally import Tally
-    from newfound.scale.writing import row_writer
     from newfound.text.documents import DocumentError
 
     began = perf_counter()

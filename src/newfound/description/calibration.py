@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple, Self
@@ -28,7 +28,7 @@ from sklearn.model_selection import (  # type: ignore[import-untyped,unused-igno
     StratifiedKFold,
 )
 
-from newfound.arithmetic import logistic
+from newfound.arithmetic import log, logistic
 from newfound.linear import LinearWeights, Tfidf, logistic_regression
 
 __all__ = ["VerdictCalibration"]
@@ -91,25 +91,10 @@ class VerdictCalibration:
     ) -> VerdictCalibration | None:
         """Learn from documents what their words and their held-out votes mean.
 
-        Parameters
-        ----------
-        leads : (n_documents,) array of float
-            The lead of novel votes in each document, of rules with a plain word; nan if no
-            machine held it out.
-        novel : (n_documents,) array of bool
-            Which of them are novel.
-        matrix : (n_documents, n_words) sparse matrix
-            The words of each document; those without words are left out.
-        stop_words : mapping of str to int
-            Stop words that may count, with their columns in `stops`.
-        stops : (n_documents, n_stop_words) sparse matrix, optional
-            The stop words of each document.
-
-        Returns
-        -------
-        VerdictCalibration or None
-            None if a side has fewer than five documents with votes. Where words and votes do not
-            tell held-out documents apart by more than chance, all its numbers are 0.
+        The lead of votes is nan in a document that no machine held out; documents without words
+        are left out. `stop_words` may count; they are columns of `stops`. Returns None if a side
+        has fewer than five documents with votes. Where words and votes do not tell held-out
+        documents apart by more than chance, all numbers are 0.
         """
         plain = _Evidence.of(leads, novel, matrix)
         if plain is None:
@@ -135,6 +120,16 @@ class VerdictCalibration:
         state = {name: getattr(self, name) for name in ("slope", "intercept", "weights", "idf")}
         return {**state, "stop_words": list(self.stop_words)}
 
+    def widened(
+        self, columns: NDArray[np.intp], n_words: int, n_documents: int
+    ) -> VerdictCalibration:
+        """Return a calibration for more words, which say nothing; stop words come after all."""
+        whole = n_words + len(self.stop_words)
+        places = np.concatenate((columns, np.arange(n_words, whole)))
+        weights, idf = np.zeros(whole), np.full(whole, log(n_documents + 1) + 1)
+        weights[places], idf[places] = self.weights, self.idf
+        return replace(self, weights=weights, idf=idf)
+
     @cached_property
     def stop_columns(self) -> dict[str, int]:
         """The number of each stop word that counts, after those of the vocabulary."""
@@ -142,68 +137,28 @@ class VerdictCalibration:
         return {word: first + place for place, word in enumerate(self.stop_words)}
 
     def contributions(self, columns: ArrayLike) -> NDArray[np.float64]:
-        """Return the log-odds that each word of a text adds.
-
-        Parameters
-        ----------
-        columns : array of int
-            The numbers of the words that the text has, each once.
-
-        Returns
-        -------
-        (n,) array of float
-        """
+        """Return the log-odds that the words of a text add, given their numbers, each once."""
         chosen = np.asarray(columns, np.intp)
         norm = float(np.sqrt((self.idf[chosen] ** 2).sum()))
         added: NDArray[np.float64] = self.weights[chosen] / (norm or 1.0)
         return added
 
     def probability(self, lead: float, columns: ArrayLike) -> float:
-        """Return the probability of novel, if both sides were equally frequent.
-
-        Parameters
-        ----------
-        lead : float
-            The lead of novel votes, divided by the number of machines.
-        columns : array of int
-            The numbers of the words that the text has, each once.
-
-        Returns
-        -------
-        float
-        """
+        """Return the probability of novel, if both sides were equally frequent."""
         odds = self.slope * lead + self.intercept + float(self.contributions(columns).sum())
         return logistic(odds)
 
 
 class _Evidence(NamedTuple):
-    """What the words and the votes say about documents that they did not learn from.
-
-    Attributes
-    ----------
-    rows : ndarray of int
-        The documents.
-    scaled : CSR matrix
-        Their words as TF-IDF.
-    idf : ndarray of float64
-        The inverse document frequency of each word.
-    novel : ndarray of bool
-        Which of them are novel.
-    sums : ndarray of float64
-        What their words say, by a regression on other documents.
-    odds : ndarray of float64
-        The log-odds of novel of those that have votes; nan for the others.
-    shares : (float, float, float)
-        How much words and votes count, and the constant.
-    """
+    """What the words and the votes say about documents that they did not learn from."""
 
     rows: NDArray[np.intp]
-    scaled: Any
+    scaled: Any  # their words as TF-IDF
     idf: NDArray[np.float64]
     novel: NDArray[np.bool_]
-    sums: NDArray[np.float64]
-    odds: NDArray[np.float64]
-    shares: tuple[float, float, float]
+    sums: NDArray[np.float64]  # what their words say, by a regression on other documents
+    odds: NDArray[np.float64]  # of novel; nan for documents without votes
+    shares: tuple[float, float, float]  # how much words and votes count, and the constant
 
     @classmethod
     def of(cls, leads: NDArray[np.float64], novel: NDArray[np.bool_], matrix: Any) -> Self | None:

@@ -21,9 +21,14 @@ from sklearn.utils.validation import (  # type: ignore[import-untyped,unused-ign
 
 from newfound.description.calibration import VerdictCalibration
 from newfound.description.description import Description
-from newfound.description.learning import described, without_calendar
+from newfound.description.learning import (
+    VECTORIZER,
+    check_parameters,
+    described,
+    resolve,
+    without_calendar,
+)
 from newfound.description.novelty import Evidence
-from newfound.description.presets import VECTORIZER, check_parameters, resolve
 from newfound.description.state import description_from_state, description_state
 from newfound.description.timeline import Timeline, timeline_of
 from newfound.description.words import WordTable

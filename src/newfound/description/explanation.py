@@ -187,31 +187,7 @@ def explain(
     n_machines: int = 1,
     names: Names = PLAIN_NAMES,
 ) -> SideExplanation:
-    """Explain a text by its words and the rules that it matches.
-
-    Parameters
-    ----------
-    text : str
-        Any text.
-    vectorizer : TextVectorizer
-        Splits the text into words.
-    words : WordTable
-        The words with their scores.
-    clauses : ClauseTable
-        The rules; its vocabulary has the order of the vectorizer's.
-    set_aside : collection of str
-        Words that were left out on purpose, such as numbers: they are not unknown.
-    calibration : VerdictCalibration, optional
-        What words and votes mean.
-    n_machines : int, default=1
-        The number of machines that vote.
-    names : Names
-        What the two sides are called.
-
-    Returns
-    -------
-    SideExplanation
-    """
+    """Explain a text by its words and the rules that it matches."""
     (text,) = check_texts([text])
     forms = list(words_and_breaks(text))
     columns: dict[str, int] = {}

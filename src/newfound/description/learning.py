@@ -1,22 +1,23 @@
-"""What a describer computes from its documents and the clauses of its machines."""
+"""Parameters of a describer, and what it computes from its documents and the clauses."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.checks import check_switch, check_verbose, check_whole_number
 from newfound.description.calibration import VerdictCalibration
 from newfound.description.description import Description, LateThemes
 from newfound.description.novelty import Evidence, word_evidence
-from newfound.description.phrases import find_phrases
-from newfound.description.scores import stability
-from newfound.description.words import WordTable
+from newfound.description.scores import SHARED_HIGH, SHARED_LOW, check_cut_offs, stability
+from newfound.description.words import WordTable, find_phrases
 from newfound.machine.classifier import TsetlinMachineClassifier
-from newfound.machine.committee import held_out_rows, read
+from newfound.machine.committee import check_machines, held_out_rows, read
 from newfound.rules import ClauseTable
 from newfound.stories.evidence import document_weights
 from newfound.text.copies import fold_copies
@@ -24,30 +25,108 @@ from newfound.text.corpus import Corpus
 from newfound.text.filters import calendar_terms
 from newfound.text.vectorizer import TextVectorizer
 
-__all__ = ["described", "with_tables", "without_calendar"]
+__all__ = [
+    "PRESETS",
+    "VECTORIZER",
+    "check_parameters",
+    "described",
+    "resolve",
+    "with_tables",
+    "without_calendar",
+]
+
+# The parameters that a describer passes on to its vectorizer.
+VECTORIZER = (
+    "language", "stop_words", "lemmatize", "min_df", "max_df", "max_features", "ngram_range",
+    "ignore",
+)  # fmt: skip
+
+_TEXT: Mapping[str, Any] = {
+    "language": "en",
+    "stop_words": "default",
+    "lemmatize": True,
+    "max_df": 1.0,
+    "max_features": None,
+    "ngram_range": (1, 1),
+    "ignore": None,
+    "shared_low": SHARED_LOW,
+    "shared_high": SHARED_HIGH,
+}
+PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        "default": MappingProxyType(
+            {
+                "n_machines": 10,
+                "n_clauses": 500,
+                "T": 100,
+                "s": 10.0,
+                "epochs": 10,
+                "boost_true_positive": True,
+                "max_literals": 16,
+                "max_documents": 1_000,
+                "min_df": 2,
+                "rule_min_df": 0,
+                "calendar": False,
+                "fold_copies": True,
+                **_TEXT,
+            }
+        ),
+        "paper": MappingProxyType(
+            {
+                "n_machines": 1,
+                "n_clauses": 10_000,
+                "T": 50,
+                "s": 25.0,
+                "epochs": 100,
+                "boost_true_positive": False,
+                "max_literals": 0,
+                "max_documents": 0,
+                "min_df": 1,
+                "rule_min_df": 1,
+                "calendar": True,
+                "fold_copies": False,
+                **_TEXT,
+            }
+        ),
+    }
+)
+
+
+def resolve(preset: str | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a preset, replaced by those that are given and not None.
+
+    Examples
+    --------
+    >>> resolve("paper", {"T": 20, "s": None})["T"], resolve("paper", {"T": 20, "s": None})["s"]
+    (20, 25.0)
+    """
+    name = "default" if preset is None else preset
+    if not isinstance(name, str) or name not in PRESETS:
+        raise ValueError(f"preset={name!r}: expected one of {', '.join(PRESETS)}.")
+    return {
+        key: value if given.get(key) is None else given[key] for key, value in PRESETS[name].items()
+    }
+
+
+def check_parameters(parameters: Mapping[str, Any]) -> None:
+    """Raise a ValueError that names the first parameter with an impossible value."""
+    for name in ("rule_min_df", "max_documents"):
+        check_whole_number(name, parameters[name], 0)
+    for name in ("calendar", "fold_copies", "redact"):
+        check_switch(name, parameters.get(name, False))
+    check_verbose(parameters.get("verbose", 0))
+    check_cut_offs(parameters["shared_low"], parameters["shared_high"], of="shared_")
+    check_machines(parameters)
+    TextVectorizer(**{name: parameters[name] for name in VECTORIZER}).check_parameters()
 
 
 def without_calendar(
     vectorizer: TextVectorizer, matrix: Any, texts: Sequence[str]
 ) -> tuple[Any, dict[str, str]]:
-    """Leave calendar words, numbers and single letters out of a fitted vectorizer and its matrix.
+    """Leave calendar words, numbers and single letters out of a vectorizer and its matrix.
 
-    Parameters
-    ----------
-    vectorizer : TextVectorizer
-        Fitted; it forgets these words.
-    matrix : (n_documents, n_words) CSR matrix
-        What it returned for the texts.
-    texts : sequence of str
-        The texts.
-
-    Returns
-    -------
-    matrix : CSR matrix
-        Without the columns of these words.
-    set_aside : dict of str to str
-        The words that were left out, the most frequent first, with their kind. None are left out
-        where nothing else would be left.
+    Also returns these words with their kind, the most frequent first. None are left out where
+    nothing else would be left.
     """
     terms = list(vectorizer.vocabulary_)
     kinds = calendar_terms(terms, vectorizer.language, texts)
@@ -72,25 +151,8 @@ def described(
 ) -> Description:
     """Read the clauses of trained machines, and compute the evidence of the documents.
 
-    Parameters
-    ----------
-    machines : sequence of TsetlinMachineClassifier
-        Fitted.
-    rows : sequence of array of int
-        The documents that each machine was trained on.
-    corpus : Corpus
-        The documents.
-    columns : ndarray of int
-        The words that rules may use.
-    narrow : (n_documents, n_columns) CSR matrix
-        These columns of the documents.
-    vectorizer : TextVectorizer
-        The one that made the matrix.
-    parameters : mapping
-        Every parameter that was used; `fold_copies` says whether copied documents and passages
-        count once as evidence.
-    **more
-        Other attributes of the description.
+    Each machine was trained on its `rows` of the documents, and on `columns` of their words, of
+    which `narrow` is the matrix.
     """
     matrix, novel = corpus.matrix, corpus.novel
     learned = read(machines, rows, narrow, novel)
@@ -140,19 +202,7 @@ def with_tables(
     parameters: Mapping[str, Any],
     **more: Any,
 ) -> Description:
-    """Return a description with its words and rules: their scores, and how many machines agree.
-
-    Parameters
-    ----------
-    clauses : ClauseTable
-        The clauses of all machines, one machine after the other.
-    n_machines : int
-        The number of machines.
-    documents : (2, n_words) ndarray of int
-        The number of known and of novel documents with each word.
-    evidence, vectorizer, parameters, **more
-        As in `Description`.
-    """
+    """Return a description with its words and rules: their scores, and how many machines agree."""
     n = len(clauses) // n_machines
     members = (clauses[k * n : (k + 1) * n].bags() for k in range(n_machines))
     words = WordTable.from_clauses(

@@ -17,7 +17,7 @@ as many for the second: scores of rare words are shrunk towards 0. A word whose 
 documents is not larger than its share of the known ones is never novel, and the other way round.
 Novelty exceeds the normal quantile of the p-value that the q-value is made of by at most 1.
 
-How strong a word is (`times`, with an interval) is in `newfound.description.strength`. The q-value
+How strong a word is (`times`, with an interval) is in `newfound.description.scores`. The q-value
 is Benjamini and Hochberg's, of exact tests. Interval and q-value agree: the interval leaves out 1
 exactly where q is at most 0.05.
 """
@@ -30,9 +30,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse, stats  # type: ignore[import-untyped,unused-ignore]
 
-from newfound.arithmetic import binomial_tail, exp, hypergeometric_tail, log, normal_quantile
-from newfound.description.other_words import OtherWords
-from newfound.description.strength import frequency_ratios
+from newfound.arithmetic import (
+    binomial_tail,
+    exp,
+    hypergeometric_tail,
+    log,
+    logistic,
+    logit,
+    normal_quantile,
+)
+from newfound.description.scores import frequency_ratios
+from newfound.linear import Tfidf, logistic_regression, product
 from newfound.stories.evidence import (
     PRIOR,
     DocumentWeights,
@@ -46,6 +54,7 @@ from newfound.timing import step
 __all__ = [
     "SIGNIFICANT",
     "Evidence",
+    "OtherWords",
     "WordSums",
     "evidence_from_sums",
     "not_contradicted",
@@ -57,6 +66,8 @@ SIGNIFICANT = 0.05
 _WEIGHT_Z2 = 0.3  # the weight of the second statistic, z2 in docs/words-method.md
 _PRIOR_Z2 = PRIOR / 2
 _BEYOND_TESTS = 1.0  # how much surer than the test of its q-value a word can be
+_REGULARISATION = 3.0  # C of `logistic_regression`
+_MOST_LEARNED = 20_000  # documents that the regression learns from
 
 
 class Evidence(NamedTuple):
@@ -182,19 +193,7 @@ def evidence_from_sums(
     lengths: NDArray[np.int64],
     by_side: NDArray[np.int64],
 ) -> Evidence:
-    """Return what `word_evidence` returns, from sums over documents or over batches of them.
-
-    Parameters
-    ----------
-    sums : WordSums
-        Over all documents.
-    weights : DocumentWeights
-        What is expected of a word that says nothing.
-    lengths : ndarray of int64
-        The lengths that documents have, in words, ascending.
-    by_side : (2, n_lengths) ndarray of int64
-        The number of known and of novel documents of each length.
-    """
+    """Return what `word_evidence` returns, from sums over documents or over batches of them."""
     # A folded copy has no words left, and counts neither among those that have a word nor in all.
     known, novel = by_side[:, lengths > 0].sum(axis=1).tolist()
     sizes, counts, size, own = (known, novel), sums.documents, sums.weight, sums.own
@@ -348,17 +347,6 @@ def expected_shares(
     A document of length L has a word of rate r with probability 1 - exp(-r L). The rate of a word
     follows from its number of documents. Very long documents count as less long: they repeat
     themselves.
-
-    Parameters
-    ----------
-    lengths : ndarray of int64
-        The lengths that documents have, ascending.
-    counts : (2, n_lengths) ndarray of int64
-        The number of known and of novel documents of each length.
-    frequencies : ndarray of int64
-        The number of documents of each word.
-    sizes : (int, int)
-        The number of known and of novel documents.
     """
     full = lengths > 0
     if not full.any():
@@ -377,3 +365,77 @@ def expected_shares(
     total, new = ((having * each).sum(axis=1) for each in (documents, of_novel))
     shares: NDArray[np.float64] = np.interp(frequencies, total, new / total)
     return shares
+
+
+class OtherWords(NamedTuple):
+    """What the other words of a document say about it: a logistic regression on TF-IDF.
+
+    Attributes
+    ----------
+    tfidf : Tfidf
+        The weights of the words.
+    strength : (n_words,) ndarray of float64
+        The coefficients of the regression.
+    offset : float
+        The intercept with which as many documents are expected to be novel as there are.
+    """
+
+    tfidf: Tfidf
+    strength: NDArray[np.float64]
+    offset: float
+
+    @classmethod
+    def learn(cls, bags: Any, weights: DocumentWeights) -> OtherWords:
+        """Learn from documents; of many, from a sample of a fixed size."""
+        tfidf = Tfidf.of(bags)
+        scaled, learned = tfidf(bags), _some_documents(weights.novel)
+        judge = logistic_regression(scaled[learned], weights.novel[learned], C=_REGULARISATION)
+        found = cls(tfidf, judge.coefficients[0], 0.0)
+        rows = np.repeat(np.arange(bags.shape[0]), np.diff(bags.indptr))
+        weight, novel = weights.weight[rows], weights.novel[rows].astype(np.float64)
+        others = found._without_own(scaled, rows)
+        return found._replace(offset=_calibrated(others, weight, novel, weights.base))
+
+    def _without_own(self, scaled: Any, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        own = scaled.data * self.strength[scaled.indices]
+        others: NDArray[np.float64] = product(scaled, self.strength)[rows] - own
+        return others
+
+    def expected(self, bags: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the probability that a document is novel, without each of its words, and with all.
+
+        Probabilities have four digits, so that they can be added up as whole numbers, in any order.
+        """
+        scaled = self.tfidf(bags)
+        rows = np.repeat(np.arange(bags.shape[0]), np.diff(bags.indptr))
+        without = np.round(logistic(self._without_own(scaled, rows) + self.offset), 4)
+        return without, np.round(logistic(product(scaled, self.strength) + self.offset), 4)
+
+
+def _some_documents(novel: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return the documents that the regression learns from: all, or a sample of a fixed size."""
+    n = len(novel)
+    if n <= _MOST_LEARNED:
+        return np.arange(n)
+    order = np.random.default_rng(0).permutation(n)
+    if novel[order[:_MOST_LEARNED]].all() or not novel[order[:_MOST_LEARNED]].any():
+        return np.arange(n)
+    return np.sort(order[:_MOST_LEARNED])
+
+
+def _calibrated(
+    others: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    novel: NDArray[np.float64],
+    base: float,
+) -> float:
+    """Return the intercept with which as many documents are expected to be novel as there are."""
+    offset = logit(base)
+    for _ in range(30):
+        expected = logistic(others + offset)
+        slope = float((weight * expected * (1 - expected)).sum())
+        step = float((weight * (novel - expected)).sum()) / max(slope, 1e-12)
+        offset += float(np.clip(step, -5, 5))
+        if abs(step) < 1e-9:
+            break
+    return offset

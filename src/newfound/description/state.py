@@ -12,9 +12,8 @@ from scipy import sparse
 from newfound.checks import check_whole_number
 from newfound.description.calibration import VerdictCalibration
 from newfound.description.description import Description
-from newfound.description.learning import with_tables
+from newfound.description.learning import VECTORIZER, check_parameters, resolve, with_tables
 from newfound.description.novelty import Evidence
-from newfound.description.presets import VECTORIZER, check_parameters, resolve
 from newfound.description.timeline import NO_DAY, CountedTimeline, Timeline, timeline_of
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.clauses import Clauses
@@ -94,20 +93,7 @@ def _in_order_of_sides(
 def description_from_state(
     fields: Fields, names: Iterable[str]
 ) -> tuple[Description, tuple[TsetlinMachineClassifier, ...]]:
-    """Return the description and the machines of a state that `description_state` made.
-
-    Parameters
-    ----------
-    fields : Fields
-        The state.
-    names : iterable of str
-        The parameters of the describer's constructor.
-
-    Raises
-    ------
-    ValueError
-        If a value is missing, has the wrong type or range, or contradicts another one.
-    """
+    """Return the description and the machines of a state that `description_state` made."""
     given = parameters_from_state(fields.fields("parameters"), names)
     chosen = _chosen(fields.fields("chosen"), given)
     n_machines = fields.integer("n_machines", least=1, most=MOST_MACHINES)

@@ -372,7 +372,7 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        newfound.rules.machine_rules.Rules
+        newfound.rules.rule.Rules
             A sequence of `newfound.rules.Rule`, those with the highest support first, each once.
             Printed, it shows a rule a line; `to_pandas`, `to_polars` and `to_csv` export it. Its
             ``votes`` say what a match of each rule adds: the weights of its clauses, added up.
@@ -390,7 +390,7 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "_machine")
         if feature_names is None:
             feature_names = getattr(self, "feature_names_in_", None)
-        from newfound.rules.machine_rules import rules_of
+        from newfound.rules.rule import rules_of
 
         return rules_of(self.clauses_, self.classes_, feature_names)
 

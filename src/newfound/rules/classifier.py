@@ -323,20 +323,8 @@ def learn_rules(
 ) -> WeightedRules | None:
     """Learn rules for classes; return None if there is only one class or no usable word.
 
-    Parameters
-    ----------
-    classifier : RuleClassifier
-        Not fitted.
-    matrix : Boolean CSR matrix
-        Bags of known documents.
-    codes : ndarray of int
-        The index of the class of each.
-    n_classes : int
-        The number of classes; some may have no document, and get no weights.
-    usable : ndarray of bool
-        The terms that rules may use.
-    callback : callable, optional
-        Called with an `EpochInfo` after each epoch of the machine.
+    Some of the classes may have no document, and get no weights; `usable` says which terms rules
+    may use.
     """
     columns = np.flatnonzero(usable)
     if not len(columns) or len(np.unique(codes)) < 2:

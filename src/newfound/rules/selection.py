@@ -63,26 +63,12 @@ def readable_rules(
     chance, is left out with its variants. `Clause.held_out_precision` of the others is then a
     little too high.
 
-    Parameters
-    ----------
-    clauses : ClauseTable
-        Rules, duplicates merged.
-    most : int
-        The maximum number of rules of each side.
-    negated_only : bool, default=False
-        Keep rules without a plain word.
-    max_q : float, default=1.0
-        The expected share of rules that are better than the base rate by chance only
-        (Benjamini-Hochberg over the rules of a side, a binomial test on documents that were not
-        held out). Below 1, each must also be better on documents that were held out: a binomial
-        test, p 0.05. Where too few match for any outcome to be so rare, it is enough to be right
-        more often than the base rate, and as many wrong documents are allowed among more of them.
-        So another right document never drops a rule. 1 keeps all.
-
-    Returns
-    -------
-    list of ReadableRule
-        The greatest gain first, for each side.
+    `max_q` is the expected share of rules that are better than the base rate by chance only
+    (Benjamini-Hochberg over the rules of a side, a binomial test on documents that were not held
+    out). Below 1, each must also be better on documents that were held out: a binomial test, p
+    0.05. Where too few match for any outcome to be so rare, it is enough to be right more often
+    than the base rate, and as many wrong documents are allowed among more of them. So another right
+    document never drops a rule. 1 keeps all.
 
     Examples
     --------
@@ -148,13 +134,6 @@ def _holds(held_out: NDArray[np.int64], base_rate: float) -> NDArray[np.bool_]:
     """Return which rules are better than the base rate on documents that were held out.
 
     Another right document never drops a rule, and another wrong one never saves it.
-
-    Parameters
-    ----------
-    held_out : (2, n) array of int
-        How many of these documents each rule matches, and how many of them are on its side.
-    base_rate : float
-        The share of documents of its side.
     """
     matches, agrees = held_out
     wrong = matches - agrees

@@ -80,19 +80,8 @@ class WeightedRules(RuleSet):
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
         """Add up the weights of the rules that match each document.
 
-        Parameters
-        ----------
-        documents : Bags or (n_documents, n_words) CSR matrix
-            The words of each, ascending.
-
-        Returns
-        -------
-        votes : (n_documents, n_classes) ndarray of int64
-            The score of each class.
-        n_matching : (n_documents,) ndarray of int64
-            The number of rules that match.
-        squares : (n_documents,) ndarray of float
-            What they add to the squared length of the document.
+        Returns the score of each class, the number of rules that match, and what they add to the
+        squared length of the document.
         """
         indptr, indices = documents.indptr, documents.indices
         return self.weighted.votes(
@@ -102,10 +91,7 @@ class WeightedRules(RuleSet):
     def nearest(self, columns: NDArray[np.int32]) -> int:
         """Return the class that most rules vote for in one text, -1 where no rule matches.
 
-        Parameters
-        ----------
-        columns : ndarray of int
-            The terms of the text, ascending.
+        Its terms are ascending.
         """
         votes, (n_matching,), _ = self.weighted.votes(np.array([0, len(columns)]), columns)
         if not n_matching or not len(self.classes):

@@ -16,33 +16,53 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from newfound.description.describer import NoveltyDescriber
 from newfound.description.description import Description
-from newfound.description.other_words import OtherWords
-from newfound.description.presets import VECTORIZER
-from newfound.description.timeline import CountedTimeline
-from newfound.scale.arrow import pyarrow, redact_batch
-from newfound.scale.combining import combined
-from newfound.scale.counting import count_batch, count_days, counts_schema
+from newfound.description.learning import VECTORIZER, with_tables
+from newfound.description.novelty import OtherWords, WordSums, evidence_from_sums, not_contradicted
+from newfound.rules import ClauseTable
+from newfound.scale.arrow import redact_batch
+from newfound.scale.counting import (
+    count_batch,
+    count_days,
+    counts_schema,
+    day_counts,
+    draw_sample,
+    sample_sizes,
+    word_counts,
+)
 from newfound.scale.engines import Batches, Engine, Work
-from newfound.scale.sampling import draw_sample, sample_sizes
-from newfound.scale.statistics import KEYS, Plan, Statistics, statistics_batch, statistics_schema
-from newfound.scale.themes import ThemeSearch
-from newfound.sides import SIDES
-from newfound.stories.evidence import document_weights
+from newfound.scale.statistics import (
+    KEYS,
+    UNIT,
+    Plan,
+    Statistics,
+    statistics_batch,
+    statistics_schema,
+)
+from newfound.scale.themes import ThemeSearch, counted_phrases, measured_themes, unexplained
+from newfound.stories.evidence import Piles, document_weights
+from newfound.stories.themes import Theme, Themes, rule_rows
 from newfound.text.corpus import Corpus
 from newfound.text.encoding import TokenizedTexts
 from newfound.text.filters import calendar_terms
 from newfound.text.spelling import Capitals
-from newfound.text.validation import NothingToLearnError, NoWordsWarning
+from newfound.text.validation import NoWordsWarning
 from newfound.text.vectorizer import TextVectorizer
 
-__all__ = ["SAMPLE", "describe", "describe_with"]
+__all__ = [
+    "SAMPLE",
+    "combined",
+    "describe",
+    "describe_with",
+]
 
 SAMPLE = 20_000  # documents of each side
 
@@ -81,7 +101,7 @@ def describe(
     -------
     NoveltyDescriber
         The same as one that is fitted on all documents in the order of their places (see
-        `newfound.scale.sampling`), if the sample has all of them. Otherwise words, rules, phrases
+        `newfound.scale.counting`), if the sample has all of them. Otherwise words, rules, phrases
         and themes are measured on all documents, and what they are is learned from the sample;
         ``docs/scale.md`` says what that means. ``corpus_`` has the sample, then the typical
         documents of themes that are not in it.
@@ -117,22 +137,8 @@ def describe_with(
 ) -> NoveltyDescriber:
     """Describe the documents of an engine; see `describe`.
 
-    Parameters
-    ----------
-    engine : Engine
-        Runs the passes.
-    text, side, date, sample
-        As in `describe`.
-    step : callable, optional
-        Called with the name of each step before it begins.
-    sampled : callable, optional
-        Called with the number of documents that were drawn.
-    **parameters
-        Those of `NoveltyDescriber`.
-
-    Returns
-    -------
-    NoveltyDescriber
+    `step` is called with the name of each step before it begins, `sampled` with the number of
+    documents that were drawn.
     """
     begin = step or (lambda name: None)
     describer = NoveltyDescriber(**parameters)
@@ -153,8 +159,8 @@ def describe_with(
     count = partial(count_batch, text=text, side=side)
     if date is not None:
         count = partial(count_days, text=text, side=side, date=date)
-    counts = sums(count, counts_schema(), _NAMED)
-    words, sizes, n_words = _word_counts(counts)
+    counts = sums(count, counts_schema(), ["kind", "word"])
+    words, sizes, n_words = word_counts(counts)
     most = sample_sizes(sizes, n_words, sample)
     begin("Drawing a sample")
     drawn = draw_sample(sums, sizes, most, text=text, side=side, date=date)
@@ -177,7 +183,7 @@ def describe_with(
     assert corpus is not None
     corpus = replace(corpus, texts=texts)
     plan = _plan(learned, vectorizer, corpus, text, side)
-    plan = replace(plan, date=date, days=_day_counts(counts))
+    plan = replace(plan, date=date, days=day_counts(counts))
     begin("Counting documents of words, rules and themes")
     work = partial(statistics_batch, plan=plan)
     schema = statistics_schema(dated=plan.days is not None)
@@ -189,45 +195,6 @@ def describe_with(
 def _on_redacted(work: Work, text: str, batch: Any) -> Any:
     """Do the work of a pass on a redacted batch; a function of the module, to be pickled."""
     return work(redact_batch(batch, text))
-
-
-_NAMED = ("kind", "word")
-
-
-def _word_counts(
-    table: Any,
-) -> tuple[dict[str, dict[str, int]], tuple[int, int], tuple[int, int]]:
-    """Return the documents of each word by kind, and the documents and words of each side."""
-    kinds, names, known, novel = (table.column(name).to_pylist() for name in table.column_names)
-    found: dict[str, dict[str, int]] = {"word": {}, "capital": {}, "noun": {}, "day": {}}
-    sizes, n_words = (0, 0), [0, 0]
-    for kind, name, old, new in zip(kinds, names, known, novel, strict=True):
-        if kind == "documents":
-            sizes = (old, new)
-        else:
-            found[kind][name] = old + new
-        if kind == "word":
-            n_words[0] += old
-            n_words[1] += new
-    for name, size in zip(("known", "novel"), sizes, strict=True):
-        if size < 2:
-            raise NothingToLearnError(
-                f"{name} has {size} document{'s' if size != 1 else ''} with text; pass at least 2 "
-                "for each side."
-            )
-    return found, sizes, (n_words[0], n_words[1])
-
-
-def _day_counts(counts: Any) -> CountedTimeline | None:
-    """Return the number of documents of each day; None if no document has a date."""
-    rows = counts.filter(pyarrow("compute").equal(counts.column("kind"), "day"))
-    names = rows.column("word").to_pylist()
-    sides = np.stack([rows.column(side).to_numpy() for side in SIDES])
-    dated = np.array([bool(name) for name in names], bool)
-    if not dated.any():
-        return None
-    days = np.array([name for name in names if name], "datetime64[D]")
-    return CountedTimeline(days, sides[:, dated], int(sides[:, ~dated].sum()))
 
 
 def _plan(
@@ -242,7 +209,8 @@ def _plan(
         vectorizer.keep(np.array(kept, np.intp))
     _add_terms(vectorizer, sample.vectorizer)
     columns = np.array([vectorizer.vocabulary_[t] for t in sample.vectorizer.vocabulary_])
-    bags = sparse.csr_array(_counted(sample, corpus), dtype=np.float64)
+    counted = corpus.matrix if sample.copies is None else sample.copies.first  # as in the evidence
+    bags = sparse.csr_array(counted, dtype=np.float64)
     bags.sort_indices()
     lengths = np.diff(bags.indptr)
     search = ThemeSearch.of(
@@ -280,6 +248,194 @@ def _add_terms(vectorizer: TextVectorizer, sample: TextVectorizer) -> None:
     vectorizer.forms_ = {term: forms[term] for term in vectorizer.vocabulary_}
 
 
-def _counted(sample: Description, corpus: Corpus) -> Any:
-    """Return the words of the sample, copied text left out as in the evidence."""
-    return corpus.matrix if sample.copies is None else sample.copies.first
+def combined(
+    sample: Description,
+    plan: Plan,
+    found: Statistics,
+    corpus: Corpus,
+    sizes: tuple[int, int],
+    stands_for: NDArray[np.float64],
+) -> Description:
+    """Return the description of all documents, from that of a sample and the sums of all.
+
+    Each document of the sample stands for so many, as a copy of it.
+    """
+    vectorizer, documents = plan.vectorizer, found.words[0]
+    counted, lengths = _without_copies(found, sample, plan, corpus, stands_for)
+    evidence = not_contradicted(
+        evidence_from_sums(counted, counted.weights, *lengths), documents, sizes
+    )
+    not_copied = _not_copied(sample, plan, found, corpus, stands_for)
+    themes = measured_themes(sample.themes, found.themes, sizes, not_copied)
+    left = unexplained(
+        [number for number, _ in themes], found.themes, documents, counted.documents,
+        evidence.novelty, sizes,
+    )  # fmt: skip
+    kept = _kept(sample, plan, documents.sum(axis=0), sum(sizes))
+    typical = _typical(plan, found, [number for number, _ in themes])
+    vectorizer.document_frequencies_ = documents.sum(axis=0)
+    vectorizer.keep(kept)
+    places = np.full(documents.shape[1], -1)
+    places[kept] = np.arange(len(kept))
+    columns = places[plan.columns]
+    whole, rows = _with_typical(corpus, columns, plan, typical)
+    calibration = sample.calibration
+    return with_tables(
+        _clauses(sample, found, columns, list(vectorizer.vocabulary_), sizes),
+        sample.n_machines,
+        documents[:, kept],
+        type(evidence)(*(values[kept] for values in evidence)),
+        vectorizer,
+        sample.parameters,
+        given=sample.given,
+        phrases=counted_phrases(sample.phrases, found.themes),
+        grouped=Themes(
+            tuple(
+                replace(theme, typical=own) for (_, theme), own in zip(themes, rows, strict=True)
+            ),
+            left,
+        ),
+        timeline=found.timeline(plan, places, [number for number, _ in themes], len(kept)),
+        calibration=calibration and calibration.widened(columns, len(kept), len(corpus)),
+        set_aside=sample.set_aside,
+        names=sample.names,
+        corpus=whole,
+    )
+
+
+def _clauses(
+    sample: Description,
+    found: Statistics,
+    columns: NDArray[np.intp],
+    vocabulary: list[str],
+    sizes: tuple[int, int],
+) -> ClauseTable:
+    """Return the clauses of the machines with the words and the support of all documents."""
+    table = sample.all_clauses
+    novel_first = table.arrays.class_index == 1
+    for_novel = novel_first == (table.arrays.polarity > 0)
+    arrays = replace(
+        table.arrays.widened(columns, len(vocabulary)),
+        matches=found.rules.sum(axis=0),
+        agrees=np.where(for_novel, found.rules[1], found.rules[0]),
+    )
+    return ClauseTable(arrays, vocabulary, n_documents=sizes, held_out=table.held_out)
+
+
+def _typical(plan: Plan, found: Statistics, themes: list[int]) -> list[list[str]]:
+    """Return the typical texts of some themes among those that were found in the batches."""
+    texts = sorted({text for _, text in found.themes.typical})
+    matrix = plan.vectorizer.transform(texts)
+    masks = plan.themes.masks(plan.themes.matches(matrix), len(texts))
+    # A text may occur on both sides; all of these were novel.
+    chosen = plan.themes.typical(matrix, masks, np.ones(len(texts), bool), texts)
+    return [[text for number, _, text in chosen if number == theme] for theme in themes]
+
+
+def _with_typical(
+    corpus: Corpus, columns: NDArray[np.intp], plan: Plan, typical: list[list[str]]
+) -> tuple[Corpus, list[tuple[int, ...]]]:
+    """Return the sample with the typical documents that it lacks, and the rows of these."""
+    novel = np.flatnonzero(corpus.novel).tolist()
+    rows = {corpus.texts[row]: row for row in reversed(novel)}
+    more = [text for text in dict.fromkeys(chain.from_iterable(typical)) if text not in rows]
+    rows.update((text, len(corpus) + number) for number, text in enumerate(more))
+    width = len(plan.vectorizer.vocabulary_)
+    widened = sparse.csr_matrix(
+        (corpus.matrix.data, columns[corpus.matrix.indices], corpus.matrix.indptr),
+        shape=(len(corpus), width),
+    )
+    matrix = widened
+    if more:
+        matrix = sparse.vstack((widened, plan.vectorizer.transform(more)), format="csr")
+    whole = Corpus(
+        texts=[*corpus.texts, *more],
+        novel=np.append(corpus.novel, np.ones(len(more), bool)),
+        matrix=matrix,
+        held_out=np.append(corpus.held_out, np.full(len(more), np.nan)),
+    )
+    return whole, [tuple(rows[text] for text in own) for own in typical]
+
+
+def _not_copied(
+    sample: Description,
+    plan: Plan,
+    found: Statistics,
+    corpus: Corpus,
+    stands_for: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the share of the documents of each theme and side that is no copied text."""
+    themes: tuple[Theme, ...] = sample.themes
+    shares = np.ones((len(themes), 2))
+    if sample.copies is None:
+        return shares
+    matrix = plan.vectorizer.transform(corpus.texts)
+    masks = plan.themes.masks(plan.themes.matches(matrix), len(corpus))
+    first = Piles(sample.copies.first, corpus.novel)
+    of_theme, side, documents = found.themes.themes.T
+    for number, theme in enumerate(themes):
+        inside = of_theme == number
+        by_rule = rule_rows(theme, first, sample.vectorizer.vocabulary_)
+        not_copied = first.sides(np.unique(np.concatenate(by_rule)))
+        for novel in (0, 1):
+            rows = (masks >> number & 1 == 1) & (corpus.novel == novel)
+            total = documents[inside & (side == novel)].sum()
+            left_out = (stands_for[rows] - 1).sum()
+            shares[number, novel] = _share(total, left_out, rows.sum(), not_copied[novel])
+    return shares
+
+
+def _share(documents: Any, left_out: Any, whole: Any, first: Any) -> NDArray[np.float64]:
+    """Return the share of documents that are no copies; 1 where the sample has none of them.
+
+    Of all documents, copies of those in the sample were left out of it; `whole` are those of the
+    sample, `first` those of them that are no copies.
+    """
+    rest = 1 - left_out / np.maximum(documents, 1)
+    return np.where(whole > 0, rest * first / np.maximum(whole, 1), 1.0)
+
+
+def _without_copies(
+    found: Statistics,
+    sample: Description,
+    plan: Plan,
+    corpus: Corpus,
+    stands_for: NDArray[np.float64],
+) -> tuple[WordSums, tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Return the sums of words, and the documents by length, less the share that is copied text.
+
+    Of all documents, copies cannot be found batch by batch. What is copied often is copied in the
+    sample, too, and how often a text of the sample occurs in all documents is known.
+    """
+    share, of_documents = np.ones(found.words.shape[1:]), np.ones((2, 1))
+    for number, rows in enumerate((~corpus.novel, corpus.novel)):
+        if sample.copies is None:
+            break
+        whole, first = corpus.matrix[rows], sample.copies.first[rows]
+        n, more = whole.shape[1], stands_for[rows] - 1
+        left_out = np.bincount(whole.indices, np.repeat(more, np.diff(whole.indptr)), n)
+        counts = [np.bincount(each.indices, minlength=n) for each in (whole, first)]
+        documents = found.words[0, number, plan.columns]
+        share[number, plan.columns] = _share(documents, left_out, *counts)
+        sizes = [(np.diff(each.indptr) > 0).sum() for each in (whole, first)]
+        of_documents[number] = _share(found.lengths[number, 1:].sum(), more.sum(), *sizes)
+    documents = np.rint(found.words[0] * share).astype(np.int64)
+    weight, *rest = found.words[1:] / UNIT * share
+    sums = WordSums(documents, weight.sum(axis=0), weight[1], *(one.sum(axis=0) for one in rest))
+    by_side = np.rint(found.lengths * of_documents).astype(np.int64)
+    lengths = np.flatnonzero(by_side.any(axis=0))
+    return sums, (lengths, by_side[:, lengths])
+
+
+def _kept(
+    sample: Description, plan: Plan, frequencies: NDArray[np.int64], n: int
+) -> NDArray[np.intp]:
+    """Return the columns of words with as many documents as asked for, and those of the sample."""
+    least, most = (
+        df * n if isinstance(df, float) else df
+        for df in (sample.parameters["min_df"], sample.parameters["max_df"])
+    )
+    kept = (frequencies >= least) & (frequencies <= most)
+    kept[plan.columns] = True
+    found: NDArray[np.intp] = np.flatnonzero(kept)
+    return found

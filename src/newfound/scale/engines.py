@@ -7,20 +7,30 @@ committee, each by itself.
 
 from __future__ import annotations
 
+import atexit
+import gc
+import multiprocessing
+import os
+import signal
+import threading
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from functools import partial
-from itertools import islice
-from typing import Any, Protocol, cast
+from itertools import chain, islice
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.committee import Train, member_rows, train
-from newfound.scale.arrow import pyarrow
-from newfound.scale.checkpoint import Checkpoint
-from newfound.scale.workers import map_batches
+from newfound.machine.validation import thread_count
+from newfound.processes import safe_path
+from newfound.scale.arrow import Checkpoint, pyarrow
 from newfound.sides import SIDES
 from newfound.text.formats import check_column, check_text_column
 
@@ -30,13 +40,102 @@ __all__ = [
     "FrameEngine",
     "add_up",
     "aggregation",
+    "map_batches",
     "train_as_tasks",
 ]
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_AHEAD = 2  # batches that wait for each process
+_WORTHWHILE = 2  # batches; with fewer, starting processes takes longer than the work
+_PATIENCE = 2.0  # seconds between two looks at whether the parent lives
+
+_work: Callable[[Any], Any] | None = None
 _AT_ONCE = 16  # results that are kept until they are added up
 
 Work = Callable[[Any], Any]
 Map = Callable[[Work, Sequence[Any]], list[Any]]
+
+
+def map_batches(
+    work: Callable[[Item], Result], batches: Iterable[Item], n_jobs: int | None = None
+) -> Iterator[Result]:
+    """Return what a function returns for each batch, in their order.
+
+    Few batches wait at a time, so that memory does not grow with their number.
+
+    Parameters
+    ----------
+    work : callable
+        Can be pickled.
+    batches : iterable
+        Can be pickled, too, one by one.
+    n_jobs : int or None, default=None
+        Number of processes; None is 1, -1 one for each core.
+
+    Raises
+    ------
+    ChildProcessError
+        If a process was killed, as by a system that runs out of memory.
+
+    Examples
+    --------
+    >>> list(map_batches(len, [[1], [2, 3]]))
+    [1, 2]
+    """
+    processes, rest = thread_count(n_jobs), iter(batches)
+    head = list(islice(rest, _WORTHWHILE)) if processes > 1 else []
+    if processes == 1 or len(head) < _WORTHWHILE:
+        yield from map(work, chain(head, rest))
+        return
+    # A fork would copy threads of Arrow and of the core in an unknown state.
+    context = multiprocessing.get_context("spawn")
+    with safe_path():
+        pool = ProcessPoolExecutor(processes, context, _begin, (work, os.getpid()))
+    try:
+        waiting: deque[Future[Any]] = deque()
+        for batch in chain(head, rest):
+            with safe_path():  # it starts a process as long as there are too few
+                waiting.append(pool.submit(_call, batch))
+            if len(waiting) > _AHEAD * processes:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    except BrokenProcessPool as error:
+        raise ChildProcessError(
+            "A process that read documents was killed, probably because memory ran out; use fewer "
+            "jobs. With a checkpoint, the run goes on where it was."
+        ) from error
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _begin(work: Callable[[Any], Any], parent: int) -> None:
+    global _work
+    _work = work
+    atexit.register(_end)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles it
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end() -> None:
+    """Let go of what belongs to the core before the interpreter ends."""
+    global _work
+    _work = None
+    gc.collect()
+
+
+def _end_with(parent: int) -> None:
+    """End this process soon after its parent, even if that was killed."""
+    while os.getppid() == parent:
+        time.sleep(_PATIENCE)
+    os._exit(1)
+
+
+def _call(batch: Any) -> Any:
+    assert _work is not None
+    return _work(batch)
 
 
 class Engine(Protocol):
@@ -100,11 +199,6 @@ class FrameEngine(ABC):
         The columns with the texts and with the side of each document.
     date : str, optional
         The column with the dates; nothing else is read.
-
-    Raises
-    ------
-    DocumentError
-        If it does not have these columns, or the first does not hold text.
     """
 
     def __init__(
@@ -147,25 +241,9 @@ def train_as_tasks(
 ) -> list[NDArray[np.intp]]:
     """Let each machine of a committee learn as a task; as `newfound.machine.committee.train`.
 
-    What a machine learns depends on its documents and its seed alone: it is the same wherever it
+    `run` returns what a function returns for each item of a list, in their order. What a machine
+    learns depends on its documents and its seed alone: it is the same wherever it
     learns.
-
-    Parameters
-    ----------
-    run : callable
-        Called with a function and a list; returns what the function returns for each item, in
-        their order. Both can be pickled.
-    machines : list of TsetlinMachineClassifier
-        Replaced by those that have learned.
-    matrix, novel, epochs, most
-        As in `train`; the epochs are those of the machines.
-    **options
-        Those of `train` that say how threads are used; a task uses one.
-
-    Returns
-    -------
-    list of array of int
-        The documents of each machine.
     """
     labels = np.array(SIDES)[novel.astype(int)]
     rows = [

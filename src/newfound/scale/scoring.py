@@ -1,4 +1,4 @@
-"""Scores of documents with reasons, batch by batch.
+"""Scores of documents with reasons, batch by batch, and what is kept of a stream of them.
 
 A text is scored by itself: neither the other texts of its batch nor their number matter, so that
 all ways to cut the documents into batches give the same bits.
@@ -6,6 +6,7 @@ all ways to cut the documents into batches give the same bits.
 
 from __future__ import annotations
 
+import heapq
 import os
 import warnings
 from collections.abc import Iterable, Iterator
@@ -14,9 +15,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from newfound.detection.calibration import CUT, ShareOfNew, share_from_counts
 from newfound.detection.detector import NoveltyDetector
 from newfound.scale.arrow import pyarrow, reasons_type, redact_batch, rows_with_text, texts_of
-from newfound.scale.workers import map_batches
+from newfound.scale.counting import place_of
+from newfound.scale.engines import map_batches
 from newfound.text.documents import Documents
 from newfound.text.records import DocumentError
 
@@ -25,11 +28,21 @@ if TYPE_CHECKING:
 
     from newfound.detection.detection import Detection
 
-__all__ = ["NO_TEXT", "Model", "load_detector", "score", "score_batch", "scored_schema"]
+__all__ = [
+    "NO_TEXT",
+    "SAMPLE",
+    "Model",
+    "Tally",
+    "load_detector",
+    "score",
+    "score_batch",
+    "scored_schema",
+]
 
 Model = NoveltyDetector | str | os.PathLike[str]
 
 NO_TEXT = "no text"  # the reason of a row without a text
+SAMPLE = 5_000  # novel documents
 
 
 def load_detector(model: Model) -> NoveltyDetector:
@@ -38,21 +51,7 @@ def load_detector(model: Model) -> NoveltyDetector:
 
 
 def scored_schema(schema: Any, detector: NoveltyDetector, *, reasons: bool = True) -> Any:
-    """Return the schema of the batches that `score_batch` returns for batches of a schema.
-
-    Parameters
-    ----------
-    schema : pyarrow.Schema
-        That of the given batches.
-    detector : NoveltyDetector
-        Fitted; the type of its classes is that of the column ``nearest``.
-    reasons : bool, default=True
-        As in `score_batch`.
-
-    Returns
-    -------
-    pyarrow.Schema
-    """
+    """Return the schema of the batches that `score_batch` returns for batches of a schema."""
     pa = pyarrow()
     fields = [
         pa.field("novel", pa.bool_()),
@@ -207,3 +206,58 @@ def score(
 
 def _score(batch: Any, *, detector: NoveltyDetector, text: str, reasons: bool) -> Any:
     return score_batch(batch, detector, text=text, reasons=reasons)
+
+
+class Tally:
+    """Counts of scored documents, the most novel ones, and a random sample of the novel ones."""
+
+    def __init__(self, detector: NoveltyDetector, *, top: int = 20, sample: int = SAMPLE) -> None:
+        self.detector, self.top, self.size = detector, top, sample
+        self.alpha = detector.calibration_.alpha
+        self.n = self.n_novel = self._n_above = 0
+        self._most: list[tuple[tuple[float, float, int], dict[str, Any]]] = []
+        self._drawn: list[tuple[int, str, str]] = []  # a heap, the last place first
+
+    def add(self, batch: Any) -> None:
+        """Count a scored batch with the columns ``document`` and ``text``."""
+        p_values = batch.column("p_value").to_numpy(zero_copy_only=False)
+        self._n_above += int((p_values > CUT).sum())
+        novel = np.flatnonzero(batch.column("novel").to_numpy(zero_copy_only=False))
+        rows = batch.take(novel).to_pylist()
+        for place, row in zip(novel.tolist(), rows, strict=True):
+            self._most.append(((row["p_value"], -row["novelty"], self.n + place), row))
+            self._draw(row["document"], row["text"])
+        self._most = heapq.nsmallest(self.top, self._most, key=lambda item: item[0])
+        self.n, self.n_novel = self.n + len(batch), self.n_novel + len(novel)
+
+    def _draw(self, document: str, text: str) -> None:
+        item = (-place_of(document, text), document, text)
+        if len(self._drawn) < self.size:
+            heapq.heappush(self._drawn, item)
+        else:
+            heapq.heappushpop(self._drawn, item)
+
+    @property
+    def most_novel(self) -> list[dict[str, Any]]:  # noqa: D102
+        return [row for _, row in self._most]
+
+    @property
+    def sample(self) -> Documents:
+        """The novel documents that were drawn: all of them, if there are not more."""
+        drawn = sorted(self._drawn, key=lambda item: (-item[0], *item[1:]))
+        return Documents(
+            tuple(text for *_, text in drawn), tuple(name for _, name, _ in drawn), source="sample"
+        )
+
+    @property
+    def share(self) -> ShareOfNew:
+        """The estimated share of new documents, as in `newfound.Detection`."""
+        return share_from_counts(self._n_above, self.n, len(self.detector.calibration_))
+
+    @property
+    def expected_false(self) -> float:
+        """The share of the novel documents that can be expected to be known; nan if none is."""
+        if not self.n_novel:
+            return float("nan")
+        known = (1 - self.share.share) * self.n
+        return min(1.0, self.alpha * known / self.n_novel)

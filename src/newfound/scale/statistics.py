@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from newfound.description.other_words import OtherWords
+from newfound.description.novelty import OtherWords
 from newfound.description.timeline import NO_DAY, CountedTimeline
 from newfound.machine.rule_set import RuleSet
 from newfound.scale.arrow import pyarrow, rows_with_text, texts_of
@@ -287,16 +287,7 @@ class Statistics:
     ) -> CountedTimeline | None:
         """Return the documents of words and themes in time; None without dates.
 
-        Parameters
-        ----------
-        plan : Plan
-            That of the pass.
-        places : ndarray of int
-            The new number of each word; -1 for one that is left out.
-        themes : sequence of int
-            The themes that are kept.
-        n_words : int
-            The number of words that are kept.
+        `places` are the new numbers of words, -1 for one that is left out; `themes` those kept.
         """
         if plan.days is None:
             return None

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.machine.rule_set import RuleSet
-from newfound.scale.tally import place_of
+from newfound.scale.counting import place_of
 from newfound.stories.evidence import MIN_EVIDENCE, theme_evidence
 from newfound.stories.themes import N_TYPICAL, Theme, first_distinct, recounted, text_key
 from newfound.table import Table
@@ -204,19 +204,9 @@ def measured_themes(
 ) -> list[tuple[int, Theme]]:
     """Return themes with counts, shares and evidence of all documents, the most evident first.
 
-    Each has the number that it had. Those that all documents do not bear out are left out.
-
-    Parameters
-    ----------
-    themes : sequence of Theme
-        Found in a sample.
-    found : ThemeCounts
-        Counted over all documents.
-    sizes : (int, int)
-        The number of known and of novel documents.
-    not_copied : (n_themes, 2) ndarray of float
-        The share of the documents of each theme and side that is no copied text, in the sample.
-        Copies count as documents, but not as evidence.
+    Each has the number that it had. Those that all documents do not bear out are left out. In the
+    sample, a share `not_copied` of each theme's documents of each side is no copied text: copies
+    count as documents, but not as evidence.
     """
     measured, first = [], 0
     for number, theme in enumerate(themes):

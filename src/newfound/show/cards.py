@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from newfound.description.context import find_senses
 from newfound.description.scores import pair_strength
-from newfound.description.senses import find_senses
 from newfound.rules import Clause, ClauseTable, ReadableRule, readable_rules
 from newfound.show.documents import Excerpts
 from newfound.show.numbers import rounded

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from newfound.sides import SIDES, Names
 
 if TYPE_CHECKING:
+    from newfound.description.describe import Periods
     from newfound.description.describer import NoveltyDescriber
     from newfound.description.description import Description
-    from newfound.description.periods import Periods
     from newfound.description.timeline import Curve
     from newfound.detection.calibration import ShareOfNew
     from newfound.detection.detection import Detection

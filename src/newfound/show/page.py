@@ -29,8 +29,8 @@ from newfound.storage.files import check_writable, replacing
 if TYPE_CHECKING:
     import jinja2
 
+    from newfound.description.describe import Periods
     from newfound.description.description import Description
-    from newfound.description.periods import Periods
     from newfound.detection.detection import Detection
     from newfound.text.documents import Documents
 

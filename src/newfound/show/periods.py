@@ -19,8 +19,8 @@ from newfound.table import jsonable
 from newfound.text.corpus import Corpus
 
 if TYPE_CHECKING:
+    from newfound.description.describe import Period, Periods
     from newfound.description.description import Description
-    from newfound.description.periods import Period, Periods
 
 __all__ = ["collect_periods"]
 

@@ -20,8 +20,8 @@ from newfound.show.numbers import number, percent, q_value, shortened
 from newfound.sides import PLAIN_NAMES, Names
 
 if TYPE_CHECKING:
+    from newfound.description.describe import Periods
     from newfound.description.description import Description
-    from newfound.description.periods import Periods
     from newfound.description.timeline import Curve
     from newfound.show.data import Found
     from newfound.stories.themes import Theme
