@@ -299,16 +299,7 @@ class Description:
             If the text has more than 250,000 characters.
         """
         check_explainable(text)
-        return explain(
-            redact(text) if self.given["redact"] else text,
-            self.vectorizer,
-            self.words,
-            self.clauses,
-            set_aside=self.set_aside,
-            calibration=self.calibration,
-            n_machines=self.n_machines,
-            names=self.names,
-        )
+        return explain(redact(text) if self.given["redact"] else text, self)
 
     def report(
         self,

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from newfound.arithmetic import log
 from newfound.description.calibration import VerdictCalibration
-from newfound.description.words import WordTable
 from newfound.explanation import Explanation, Word
 from newfound.marks import counted
 from newfound.rules import ClauseTable, readable_rules
@@ -21,6 +20,9 @@ from newfound.table import jsonable
 from newfound.text.tokens import words_and_breaks
 from newfound.text.validation import check_texts
 from newfound.text.vectorizer import TextVectorizer
+
+if TYPE_CHECKING:
+    from newfound.description.description import Description
 
 __all__ = ["SideExplanation", "explain"]
 
@@ -177,31 +179,23 @@ class SideExplanation(Explanation):
         return max(max(map(abs, self.contributions.values()), default=0.0), _FULL_ODDS)
 
 
-def explain(
-    text: str,
-    vectorizer: TextVectorizer,
-    words: WordTable,
-    clauses: ClauseTable,
-    set_aside: Collection[str] = (),
-    calibration: VerdictCalibration | None = None,
-    n_machines: int = 1,
-    names: Names = PLAIN_NAMES,
-) -> SideExplanation:
+def explain(text: str, description: Description) -> SideExplanation:
     """Explain a text by its words and the rules that it matches."""
     (text,) = check_texts([text])
+    vectorizer, calibration = description.vectorizer, description.calibration
     forms = list(words_and_breaks(text))
     columns: dict[str, int] = {}
     spans: dict[str, list[tuple[int, int]]] = {}
     for token in vectorizer.tokens_of(text, forms):
         if token.index >= 0:
             columns[token.term] = token.index
-        elif " " in token.term or token.term in set_aside:
+        elif " " in token.term or token.term in description.set_aside:
             continue
         spans.setdefault(token.term, []).append((token.start, token.end))
     terms = sorted(columns, key=columns.__getitem__)
     unknown = [word for word in spans if word not in columns]
     present = [columns[term] for term in terms]
-    rules = clauses[clauses.matching(present)]
+    rules = description.clauses[description.clauses.matching(present)]
     novel = int(rules.counts[rules.is_novel].sum())
     votes = {"known": int(rules.counts.sum()) - novel, "novel": novel}
     leading: float = votes["novel"] - votes["known"]
@@ -216,7 +210,7 @@ def explain(
             present += [calibration.stop_columns[word] for word in stops]
             with_words = rules[np.diff(rules.plain.indptr) > 0]
             signs = np.where(with_words.is_novel, 1, -1)
-            lead = float(signs @ with_words.counts) / n_machines
+            lead = float(signs @ with_words.counts) / description.n_machines
             contributions = calibration.contributions(present).tolist()
             added = dict(zip([*terms, *stops], contributions, strict=True))
             probability = calibration.probability(lead, present)
@@ -227,7 +221,7 @@ def explain(
     for word in sorted([*terms, *stops], key=lambda word: -abs(added.get(word, 0.0))) + unknown:
         score, role = math.nan, _STOP_WORD if word in stops else _UNKNOWN
         if word in columns:
-            row = words.number(word)
+            words, row = description.words, description.words.number(word)
             score = float(words["score"][row])
             role = str(words["role"][row] or words["group"][row])
         made.append(Word(word, added.get(word, math.nan), tuple(spans[word]), role, score))
@@ -240,7 +234,7 @@ def explain(
         votes=votes,
         probability=probability,
         rules_evidence=evidence,
-        names=names,
+        names=description.names,
     )
 
 

@@ -58,6 +58,7 @@ __all__ = [
     "WordSums",
     "evidence_from_sums",
     "not_contradicted",
+    "p_values",
     "q_values",
     "word_evidence",
 ]
@@ -204,13 +205,13 @@ def evidence_from_sums(
     expected = expected_shares(lengths, by_side, counts.sum(axis=0), sizes)
     # Where the two statistics have opposite signs, the first decides.
     novelty = (1 - _WEIGHT_Z2) * alone + _WEIGHT_Z2 * np.where(alone * beyond > 0, beyond, 0.0)
-    up = _p_values(counts[0], counts[1], sizes[0], sizes[1], expected)
-    down = _p_values(counts[1], counts[0], sizes[1], sizes[0], 1 - expected)
+    up = p_values(counts[0], counts[1], sizes[0], sizes[1], expected)
+    down = p_values(counts[1], counts[0], sizes[1], sizes[0], 1 - expected)
     novelty = _near_tests(novelty, up, down)
     ratios = frequency_ratios(counts[0], counts[1], sizes)
     more = ratios.times > 1
     q = np.where(
-        more, np.maximum(_controlled(up), ratios.less), np.maximum(_controlled(down), ratios.more)
+        more, np.maximum(q_values(up), ratios.less), np.maximum(q_values(down), ratios.more)
     )
     return Evidence(
         novelty=novelty,
@@ -240,52 +241,30 @@ def not_contradicted(
     )
 
 
-def q_values(
+def q_values(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the q-values of p-values, by Benjamini and Hochberg."""
+    q: NDArray[np.float64] = stats.false_discovery_control(p) if len(p) else p
+    return q
+
+
+def p_values(
     known: ArrayLike,
     novel: ArrayLike,
     n_known: int,
     n_novel: int,
     expected: ArrayLike | None = None,
 ) -> NDArray[np.float64]:
-    """Return q-values for "this word is in a larger share of novel than of known documents".
+    """Return p-values for "this word is in a larger share of novel than of known documents".
 
-    Parameters
-    ----------
-    known, novel : (n_words,) array of int
-        How many documents of each side have each word.
-    n_known, n_novel : int
-        How many documents each side has.
-    expected : (n_words,) array of float, optional
-        Which share of the documents with the word would be novel if only the lengths of documents
-        mattered. The larger of two p-values counts: that of Fisher's exact test, and that of a
-        binomial test of this share.
-
-    Returns
-    -------
-    (n_words,) ndarray of float64
+    `expected` is the share of the documents with each word that would be novel if only the lengths
+    of documents mattered. The larger of two p-values counts: that of Fisher's exact test, and that
+    of a binomial test of this share.
 
     Examples
     --------
-    >>> q_values([0, 5, 5], [9, 5, 2], 10, 10).round(4).tolist()
+    >>> q_values(p_values([0, 5, 5], [9, 5, 2], 10, 10)).round(4).tolist()
     [0.0002, 0.9714, 0.9714]
     """
-    return _controlled(_p_values(known, novel, n_known, n_novel, expected))
-
-
-def _controlled(p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the q-values of p-values, by Benjamini and Hochberg."""
-    q: NDArray[np.float64] = stats.false_discovery_control(p) if len(p) else p
-    return q
-
-
-def _p_values(
-    known: ArrayLike,
-    novel: ArrayLike,
-    n_known: int,
-    n_novel: int,
-    expected: ArrayLike | None,
-) -> NDArray[np.float64]:
-    """Return the p-values of `q_values`."""
     there, having = np.asarray(novel), np.asarray(novel) + np.asarray(known)
     # Many words have the same counts, and the exact test is slow.
     pairs, word = np.unique(np.stack((there, having)), axis=1, return_inverse=True)

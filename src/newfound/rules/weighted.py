@@ -137,27 +137,9 @@ class WeightedRules(RuleSet):
     ) -> tuple[list[tuple[Rule, float]], list[tuple[Rule, str]]]:
         """Return the rules of a class that match one text, and those that lack one word.
 
-        Parameters
-        ----------
-        columns : ndarray of int
-            The terms of the text, ascending.
-        number : int
-            The class.
-        name : object
-            Its name.
-        terms : sequence of str
-            The name of each term.
-        others : float, default=0
-            The squared rarity of its words that no rule has.
-
-        Returns
-        -------
-        matching : list of (Rule, float)
-            The rules that match, and what each adds to the strength of the class, the heaviest
-            first.
-        lacking : list of (Rule, str)
-            The rules for the class that would match with one more word, and the word: the 50
-            heaviest.
+        The terms of the text are ascending; `others` is the squared rarity of its words that no
+        rule has. Rules that match come with what each adds to the strength of the class, the
+        heaviest first; the 50 heaviest that would match with one more word, with that word.
         """
         matching, lacking, square = self.weighted.explain(
             np.ascontiguousarray(columns, np.int32), number, _NEARLY
