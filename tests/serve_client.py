@@ -17,9 +17,8 @@ import httpx
 import jsonschema
 
 import newfound
-from newfound.serve.app import create_app
+from newfound.serve.app import Server, bind, create_app, make_config
 from newfound.serve.openapi import output_schema
-from newfound.serve.run import Server, bind, make_config
 from newfound.serve.settings import Settings
 from waiting import PATIENCE, wait_for
 

@@ -21,6 +21,7 @@ from newfound.description.describe import (
 )
 from newfound.description.describer import NoveltyDescriber
 from newfound.show.data import Found, description_data, found_in, periods_data
+from newfound.show.sentences import by_mistake
 from newfound.sides import Names
 from newfound.table import Table
 from newfound.text.copies import read_summary
@@ -45,8 +46,6 @@ __all__ = [
     "Progress",
     "Watch",
     "epochs_of",
-    "notes",
-    "table_of",
 ]
 
 _SET_ASIDE_SHOWN = 5
@@ -174,7 +173,7 @@ class DescribeRun:
         with watch.steps() as progress:
             describer.fit([*known, *novel], labels, dates=days, callback=epochs_of(progress))
         description = replace(describer.description_, names=self.names)
-        for note in notes(description):
+        for note in _notes(description):
             watch.say(note)
         return Described(self, description, known, novel, summaries, seconds)
 
@@ -198,21 +197,7 @@ class DescribeRun:
 
 @dataclass(frozen=True)
 class Described:
-    """Two sides, described.
-
-    Attributes
-    ----------
-    run : DescribeRun
-        What was asked.
-    description : Description
-        What was learned.
-    known, novel : Documents or what stands for the documents of a stream
-        The documents.
-    read : dict of str to str
-        What was read of each side, as a sentence.
-    seconds : dict of str to float
-        How long reading took.
-    """
+    """Two sides, described; of a stream, `known` and `novel` only count its documents."""
 
     run: DescribeRun
     description: Description
@@ -241,7 +226,7 @@ class Described:
 
     def table(self, name: str) -> Any:
         """Return the words, rules, phrases or themes."""
-        return table_of(self.description, name)
+        return _table_of(self.description, name)
 
     def summary(self, data: Mapping[str, Any]) -> str:
         """Return the first sentence of the answer."""
@@ -250,17 +235,7 @@ class Described:
 
 @dataclass(frozen=True)
 class DescribedPeriods:
-    """Periods or labels, each described.
-
-    Attributes
-    ----------
-    run, read, seconds
-        As in `Described`.
-    periods : Periods
-        The answer.
-    documents : Documents
-        All documents.
-    """
+    """Periods or labels, each described."""
 
     run: DescribeRun
     periods: Periods
@@ -297,7 +272,7 @@ class DescribedPeriods:
 
     def table(self, name: str) -> Table:
         """Return the words, rules, ... of all periods, the period first."""
-        parts = {one.name: table_of(one.description, name) for one in self.periods.periods}
+        parts = {one.name: _table_of(one.description, name) for one in self.periods.periods}
         return Table.stacked("period", parts)
 
     def summary(self, data: Mapping[str, Any]) -> str:
@@ -391,21 +366,7 @@ class DetectRun:
 
 @dataclass(frozen=True)
 class Detected:
-    """Incoming documents, examined.
-
-    Attributes
-    ----------
-    run : DetectRun
-        What was asked.
-    detector : NoveltyDetector
-        What judged.
-    detection : Detection
-        The verdicts.
-    known, incoming : Documents
-        What was learned from, unless it was a model, and what was examined.
-    seconds : dict of str to float
-        How long reading, learning and detecting took.
-    """
+    """Incoming documents, examined."""
 
     run: DetectRun
     detector: NoveltyDetector
@@ -433,8 +394,6 @@ class Detected:
     @property
     def summary(self) -> str:
         """How many documents are called novel, and how many of these by mistake."""
-        from newfound.show.sentences import by_mistake
-
         made = self.detection
         mistaken = by_mistake(made.n_novel, made.share.share, made.expected_false)
         return (
@@ -462,7 +421,7 @@ def _parts_of_the_sample() -> tuple[Documents, Documents]:
     return replace(rest, source="the bundled sample, banking of CLINC150"), incoming
 
 
-def notes(description: Description) -> Iterator[str]:
+def _notes(description: Description) -> Iterator[str]:
     """Yield what was folded and what was set aside, a sentence each."""
     copies = description.copies
     if copies is not None and (copies.is_copy.any() or copies.passages.any()):
@@ -473,7 +432,7 @@ def notes(description: Description) -> Iterator[str]:
         yield f"Set aside dates, numbers and single letters ({shown}); --calendar keeps them."
 
 
-def table_of(description: Description, name: str) -> Any:
+def _table_of(description: Description, name: str) -> Any:
     """Return the table of a description with this name: words, rules, phrases or themes."""
     if name == "words":
         return description.words

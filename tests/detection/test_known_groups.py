@@ -8,7 +8,7 @@ import newfound
 from model_files import changed
 from newfound import NoveltyDetector
 from newfound.scale.scoring import score_batch
-from newfound.serve.scoring import score_texts
+from newfound.serve.library import score_texts
 
 ASKED = [
     "how do i pay my phone bill",

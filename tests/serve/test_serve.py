@@ -20,11 +20,10 @@ from typer.testing import CliRunner
 
 import newfound
 from newfound.cli import app as command
-from newfound.serve import api, scoring
+from newfound.serve import api, library
+from newfound.serve.library import Explainer
 from newfound.serve.openapi import output_schema
-from newfound.serve.problems import invalid
-from newfound.serve.requests import MonitorDocumentsRequest, schema_of
-from newfound.serve.scoring import Explainer
+from newfound.serve.requests import MonitorDocumentsRequest, invalid, schema_of
 from newfound.serve.settings import Limits, Settings
 from serve_client import JSON, KNOWN, NOVEL, TOKEN, client, make_models, validate
 from waiting import PATIENCE
@@ -99,7 +98,7 @@ def test_an_alpha_that_cannot_be_is_told(
 
 @pytest.mark.parametrize(
     ("path", "work"),
-    [("/v1/explain", scoring._explain_together), ("/v1/score", scoring.score_texts)],
+    [("/v1/explain", library._explain_together), ("/v1/score", library.score_texts)],
 )
 def test_long_texts_do_not_hold_up_others(
     service: httpx.Client,
@@ -118,7 +117,7 @@ def test_long_texts_do_not_hold_up_others(
         finally:
             working.clear()
 
-    for module in (api, scoring):
+    for module in (api, library):
         if hasattr(module, work.__name__):
             monkeypatch.setattr(module, work.__name__, watched)
     long = " ".join(f"{word} {n}" for n in range(3000) for word in ("pay", "flight"))

@@ -14,9 +14,8 @@ import pytest
 
 import newfound
 from newfound.monitor.monitor import Monitor
-from newfound.serve.monitors import Monitors
-from newfound.serve.problems import Problem
-from newfound.serve.requests import MonitorRequest
+from newfound.serve.context import Monitors
+from newfound.serve.requests import MonitorRequest, Problem
 from newfound.serve.workspace import Workspace
 from serve_client import JSON, KNOWN, client, make_models, validate
 from waiting import PATIENCE, wait_for

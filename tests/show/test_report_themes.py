@@ -15,10 +15,9 @@ import newfound
 import newfound.show.page as written
 from newfound.description.describe import Periods, describe_periods
 from newfound.show.collect import Limits, collect, gather
-from newfound.show.numbers import percent
 from newfound.show.page import MAX_BYTES, render, report_page, report_page_of_periods
 from newfound.show.periods import collect_periods
-from newfound.show.sentences import summary
+from newfound.show.sentences import percent, summary
 from report_pages import read, text_of
 
 SMALL: dict[str, Any] = {"n_machines": 2, "n_clauses": 20, "epochs": 2, "random_state": 1}

@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 
 from newfound.monitor.sources import open_source
 from newfound.scale import Source
-from newfound.serve.preview import preview
+from newfound.serve.worker import preview
 from newfound.text.documents import DocumentError, read_documents, stream_documents
 from newfound.text.records import Columns
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +9,15 @@ import typer
 
 from newfound.cli.console import Terminal, outcome, print_json, say, show
 from newfound.cli.describe_stream import StreamOptions, describe_stream, is_stream
-from newfound.cli.inputs import Inputs, choose_inputs, options_of
+from newfound.cli.files import (
+    check_table_format,
+    choose_inputs,
+    options_of,
+    save_model,
+    save_report,
+    which_table,
+    write_table,
+)
 from newfound.cli.options import (
     PATH_HELP,
     Checkpoint,
@@ -44,16 +51,8 @@ from newfound.cli.options import (
     names_of_sides,
     number,
 )
-from newfound.cli.outputs import (
-    check_table_format,
-    save_model,
-    save_report,
-    which_table,
-    write_table,
-)
 from newfound.show.tables import description_parts, period_parts
 from newfound.sides import Names
-from newfound.text.formats import is_dataset
 
 if TYPE_CHECKING:
     from newfound.runs import Described, DescribedPeriods
@@ -248,7 +247,7 @@ def describe(
     check_table_format(*outputs)
     streaming = StreamOptions(sample, skip_bad, checkpoint)
     stream = is_stream(inputs, streaming, stream=stream, pairs=pairs)
-    read_options = options_of(_as_tables(inputs), text_column, format, date_column)
+    read_options = options_of(inputs, text_column, format, date_column)
     with outcome():
         from newfound.runs import DescribeRun, Input
 
@@ -321,12 +320,6 @@ def demo(
         if not json and not quiet:
             say("the sample is a part of CLINC150, by S. Larson et al., 2019, CC BY 3.0.")
             say("with your own documents: newfound describe --known OLD.csv --novel NEW.csv")
-
-
-def _as_tables(inputs: Inputs) -> Inputs:
-    """Return the inputs with a table instead of each folder or pattern of tables."""
-    paths = tuple("many.parquet" if is_dataset(path) else path for path in inputs.paths)
-    return replace(inputs, paths=paths)
 
 
 def _print(described: Described | DescribedPeriods, *, top: int, by: str, json: bool) -> None:

@@ -16,7 +16,7 @@ from newfound.sides import SIDES
 from newfound.text.formats import is_dataset
 
 if TYPE_CHECKING:
-    from newfound.cli.inputs import Inputs
+    from newfound.cli.files import Inputs
     from newfound.runs import Described, DescribeRun
     from newfound.scale.arrow import Checkpoint
     from newfound.scale.sources import DatedSides, Sides, Source

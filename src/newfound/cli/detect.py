@@ -9,6 +9,13 @@ import typer
 
 from newfound.cli.console import Terminal, outcome, print_json, show
 from newfound.cli.detect_stream import check_stream, detect_stream, print_lines
+from newfound.cli.files import (
+    check_table_format,
+    columns_left_out,
+    save_model,
+    save_report,
+    write_table,
+)
 from newfound.cli.options import (
     PATH_HELP,
     Checkpoint,
@@ -34,13 +41,6 @@ from newfound.cli.options import (
     check_language,
     check_outputs,
     reading_options,
-)
-from newfound.cli.outputs import (
-    check_table_format,
-    columns_left_out,
-    save_model,
-    save_report,
-    write_table,
 )
 from newfound.show.data import Found, detection_data
 from newfound.show.tables import detection_parts

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from newfound.cli.console import print_json, say
-from newfound.cli.outputs import columns_left_out
+from newfound.cli.files import columns_left_out
 from newfound.show.data import Found, named_groups
 
 if TYPE_CHECKING:

@@ -100,7 +100,7 @@ def serve(
         for package in ("fastapi", "uvicorn"):
             if find_spec(package) is None:
                 raise ImportError(f"newfound serve needs {package}: pip install 'newfound[serve]'")
-        from newfound.serve.run import serve as run
+        from newfound.serve.app import serve as run
         from newfound.serve.settings import Limits, Settings
 
         given: dict[str, Any] = {}

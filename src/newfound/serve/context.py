@@ -1,57 +1,150 @@
-"""What the handlers of requests share."""
+"""What the handlers of requests share: the parts of a running service."""
 
 from __future__ import annotations
 
 import asyncio
 import sqlite3
+import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Self
+from functools import partial
+from typing import Any, Self, TypeVar
 
 from starlette.requests import HTTPConnection
 
-from newfound.models import load
-from newfound.serve.guard import Guard
+from newfound.detection.detector import NoveltyDetector
+from newfound.models import Model
+from newfound.monitor.monitor import Monitor
+from newfound.serve.guard import Guard, Metrics
 from newfound.serve.jobs import Jobs
-from newfound.serve.library import Entry, Library, kind_of
-from newfound.serve.metrics import Metrics
-from newfound.serve.monitors import Monitors
-from newfound.serve.problems import Problem
-from newfound.serve.scoring import Explainer
+from newfound.serve.library import Explainer, Library
+from newfound.serve.requests import MonitorRequest, Problem
 from newfound.serve.settings import Settings
-from newfound.serve.workspace import Workspace
+from newfound.serve.workspace import Entry, Workspace, kind_of
 
-__all__ = ["Context"]
+__all__ = ["UNREADABLE", "Context", "Monitors"]
+
+Result = TypeVar("Result")
+
+UNREADABLE: dict[str, Any] = {
+    "summary": "It cannot be read.",
+    "documents": 0,
+    "windows": 0,
+    "rate": None,
+    "alerts": 0,
+    "topics": [],
+}
+
+
+class Monitors:
+    """Opens monitors and lets one request at a time use each."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._open: dict[str, Monitor] = {}
+        self._locks: dict[str, threading.Lock] = {}
+
+    def entries(self) -> list[dict[str, str]]:
+        """Return id, name, model and creation of all monitors."""
+        return self._workspace.monitors()
+
+    def entry(self, id: str) -> dict[str, str]:
+        """Return a monitor by id; without one, a 404."""
+        for found in self.entries():
+            if found["id"] == id:
+                return found
+        raise Problem(404, f"There is no monitor {id[:80]!r}; GET /v1/monitors lists them.")
+
+    async def make(self, given: MonitorRequest, model: Model) -> dict[str, str]:
+        """Begin a monitor with a detector."""
+        if not isinstance(model, NoveltyDetector):
+            raise Problem(422, f"The model {given.model} is a describer; name a detector.")
+        id = self._workspace.new_id()
+        settings = given.model_dump(
+            include={"every", "false_alarm_every", "fdr"}, exclude_none=True
+        )
+
+        def begin() -> Monitor:
+            try:
+                return Monitor(model, state=self._workspace.monitor_path(id), **settings)
+            except ValueError:
+                self._workspace.delete_monitor(id)
+                raise
+
+        try:
+            self._open[id] = await asyncio.to_thread(begin)
+        except ValueError as error:
+            raise Problem(422, str(error)) from error
+        self._workspace.put_monitor(id, given.name, given.model)
+        return self.entry(id)
+
+    async def use(self, id: str, action: Callable[[Monitor], Result]) -> Result:
+        """Return what an action does with a monitor; others wait meanwhile."""
+        self.entry(id)
+        lock = self._locks.setdefault(id, threading.Lock())
+
+        def act() -> Result:
+            with lock:
+                self.entry(id)  # it may have been deleted meanwhile
+                if id not in self._open:
+                    self._open[id] = Monitor.open(self._workspace.monitor_path(id))
+                return action(self._open[id])
+
+        try:
+            return await asyncio.to_thread(act)
+        except ValueError as error:
+            raise Problem(422, str(error)) from error
+
+    async def delete(self, id: str) -> None:
+        """Delete a monitor and its state, also one that cannot be read."""
+        self.entry(id)
+        lock = self._locks.setdefault(id, threading.Lock())
+
+        def remove() -> None:
+            with lock:
+                monitor = self._open.pop(id, None)
+                if monitor is not None:
+                    monitor.close()
+                self._workspace.delete_monitor(id)
+
+        await asyncio.to_thread(remove)
+        self._locks.pop(id, None)
+
+    def close(self) -> None:
+        """Close all states."""
+        for monitor in self._open.values():
+            monitor.close()
+
+    async def states(self) -> list[dict[str, Any]]:
+        """Return all monitors as plain data; one that cannot be read does not hide the others."""
+        found = []
+        for entry in self.entries():
+            try:
+                found.append(await self.use(entry["id"], partial(self.state, entry)))
+            except Problem as problem:
+                if problem.status_code == 422:
+                    found.append({**entry, **UNREADABLE, "warning": problem.detail})
+        return found
+
+    def state(self, entry: dict[str, str], monitor: Monitor) -> dict[str, Any]:
+        """Return a monitor as plain data; ``monitor`` in the schema."""
+        windows = monitor.windows_
+        return {
+            **entry,
+            "summary": monitor.summary(),
+            "warning": monitor.warning(),
+            "documents": sum(window.size for window in windows) + monitor.open_window.size,
+            "windows": len(windows),
+            "rate": windows[-1].novel / max(windows[-1].size, 1) if windows else None,
+            "alerts": len(monitor.alerts),
+            "topics": [topic.to_dict() for topic in monitor.topics_],
+        }
 
 
 @dataclass
 class Context:
-    """The parts of a running service.
-
-    Attributes
-    ----------
-    settings : Settings
-        What it was started with.
-    library : Library
-        Its models.
-    explainer : Explainer
-        Explains texts.
-    workspace : Workspace
-        What it keeps.
-    jobs : Jobs
-        What runs and waits.
-    monitors : Monitors
-        What watches streams.
-    metrics : Metrics
-        Its counters.
-    scoring : ThreadPoolExecutor
-        Where texts are scored.
-    inspections : asyncio.Semaphore
-        How many files may be looked at at once; each look may use 4 GB.
-    guard : Guard or None
-        What stands in front of it.
-    """
+    """The parts of a running service."""
 
     settings: Settings
     library: Library
@@ -63,13 +156,17 @@ class Context:
     scoring: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="score")
     )
+    # How many files may be looked at at once; each look may use 4 GB.
     inspections: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
     guard: Guard | None = None
 
     @classmethod
     def start(cls, settings: Settings) -> Self:
         """Return the parts of a service; the models named at the start are checked."""
-        files = {name: _named(name, path) for name, path in settings.models.items()}
+        files = {
+            name: Entry(name, name, kind_of(path), path, "file")
+            for name, path in settings.models.items()
+        }
         explainer = Explainer(settings.limits.waiting)
         workspace = Workspace(settings.workspace)
         jobs = Jobs(workspace, settings.limits)
@@ -106,7 +203,3 @@ class Context:
         self.explainer.close()
         self.library.close()
         self.scoring.shutdown(wait=False, cancel_futures=True)
-
-
-def _named(name: str, path: Path) -> Entry:
-    return Entry(name, name, kind_of(load(path)), path, "file")

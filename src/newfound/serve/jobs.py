@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from newfound.processes import clean_environment, python_command
-from newfound.serve.problems import Problem
+from newfound.serve.requests import Problem
 from newfound.serve.settings import TOKEN_VARIABLE, Limits
 from newfound.serve.workspace import ENDED, RESULT, Run, Workspace, now
 
@@ -22,15 +22,7 @@ _PAUSE = 5.0  # seconds between two attempts to write to the index
 
 
 class Jobs:
-    """Runs jobs one after the other, reports their progress, and cancels them.
-
-    Parameters
-    ----------
-    workspace : Workspace
-        Where runs are kept.
-    limits : Limits
-        How many may wait, and how long one may take.
-    """
+    """Runs jobs one after the other, reports their progress, and cancels them."""
 
     def __init__(self, workspace: Workspace, limits: Limits) -> None:
         self.workspace, self.limits = workspace, limits
@@ -179,7 +171,7 @@ class Jobs:
         (folder / RESULT).unlink(missing_ok=True)
         with open(folder / "log.txt", "wb") as log:
             self._process = await asyncio.create_subprocess_exec(
-                *python_command("newfound.serve.worker", str(folder)),
+                *python_command("newfound.serve.worker", "job", str(folder)),
                 stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=log,
                 limit=_LINE, env=process_environment(), cwd=self.workspace.folder,
                 start_new_session=True,  # Control-C is for the service, which ends its jobs

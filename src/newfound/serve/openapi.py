@@ -12,10 +12,10 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from newfound.serve.guard import OPEN
-from newfound.serve.problems import MEDIA_TYPE
-from newfound.serve.requests import Body, schema_of
+from newfound.serve.requests import MEDIA_TYPE, Body, schema_of
 
 __all__ = [
+    "NDJSON",
     "answer",
     "body",
     "file_body",
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 _COMPONENTS = "#/components/schemas/"
-_NDJSON = "application/x-ndjson"
+NDJSON = "application/x-ndjson"
 _requests: dict[str, dict[str, Any]] = {}
 
 
@@ -47,7 +47,7 @@ def answer(*names: str, status: int = 200, ndjson: str | None = None) -> dict[in
     schema: dict[str, Any] = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
     content = {"application/json": {"schema": schema}}
     if ndjson is not None:
-        content[_NDJSON] = {"schema": {"type": "string", "description": f"Lines of {ndjson}."}}
+        content[NDJSON] = {"schema": {"type": "string", "description": f"Lines of {ndjson}."}}
     return {
         status: {"description": "Done.", "content": content},
         "default": {
@@ -75,7 +75,7 @@ def body(kind: type[Body]) -> dict[str, Any]:
 def ndjson_body(kind: type[Body]) -> dict[str, Any]:
     """Return the description of a body of JSON or of lines, with the model in the query."""
     made = body(kind)
-    made["requestBody"]["content"][_NDJSON] = {"schema": {"type": "string"}}
+    made["requestBody"]["content"][NDJSON] = {"schema": {"type": "string"}}
     made["parameters"] = [
         {
             "name": "model",

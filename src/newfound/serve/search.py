@@ -24,15 +24,7 @@ _SHOWN = 2000  # characters of a document
 
 
 def write_documents(path: Path, rows: Iterable[tuple[str, str, str, float | None]]) -> None:
-    """Write documents to a file in which they can be searched.
-
-    Parameters
-    ----------
-    path : Path
-        The file; it is complete or not there.
-    rows : iterable of (str, str, str, float or None)
-        Id, text, side and novelty of each document.
-    """
+    """Write id, text, side and novelty of documents to a file in which they can be searched."""
     path.unlink(missing_ok=True)
     with replacing(path, force=True) as temporary, closing(sqlite3.connect(temporary)) as db:
         db.execute("CREATE VIRTUAL TABLE documents USING fts5 (id, text, side, novelty, spaced)")

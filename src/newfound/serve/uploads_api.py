@@ -15,10 +15,9 @@ from newfound.serve.api import json_answer
 from newfound.serve.context import Context
 from newfound.serve.jobs import process_environment
 from newfound.serve.openapi import answer, body, file_body, other_answer
-from newfound.serve.preview import TIME_LIMIT
-from newfound.serve.problems import Problem
-from newfound.serve.requests import ColumnsRequest, json_body
+from newfound.serve.requests import ColumnsRequest, Problem, json_body
 from newfound.serve.runs_api import file_answer
+from newfound.serve.worker import TIME_LIMIT
 from newfound.serve.workspace import Upload, now
 
 __all__ = ["router"]
@@ -60,7 +59,7 @@ async def inspect(context: Context, *arguments: str) -> bytes:
     """Look at a file in a separate process, with limits; return what it prints."""
     async with context.inspections:
         process = await asyncio.create_subprocess_exec(
-            *python_command("newfound.serve.preview", *arguments),
+            *python_command("newfound.serve.worker", *arguments),
             stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE, env=process_environment(),
             cwd=context.workspace.folder,

@@ -1,8 +1,12 @@
-"""The process of a job: ``python -m newfound.serve.worker FOLDER``.
+"""The processes of the service: ``python -m newfound.serve.worker WHAT PATH ...``.
 
-It reads ``request.json`` in the folder and writes the model, the report, the documents and, last,
-the result. It prints its progress as JSON lines. If the service ends, its standard input ends, and
-so does the process.
+WHAT is ``job``, with the folder of the job: it reads ``request.json`` and writes the model, the
+report, the documents and, last, the result. It prints its progress as JSON lines. If the service
+ends, its standard input ends, and so does the process.
+
+Or it is ``preview``, ``check`` or ``model``, with a file, its name and perhaps options, to look at
+what was uploaded. A hostile file can at most end this process: its memory is limited, and the
+service limits its time. An error is one sentence on standard error, and exit status 1.
 """
 
 from __future__ import annotations
@@ -19,18 +23,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from newfound.serve.search import DOCUMENTS, write_documents
-from newfound.serve.workspace import RESULT
+from newfound.serve.workspace import RESULT, kind_of
 from newfound.storage.files import replacing
 
 if TYPE_CHECKING:
     from newfound.runs import Input
 
-__all__ = ["MODEL", "REPORT", "WORDS", "main"]
+__all__ = ["MODEL", "REPORT", "TIME_LIMIT", "WORDS", "check", "main", "preview"]
 
 MODEL, REPORT = "model.newfound", "report.html"
 WORDS = "words.csv"  # of several periods; the documents of a detection
 _NICE = 10
 _PAUSE = 0.1  # seconds between two lines about the same stage
+
+TIME_LIMIT = 60.0  # seconds
+_MEMORY = 4 << 30
+_ROWS = 5
+_COLUMNS = 60
+_HEAD = 1 << 20  # bytes
+_CELL = 200  # characters
+_NO_TEXT = {
+    b"PK\x03\x04": "a spreadsheet, a document or another packed file",
+    b"\xd0\xcf\x11\xe0": "an old spreadsheet or document",
+    b"%PDF": "a PDF file",
+}
 
 Done = tuple[dict[str, Any], dict[str, Any], bool]  # about the run, its result, whether redacted
 
@@ -217,7 +233,90 @@ def _yield_to_answers() -> None:
             Path("/proc/self/autogroup").write_text(str(_NICE))
 
 
+def preview(path: Path, name: str) -> dict[str, Any]:
+    """Return the format, the columns and the first rows of a file, and the column of its texts."""
+    from newfound.text.formats import format_of_name
+    from newfound.text.records import DocumentError
+    from newfound.text.source import Reader, every_column
+
+    format, problem = format_of_name(path.name) or "txt", None
+    reader = Reader(str(path), shown=name, most=_HEAD, keep=every_column)
+    rows: list[Any] = []
+    try:
+        with reader.errors():
+            for record in reader.records(format):
+                row = record.others or record.text or ""
+                if not isinstance(row, str) or row.strip():
+                    rows.append(row)
+                if len(rows) == _ROWS:
+                    break
+    except DocumentError as error:
+        problem = error
+    for magic, kind in _NO_TEXT.items():
+        if reader.beginning.startswith(magic):
+            raise ValueError(f"{name} is {kind}, not text; save it as .csv or .txt.") from problem
+    if problem is not None and not rows and len(reader.beginning) < _HEAD:
+        raise problem
+    tables = [row for row in rows if not isinstance(row, str)]
+    columns = list(dict.fromkeys([*reader.names, *(key for row in tables for key in row)]))
+    columns = columns[:_COLUMNS]
+    cells = [[row.get(column) for column in columns] for row in tables]
+    cells = cells if columns else [[row] for row in rows]
+    shown = [[str("" if cell is None else cell)[:_CELL] for cell in row] for row in cells]
+    lengths = {column: sum(len(row[i]) for row in shown) for i, column in enumerate(columns)}
+    longest = max(lengths, key=lengths.__getitem__, default=None)  # a proposal
+    return {
+        "name": name,
+        "format": format,
+        "columns": [str(column)[:_CELL] for column in columns],
+        "rows": shown,
+        "text_column": "text" if "text" in columns else longest,
+    }
+
+
+def check(path: Path, name: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Read a file; return what was read and what was left out."""
+    from newfound.text.documents import collect
+    from newfound.text.formats import format_of_name
+    from newfound.text.records import Columns
+    from newfound.text.source import Reader
+
+    columns = (options.get(f"{kind}_column") for kind in ("text", "label", "date"))
+    reader = Reader(str(path), Columns(*columns), options.get("encoding"), shown=name)
+    documents = collect(reader, options.get("format") or format_of_name(path.name) or "txt")
+    days = [day for day in documents.dates or () if day is not None]
+    return {
+        "documents": len(documents),
+        "found": dict(documents.found),
+        "summary": documents.summary(),
+        "labels": len(set(documents.labels or ())),
+        "first_day": min(days).isoformat() if days else None,
+        "last_day": max(days).isoformat() if days else None,
+    }
+
+
+def look(what: str, file: str, name: str, options: str = "{}") -> None:
+    """Print what a file has as JSON, or the kind of a model."""
+    _limit_memory(_MEMORY)
+    path = Path(file)
+    try:
+        if what == "preview":
+            print(json.dumps(preview(path, name)))
+        elif what == "check":
+            print(json.dumps(check(path, name, json.loads(options))))
+        else:
+            print(kind_of(path))
+    except (OSError, ValueError) as error:
+        said = str(error).replace(str(path), name) if what == "model" else str(error)
+        print(" ".join(said.split()), file=sys.stderr)
+        sys.stdout.flush()
+        os._exit(1)
+
+
 if __name__ == "__main__":
-    threading.Thread(target=_end_with_the_service, daemon=True).start()
-    _yield_to_answers()
-    sys.exit(main(Path(sys.argv[1])))
+    if sys.argv[1] != "job":
+        look(*sys.argv[1:])
+    else:
+        threading.Thread(target=_end_with_the_service, daemon=True).start()
+        _yield_to_answers()
+        sys.exit(main(Path(sys.argv[2])))

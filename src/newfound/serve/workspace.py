@@ -16,10 +16,19 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from newfound.serve.library import Entry
 from newfound.storage.files import HeldByAnotherError, begin_database, locked_file
 
-__all__ = ["ENDED", "RESULT", "Run", "Upload", "Workspace", "WorkspaceError", "now"]
+__all__ = [
+    "ENDED",
+    "RESULT",
+    "Entry",
+    "Run",
+    "Upload",
+    "Workspace",
+    "WorkspaceError",
+    "kind_of",
+    "now",
+]
 
 RESULT = "result.json"
 ENDED = ("finished", "failed", "cancelled", "interrupted")
@@ -106,14 +115,47 @@ class Upload:
     created: str
 
 
-class Workspace:
-    """An open workspace; only one service at a time may have it.
+@dataclass(frozen=True)
+class Entry:
+    """A model file.
 
-    Parameters
+    Attributes
     ----------
-    folder : Path
-        The folder; it is made if it is not there.
+    id : str
+        The id to use in requests.
+    name : str
+        What people call it.
+    kind : str
+        "describer" or "detector".
+    path : Path
+        Its file.
+    source : str
+        "file" if it was named when the service was started, "import" if it was uploaded, "run" if
+        a run made it.
+    created : str or None
+        When it was created here.
     """
+
+    id: str
+    name: str
+    kind: str
+    path: Path
+    source: str
+    created: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "kind": self.kind,
+            "source": self.source,
+            "created": self.created,
+        }
+
+
+class Workspace:
+    """An open workspace, made if it is not there; only one service at a time may have it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder = folder.absolute()  # jobs have another working folder
@@ -310,6 +352,14 @@ class Workspace:
         self._db.execute("DELETE FROM monitors WHERE id = ?", (id,))
         for path in (self.folder / "monitors").glob(f"{id}.state*"):
             path.unlink(missing_ok=True)
+
+
+def kind_of(path: Path) -> str:
+    """Return what a model file has, "describer" or "detector"; an error if it cannot be read."""
+    from newfound.description.describer import NoveltyDescriber
+    from newfound.models import load
+
+    return "describer" if isinstance(load(path), NoveltyDescriber) else "detector"
 
 
 def _run(row: sqlite3.Row) -> Run:

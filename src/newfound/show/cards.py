@@ -13,7 +13,7 @@ from newfound.description.context import find_senses
 from newfound.description.scores import pair_strength
 from newfound.rules import Clause, ClauseTable, ReadableRule, readable_rules
 from newfound.show.documents import Excerpts
-from newfound.show.numbers import rounded
+from newfound.show.sentences import rounded
 from newfound.sides import SIDES
 from newfound.table import Table
 from newfound.text.corpus import Corpus
@@ -73,20 +73,7 @@ class Rules:
 
 
 class Examples:
-    """The sentences of a page, each once.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        The texts.
-    excerpts : Excerpts
-        Cuts sentences out of the texts.
-    scores : array of float
-        The novelty of each document; novel examples are taken from the most novel documents,
-        known examples from the least novel.
-    limits : Limits
-        The number of examples, and their length.
-    """
+    """The sentences of a page, each once."""
 
     def __init__(
         self, corpus: Corpus, excerpts: Excerpts, scores: NDArray[np.float64], limits: Limits
@@ -132,13 +119,6 @@ class Company:
     """Counts and scores of all pairs of some words in rules.
 
     The strength of a pair is that of `newfound.description.scores.pair_strength`.
-
-    Parameters
-    ----------
-    description : Description
-        What was learned.
-    words : sequence of str
-        The words, without duplicates.
     """
 
     def __init__(self, description: Description, words: Sequence[str]) -> None:
@@ -250,21 +230,7 @@ def senses(
     excerpts: Excerpts,
     limits: Limits,
 ) -> list[dict[str, Any]]:
-    """Return the words whose context differs most between the two sides.
-
-    Parameters
-    ----------
-    description : Description
-        What was learned.
-    names : sequence of str
-        The words of the page.
-    corpus : Corpus
-        The documents.
-    excerpts : Excerpts
-        Cuts sentences out of the texts.
-    limits : Limits
-        The number of words, and the length of their examples.
-    """
+    """Return the words whose context differs most between the two sides."""
     vocabulary = description.vectorizer.vocabulary_
     columns = np.array([vocabulary[name] for name in names], np.intp)
     found = []

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from newfound.rules import LISTED_Q, readable_rules
 from newfound.show import cards, documents
 from newfound.show.documents import Excerpts
-from newfound.show.numbers import rounded
-from newfound.show.sentences import summary
+from newfound.show.sentences import rounded, summary
 from newfound.show.themes import axis_of, is_training_corpus, themes
 from newfound.sides import SIDES, Names
 from newfound.table import jsonable
@@ -75,7 +74,7 @@ class Limits:
 
 
 def gather(description: Description, known: object = None, novel: object = None) -> Corpus | None:
-    """Return the texts that a describer was fitted on, as it keeps them or as they are passed.
+    """Return the texts that a describer was fitted on, as it keeps them or as passed, if any.
 
     Parameters
     ----------
@@ -83,11 +82,6 @@ def gather(description: Description, known: object = None, novel: object = None)
         What was learned.
     known, novel : what `as_documents` takes, optional
         The documents; needed if the describer was loaded from a file, which holds no texts.
-
-    Returns
-    -------
-    Corpus or None
-        None if there are no texts.
     """
     if (known is None) != (novel is None):
         side, other = SIDES if known is None else SIDES[::-1]
@@ -152,17 +146,6 @@ def collect(
     names_of_sides: Names | None = None,
 ) -> dict[str, Any]:
     """Return everything that a page about a description shows.
-
-    Parameters
-    ----------
-    description : Description
-        What was learned.
-    corpus : Corpus or None
-        The texts; without them there are no examples, documents or held-out curves.
-    limits : Limits
-        The maximum number of everything.
-    names_of_sides : Names, optional
-        What the two sides are called.
 
     Returns
     -------

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Protocol
 
+from newfound.show.sentences import description_sentence
 from newfound.sides import SIDES, Names
 
 if TYPE_CHECKING:
@@ -99,19 +100,7 @@ def described_data(description: Description, top: int, by: str = "novelty") -> d
 
 
 def periods_data(found: Periods, *, top: int, by: str = "novelty") -> dict[str, Any]:
-    """Return descriptions of periods, or of values; ``describe_by`` in the schema.
-
-    Parameters
-    ----------
-    found : Periods
-        Each described against all documents before it, or against all others.
-    top : int
-        The most words of each side of each period.
-    by : str, default="novelty"
-        The column by which words are ranked.
-    """
-    from newfound.show.sentences import description_sentence
-
+    """Return descriptions of periods, or of values; ``describe_by`` in the schema."""
     against = "other" if found.timeline is None else "earlier"
     return {
         "newfound": version("newfound"),
@@ -142,23 +131,8 @@ def description_data(
     top: int,
     by: str = "novelty",
 ) -> dict[str, Any]:
-    """Return a description; ``describe`` in the schema.
-
-    Parameters
-    ----------
-    description : Description
-        What was learned.
-    known, novel : Documents, or what is known of them
-        The documents that it was fitted on.
-    names : Names
-        What the two sides are called.
-    top : int
-        The most words of each side; rules are half as many.
-    by : str, default="novelty"
-        The column by which words are ranked.
-    """
+    """Return a description, with half as many rules as words; ``describe`` in the schema."""
     from newfound.rules import LISTED_Q, readable_rules
-    from newfound.show.sentences import description_sentence
 
     rules = readable_rules(description.clauses, -(-top // 2), max_q=LISTED_Q)
     return {
@@ -244,15 +218,7 @@ def named_groups(detection: Detection) -> list[tuple[Group, list[str]]]:
 
 
 def detection_data(found: Found, *, top: int) -> dict[str, Any]:
-    """Return a detection; ``detect`` in the schema.
-
-    Parameters
-    ----------
-    found : Found
-        What was found.
-    top : int
-        The most words of each group, and of the novel documents.
-    """
+    """Return a detection; ``detect`` in the schema."""
     detector, share, described = found.detector, found.share, found.description
     data = {
         "newfound": version("newfound"),

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from newfound.marks import cut_up
 from newfound.show.collect import Limits, collect, versions
-from newfound.show.numbers import rounded
-from newfound.show.sentences import detection_summary
+from newfound.show.sentences import detection_summary, rounded
 from newfound.table import jsonable
 from newfound.text.validation import MAX_EXPLAINED
 
@@ -33,15 +32,6 @@ def collect_detection(
     detection: Detection, limits: Limits, piles: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Return everything that a page about a detection shows.
-
-    Parameters
-    ----------
-    detection : Detection
-        The examined texts.
-    limits : Limits
-        The maximum number of each thing on the page.
-    piles : mapping, optional
-        Where the known and the incoming documents came from.
 
     Returns
     -------

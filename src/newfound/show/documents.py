@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from newfound import metrics
 from newfound.baselines import tfidf_by_group, tfidf_difference
 from newfound.marks import cut_up
-from newfound.show.numbers import rounded
+from newfound.show.sentences import rounded
 from newfound.text.corpus import LONGEST_SENTENCE, Corpus, SentenceFinder
 from newfound.text.tokens import Token
 from newfound.text.vectorizer import TextVectorizer
@@ -257,17 +257,7 @@ def _choose(order: NDArray[np.intp], novel: NDArray[np.bool_], most: int) -> NDA
 def curves(
     words: WordTable, vocabulary: Mapping[str, int], corpus: Corpus | None
 ) -> dict[str, Any]:
-    """Return all curves of a page.
-
-    Parameters
-    ----------
-    words : WordTable
-        All words.
-    vocabulary : mapping of str to int
-        The column of each word in the matrix.
-    corpus : Corpus or None
-        The documents; without them, only the curves of the scores are returned.
-    """
+    """Return all curves of a page."""
     found: dict[str, Any] = {"scores": {"newfound": score_curves(words["score"], words["group"])}}
     if corpus is None:
         return found

@@ -23,20 +23,7 @@ _FACTORS = (1, 3, 10, 100, 1000)  # how many times further apart false alarms ar
 
 
 def monitor_page(monitor: Monitor, *, title: str | None = None) -> bytes:
-    """Return one self-contained HTML page about what a monitor has seen.
-
-    Parameters
-    ----------
-    monitor : Monitor
-        The monitor.
-    title : str, optional
-        The title of the page.
-
-    Returns
-    -------
-    bytes
-        UTF-8.
-    """
+    """Return one self-contained HTML page about what a monitor has seen."""
     page = render_static("monitor.html", **monitor_data(monitor, title=title))
     return page.encode("utf-8", "replace")
 

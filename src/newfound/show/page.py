@@ -106,11 +106,6 @@ def report_page(
         The title of the page.
     seconds : mapping of str to float, optional
         The time that other steps than learning took, for the section on how it was made.
-
-    Returns
-    -------
-    bytes
-        UTF-8.
     """
     began = time.perf_counter()
     names = Names(known_name, novel_name)
@@ -131,22 +126,7 @@ def detection_page(
     title: str | None = None,
     seconds: Mapping[str, float] | None = None,
 ) -> bytes:
-    """Return one self-contained HTML page about a detection.
-
-    Parameters
-    ----------
-    detection : Detection
-        What a detector found.
-    known, incoming : Documents, optional
-        The documents, for the section on how it was made.
-    title, seconds
-        As in `report_page`.
-
-    Returns
-    -------
-    bytes
-        UTF-8.
-    """
+    """Return one self-contained HTML page about a detection."""
     from newfound.show.detection import collect_detection
 
     began = time.perf_counter()
@@ -170,22 +150,6 @@ def report_page_of_periods(
     """Return one self-contained HTML page about several periods.
 
     It has a strip of all periods and, for each, its themes and its most novel words.
-
-    Parameters
-    ----------
-    periods : Periods
-        Each described against all documents before it.
-    title : str, optional
-        The title of the page.
-    known : Documents, optional
-        The documents of all periods, for the section on how it was made.
-    seconds : mapping of str to float, optional
-        The time that each step took, for the same section.
-
-    Returns
-    -------
-    bytes
-        UTF-8.
     """
     from newfound.show.periods import collect_periods
 
@@ -302,13 +266,7 @@ def _template(name: str) -> jinja2.Template:
 
 
 def page_environment(*packages: str) -> jinja2.Environment:
-    """Return an environment with the templates of packages, which escapes everything.
-
-    Parameters
-    ----------
-    *packages : str
-        The packages with templates; a template is taken from the first one that has it.
-    """
+    """Return an environment with the templates of packages, which escapes everything."""
     import jinja2
 
     return jinja2.Environment(

@@ -12,8 +12,7 @@ from newfound.description.timeline import Timeline
 from newfound.machine.rule_set import rows_with
 from newfound.show.collect import Limits, gather, how_made
 from newfound.show.documents import Excerpts
-from newfound.show.numbers import rounded
-from newfound.show.sentences import periods_summary
+from newfound.show.sentences import periods_summary, rounded
 from newfound.show.themes import TimeAxis, end_of_bin, is_training_corpus, themes
 from newfound.table import jsonable
 from newfound.text.corpus import Corpus
@@ -33,17 +32,7 @@ Rows = NDArray[np.intp]
 def collect_periods(
     periods: Periods, limits: Limits, piles: Mapping[str, Any] | None = None
 ) -> Data:
-    """Return everything that a page about several periods shows.
-
-    Parameters
-    ----------
-    periods : Periods
-        Each described against all documents before it.
-    limits : Limits
-        The maximum number of each thing on the page. If there are too many periods, the last ones
-        are shown.
-    piles : mapping, optional
-        Where the documents came from.
+    """Return everything that a page about several periods shows; of too many periods the last ones.
 
     Returns
     -------

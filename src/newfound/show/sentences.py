@@ -1,15 +1,15 @@
-"""What is new, in one sentence for a reader who does not know the method."""
+"""What is new, in one sentence for a reader who does not know the method, and in numbers."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any
 
 from newfound.marks import counted
-from newfound.show.numbers import percent
 from newfound.sides import Names
-from newfound.table import jsonable
 
 if TYPE_CHECKING:
     from newfound.description.description import Description
@@ -19,7 +19,12 @@ __all__ = [
     "by_mistake",
     "description_sentence",
     "detection_summary",
+    "number",
+    "percent",
     "periods_summary",
+    "q_value",
+    "rounded",
+    "shortened",
     "summary",
 ]
 
@@ -28,6 +33,70 @@ _NAMED_THEMES = 3
 _SHOWN = 12
 _FEW = 50  # documents
 NEARLY_NONE = 0.005  # share of the novelty
+
+
+def number(value: float) -> str:
+    """Return a number with three significant digits, or two if it is below 0.1.
+
+    Examples
+    --------
+    >>> number(1234.5), number(2.114), number(0.00252)
+    ('1,234', '2.11', '0.0025')
+    """
+    if not math.isfinite(value):
+        return str(value)
+    least = 2 if abs(value) >= 0.1 else 1
+    digits = max(0, least - int(f"{abs(value):e}".partition("e")[2])) if value else 0
+    return f"{value:,.{min(digits, 6)}f}"
+
+
+def percent(share: float, *, whole: bool = False) -> str:
+    """Return a share in per cent, with a decimal place below 10 % unless it is to be whole.
+
+    Examples
+    --------
+    >>> percent(0.0384), percent(0.00047), percent(0.0), percent(0.445), percent(1.0)
+    ('3.8 %', '<0.1 %', '0 %', '45 %', '100 %')
+    >>> percent(0.0384, whole=True)
+    '4 %'
+    """
+    value = 100 * share
+    if whole:
+        return f"{value:.0f} %"
+    if 0 < value < 0.1:
+        return "<0.1 %"
+    # Halves are rounded up, as the page does.
+    step = Decimal(1) if value >= 9.95 or not value else Decimal("0.1")
+    return f"{Decimal(value).quantize(step, ROUND_HALF_UP)} %"
+
+
+def q_value(value: float) -> str:
+    """Return a q-value with three decimals, or "< 0.001"."""
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def rounded(value: float | None, digits: int = 4) -> float | None:
+    """Return a number with some significant digits, for JSON; None if it is not finite.
+
+    Examples
+    --------
+    >>> rounded(123.456), rounded(0.0012345678), rounded(float("nan"))
+    (123.5, 0.001235, None)
+    """
+    if value is None or not math.isfinite(value):
+        return None
+    return float(f"{value:.{digits}g}")
+
+
+def shortened(text: str, most: int) -> str:
+    """Return a text of at most so many characters; one that is cut ends with "…".
+
+    Examples
+    --------
+    >>> shortened("accommodation", 8), shortened("hotel", 8)
+    ('accommo…', 'hotel')
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def summary(
@@ -86,15 +155,9 @@ def summary(
 
 
 def description_sentence(description: Description, names: Names | None = None) -> str:
-    """Return the sentence and the detail of `summary` as one text, as for a terminal.
+    """Return the sentence and the detail of `summary` as one text, as for a terminal."""
+    from newfound.table import jsonable  # it needs NumPy, which --help does not
 
-    Parameters
-    ----------
-    description : Description
-        What was learned.
-    names : Names, optional
-        What the two sides are called.
-    """
     table = description.words
     new = table.sides == "novel"
     named = new if new.any() else table["low"] > 1
@@ -216,13 +279,6 @@ def by_mistake(n_novel: int, share: float, expected_false: float) -> str:
 def detection_summary(detection: dict[str, Any], described: dict[str, Any]) -> dict[str, Any]:
     """Return a sentence that says how many incoming documents are new, and by which words.
 
-    Parameters
-    ----------
-    detection : dict
-        ``n``, ``n_novel``, ``alpha``, ``share`` and ``expected_false`` of a detection.
-    described : dict
-        The summary of the description of the novel documents.
-
     Examples
     --------
     >>> share = {"share": 0.2, "low": 0.1, "high": 0.3}
@@ -258,17 +314,6 @@ def periods_summary(
     rows: Sequence[dict[str, Any]], by: str, n: int, *, rest: bool = False
 ) -> dict[str, Any]:
     """Return a sentence that says which periods, or which labels, a page is about.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        The periods, with ``name`` and ``themes``.
-    by : str
-        The length of a period, or what the labels are called.
-    n : int
-        The number of all documents.
-    rest : bool, default=False
-        Whether each is a label, compared with all others, and not a period.
 
     Examples
     --------
@@ -324,8 +369,8 @@ def _share(n: int, of: int) -> str:
     """
     if not n:
         return "none"
-    percent = 100 * n / of
-    return f"{n:,}" if of < _FEW or percent < 1 else f"{percent:.0f} %"
+    value = 100 * n / of
+    return f"{n:,}" if of < _FEW or value < 1 else f"{value:.0f} %"
 
 
 def _listed(names: Sequence[str]) -> list[dict[str, Any]]:

@@ -16,7 +16,14 @@ from rich.text import Text
 
 from newfound.marks import STYLES, counted, visible
 from newfound.show.data import top_phrases, top_words, word_curves
-from newfound.show.numbers import number, percent, q_value, shortened
+from newfound.show.sentences import (
+    NEARLY_NONE,
+    description_sentence,
+    number,
+    percent,
+    q_value,
+    shortened,
+)
 from newfound.sides import PLAIN_NAMES, Names
 
 if TYPE_CHECKING:
@@ -47,8 +54,6 @@ def description_parts(
     description: Description, names: Names, *, top: int, by: str
 ) -> Iterator[RenderableType]:
     """Yield what a terminal shows of a description, with so many words ranked by a column."""
-    from newfound.show.sentences import description_sentence
-
     yield headline(description_sentence(description, names), names)
     yield from _themes_part(description, names)
     for side in ("novel", "known"):
@@ -65,8 +70,6 @@ def description_parts(
 
 def period_parts(periods: Periods, *, top: int, by: str) -> Iterator[RenderableType]:
     """Yield what a terminal shows of periods, or of values."""
-    from newfound.show.sentences import description_sentence
-
     against, compared = "earlier", "before"
     if periods.timeline is None:
         against, compared = "other", "others"
@@ -407,8 +410,6 @@ def _spelled(description: Description, rows: list[dict[str, Any]]) -> list[dict[
 
 def _themes_part(description: Description, names: Names) -> list[RenderableType]:
     """Return the table of themes, and the share of the novelty that none explains."""
-    from newfound.show.sentences import NEARLY_NONE
-
     themes = description.themes
     if not themes:
         return []

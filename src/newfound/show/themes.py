@@ -18,7 +18,7 @@ from scipy import sparse
 from newfound.description.timeline import UNITS, CountedTimeline, Curve, Timeline
 from newfound.machine.rule_set import rows_with
 from newfound.show.documents import Excerpts
-from newfound.show.numbers import rounded, shortened
+from newfound.show.sentences import rounded, shortened
 from newfound.sides import SIDES
 from newfound.text.corpus import Corpus
 
@@ -44,19 +44,6 @@ def themes(
     limits: Limits,
 ) -> Data:
     """Return the themes of a page, in the order of the description.
-
-    Parameters
-    ----------
-    description : Description
-        What was learned.
-    corpus : Corpus or None
-        The texts that it was fitted on; None shows no documents.
-    axis : TimeAxis, CountedAxis or None
-        The dates of the documents; without them there are no curves.
-    excerpts : Excerpts
-        Cuts the beginnings of documents.
-    limits : Limits
-        The maximum number of everything.
 
     Returns
     -------
@@ -168,15 +155,6 @@ def axis_of(description: Description, most: int) -> TimeAxis | CountedAxis | Non
 class TimeAxis:
     """The bins that all curves of a page share.
 
-    Parameters
-    ----------
-    timeline : Timeline
-        The dates of the documents.
-    novel : (n_documents,) ndarray of bool
-        Which documents are novel.
-    most : int
-        The maximum number of bins. A coarser unit is used if there are more.
-
     Examples
     --------
     >>> dates = np.array(["2003-03-30", "2003-03-31", "2003-04-01"], "datetime64[D]")
@@ -258,17 +236,7 @@ class TimeAxis:
 
 
 class CountedAxis:
-    """The bins of a stream, whose documents were counted but are not at hand.
-
-    Parameters
-    ----------
-    timeline : CountedTimeline
-        That of a description.
-    themes : sequence of Theme
-        Its themes, in their order.
-    most : int
-        The maximum number of bins.
-    """
+    """The bins of a stream, whose documents were counted but are not at hand."""
 
     def __init__(self, timeline: CountedTimeline, themes: Sequence[Theme], most: int) -> None:
         self.timeline, self._themes = timeline, list(map(id, themes))
