@@ -72,18 +72,6 @@ def escaped(text: str) -> str:
 class Mark:
     """A marked part of a text, ``text[start:end]``.
 
-    Attributes
-    ----------
-    start, end : int
-        Where it is in the text.
-    strength : float
-        How strongly it points to a side: above 0 to novel, below 0 to known. At 1 and -1 the
-        colour is full.
-    title : str
-        What HTML shows when the pointer rests on it.
-    underlined : bool
-        Whether it is underlined, such as a word that was never seen.
-
     Examples
     --------
     >>> mark = Mark(0, 5, 0.8, "scrum: +0.80")
@@ -93,9 +81,9 @@ class Mark:
 
     start: int
     end: int
-    strength: float
-    title: str = ""
-    underlined: bool = False
+    strength: float  # above 0 it points to novel, below 0 to known; at 1 and -1 the colour is full
+    title: str = ""  # what HTML shows when the pointer rests on it
+    underlined: bool = False  # such as a word that was never seen
 
     @property
     def side(self) -> str:

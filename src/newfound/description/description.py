@@ -54,21 +54,10 @@ class LateThemes:
 
     Copied text counts once as evidence for them. To find them takes a third of the time of
     learning the rest, which those who only want words do not spend.
-
-    Attributes
-    ----------
-    corpus : Corpus
-        The documents.
-    copies : Copies or None
-        Copied documents and passages; None if all text counts.
-    evidence : Evidence
-        The evidence of the documents for each word.
-    vectorizer : TextVectorizer
-        Splits texts into words.
     """
 
     corpus: Corpus
-    copies: Copies | None
+    copies: Copies | None  # None if all text counts
     evidence: Evidence
     vectorizer: TextVectorizer
 

@@ -347,21 +347,11 @@ def expected_shares(
 
 
 class OtherWords(NamedTuple):
-    """What the other words of a document say about it: a logistic regression on TF-IDF.
-
-    Attributes
-    ----------
-    tfidf : Tfidf
-        The weights of the words.
-    strength : (n_words,) ndarray of float64
-        The coefficients of the regression.
-    offset : float
-        The intercept with which as many documents are expected to be novel as there are.
-    """
+    """What the other words of a document say about it: a logistic regression on TF-IDF."""
 
     tfidf: Tfidf
-    strength: NDArray[np.float64]
-    offset: float
+    strength: NDArray[np.float64]  # the coefficients of the regression
+    offset: float  # the intercept with which as many documents are expected novel as there are
 
     @classmethod
     def learn(cls, bags: Any, weights: DocumentWeights) -> OtherWords:

@@ -285,23 +285,13 @@ def _counts(name: str, given: ArrayLike) -> NDArray[np.int64]:
 
 
 class Strength(NamedTuple):
-    """How many times more frequent each word is, as arrays.
+    """How many times more frequent each word is, as arrays."""
 
-    Attributes
-    ----------
-    times : ndarray of float64
-        Share of the novel documents over share of the known documents, shrunk.
-    low, high : ndarray of float64
-        Its 90 % interval.
-    less, more : ndarray of float64
-        Probability that the ratio is at most 1, and that it is at least 1.
-    """
-
-    times: NDArray[np.float64]
-    low: NDArray[np.float64]
+    times: NDArray[np.float64]  # share of the novel over share of the known documents, shrunk
+    low: NDArray[np.float64]  # of its 90 % interval
     high: NDArray[np.float64]
-    less: NDArray[np.float64]
-    more: NDArray[np.float64]
+    less: NDArray[np.float64]  # the probability that the ratio is at most 1
+    more: NDArray[np.float64]  # that it is at least 1
 
 
 def frequency_ratios(

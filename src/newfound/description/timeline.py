@@ -91,12 +91,8 @@ def _name(start: np.datetime64, by: str) -> str:
 def period_rows(dates: Iterable[Any], by: str = "month") -> list[tuple[str, NDArray[np.intp]]]:
     """Return the periods that have documents, in order, with the rows of their documents.
 
-    Parameters
-    ----------
-    dates : iterable
-        What `parse_dates` takes; documents without a date are in no period.
-    by : {"day", "week", "month", "quarter", "year"}
-        The length of a period. A week begins on Monday and is named by its first day.
+    Documents without a date are in no period. A week begins on Monday and is named by its first
+    day.
 
     Examples
     --------
@@ -363,16 +359,7 @@ def spark(values: ArrayLike, *, width: int | None = None, unicode: bool = True) 
     """Return a small curve of one character a value, for a terminal.
 
     The heights go from 0 to the largest value. A value of 0 or nan is a space, any other one is
-    visible.
-
-    Parameters
-    ----------
-    values : array
-        Counts or shares, none below 0.
-    width : int, optional
-        Longest curve; neighbouring values are joined by their mean to fit.
-    unicode : bool, default=True
-        Draw with block characters; otherwise with ASCII.
+    visible. Neighbouring values are joined by their mean to fit a width.
 
     Examples
     --------

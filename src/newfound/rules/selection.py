@@ -27,24 +27,12 @@ _ALIKE = 0.5  # the share of plain words in common from which two rules are vari
 
 @dataclass(frozen=True)
 class ReadableRule:
-    """A rule of a list, and what a reader has to know about it.
-
-    Attributes
-    ----------
-    rule : Clause
-        The rule.
-    variants : int
-        The number of other rules of its side that say almost the same and are left out.
-    base_rate : float
-        The share of all documents that are on its side: the precision of a rule that says nothing.
-    gain : float
-        The share of its own side's documents that it matches, minus that of the other side's.
-    """
+    """A rule of a list, and what a reader has to know about it."""
 
     rule: Clause
-    variants: int
-    base_rate: float
-    gain: float
+    variants: int  # other rules of its side that say almost the same and are left out
+    base_rate: float  # the share of all documents on its side: what a rule that says nothing has
+    gain: float  # the share of its side's documents that it matches, minus that of the other's
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as plain data, with its base rate and the number of its variants."""

@@ -48,32 +48,14 @@ class WeightedRule:
 
 @dataclass(frozen=True, eq=False)
 class WeightedRules(RuleSet):
-    """ANDs of words with their weights for classes.
+    """ANDs of words with their weights for classes; no word is negated."""
 
-    Attributes
-    ----------
-    indptr, literals, n_features
-        Those of a `RuleSet`; no word is negated.
-    weights : (n_rules, n_classes) sparse array of int
-        What each rule adds to the score of each class.
-    counts : (n_rules, n_classes) sparse array of int
-        How many known documents of each class each rule matches.
-    rarity : (n_rules,) array of float
-        How much a match of each adds to the length of a document, before it is squared.
-    unit : float
-        What a weight of 1 is worth in the regression that the weights are from.
-    base : (n_classes,) array of int
-        What every document adds to the score of each class: the weights of a rule without words.
-    base_rarity : float
-        The rarity of that rule.
-    """
-
-    weights: sp.csr_array
-    counts: sp.csr_array
-    rarity: NDArray[np.float64]
-    unit: float
-    base: NDArray[np.int64]
-    base_rarity: float
+    weights: sp.csr_array  # (n_rules, n_classes): what each rule adds to the score of each class
+    counts: sp.csr_array  # the known documents of each class that each rule matches
+    rarity: NDArray[np.float64]  # what a match adds to the length of a document, before the square
+    unit: float  # what a weight of 1 is worth in the regression that the weights are from
+    base: NDArray[np.int64]  # what every document adds: the weights of a rule without words
+    base_rarity: float  # of that rule
 
     def votes(
         self, documents: Any

@@ -63,16 +63,8 @@ def map_batches(
 ) -> Iterator[Result]:
     """Return what a function returns for each batch, in their order.
 
-    Few batches wait at a time, so that memory does not grow with their number.
-
-    Parameters
-    ----------
-    work : callable
-        Can be pickled.
-    batches : iterable
-        Can be pickled, too, one by one.
-    n_jobs : int or None, default=None
-        Number of processes; None is 1, -1 one for each core.
+    Few batches wait at a time, so that memory does not grow with their number. The function and
+    each batch can be pickled.
 
     Raises
     ------
@@ -189,16 +181,7 @@ def add_up(tables: Iterable[Any], schema: Any, keys: Sequence[str]) -> Any:
 class FrameEngine(ABC):
     """Runs passes over a data frame of an engine, which adds up before anything comes back.
 
-    Parameters
-    ----------
-    dataframe : data frame of the engine
-        A row for each document.
-    schema : pyarrow.Schema
-        Its columns.
-    text, side : str
-        The columns with the texts and with the side of each document.
-    date : str, optional
-        The column with the dates; nothing else is read.
+    Of its columns, only those of the text, the side and the date are read.
     """
 
     def __init__(
@@ -242,8 +225,7 @@ def train_as_tasks(
     """Let each machine of a committee learn as a task; as `newfound.machine.committee.train`.
 
     `run` returns what a function returns for each item of a list, in their order. What a machine
-    learns depends on its documents and its seed alone: it is the same wherever it
-    learns.
+    learns depends on its documents and its seed alone: it is the same wherever it learns.
     """
     labels = np.array(SIDES)[novel.astype(int)]
     rows = [

@@ -308,17 +308,8 @@ class Sides:
 class DatedSides:
     """Dated documents as one stream, with the columns ``text``, ``date`` and ``side``.
 
-    Parameters
-    ----------
-    documents : Source
-        With a ``date_column``; documents without a date are left out.
-    start : str, date or timestamp
-        The first day of the novel documents; a month or a year stands for its first day.
-
-    Attributes
-    ----------
-    undated : int
-        How many were left out, once the batches are read.
+    The side is novel from a day on, which a month or a year names, too. Documents without a date
+    are left out; `undated` says how many, once the batches are read.
 
     Examples
     --------

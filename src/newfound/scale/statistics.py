@@ -41,40 +41,18 @@ KEYS = ("kind", "key", "novel", "text")  # only a row of a typical document has 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a pass needs to know.
+    """What a pass needs to know."""
 
-    Attributes
-    ----------
-    vectorizer : TextVectorizer
-        With the words of all documents.
-    columns : ndarray of int
-        Those of them that the sample has.
-    typical : float
-        The median length of documents.
-    others : OtherWords
-        Learned from the sample.
-    rules : RuleSet
-        The clauses of all machines, over the words of all documents.
-    themes : ThemeSearch
-        Finds the documents of themes and phrases.
-    text, side : str
-        The columns of the documents.
-    date : str or None
-        The column of their dates.
-    days : CountedTimeline or None
-        The bins of time; None without dates.
-    """
-
-    vectorizer: TextVectorizer
-    columns: NDArray[np.intp]
-    typical: float
-    others: OtherWords
-    rules: RuleSet
+    vectorizer: TextVectorizer  # with the words of all documents
+    columns: NDArray[np.intp]  # those of them that the sample has
+    typical: float  # the median length of documents
+    others: OtherWords  # learned from the sample
+    rules: RuleSet  # the clauses of all machines, over the words of all documents
     themes: ThemeSearch
-    text: str
+    text: str  # this and the next two are columns of the documents
     side: str
     date: str | None = None
-    days: CountedTimeline | None = None
+    days: CountedTimeline | None = None  # the bins of time; None without dates
 
 
 def statistics_schema(*, dated: bool) -> Any:

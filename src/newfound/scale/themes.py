@@ -39,26 +39,13 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class ThemeSearch:
-    """Finds the documents of themes and phrases in a matrix of words.
+    """Finds the documents of themes and phrases in a matrix of words."""
 
-    Attributes
-    ----------
-    ands : RuleSet
-        The rules of all themes, theme by theme, then the phrases.
-    theme_of : ndarray of int
-        The theme of each rule.
-    words : tuple of (ndarray of int, ndarray of float)
-        The columns of the words of each theme, and their weights.
-    lengths : ndarray of float
-        The median length of the novel documents of each theme.
-    least : ndarray of float
-        The least score of a typical document of each theme: that of the last one in the sample.
-    """
-
-    ands: RuleSet
-    theme_of: Integers
-    words: tuple[tuple[NDArray[np.intp], Floats], ...]
-    lengths: Floats
+    ands: RuleSet  # the rules of all themes, theme by theme, then the phrases
+    theme_of: Integers  # the theme of each rule
+    words: tuple[tuple[NDArray[np.intp], Floats], ...]  # columns and weights, for each theme
+    lengths: Floats  # the median length of the novel documents of each theme
+    # The least score of a typical document of each theme: that of the last one in the sample.
     least: Floats
 
     @classmethod
@@ -176,24 +163,12 @@ def _first_distinct(scored: Iterable[tuple[float, str]]) -> list[tuple[float, st
 
 
 class ThemeCounts(NamedTuple):
-    """What was counted over all documents.
+    """What was counted over all documents; a side is 0 or 1."""
 
-    Attributes
-    ----------
-    ands : (2, n_ands) ndarray of int64
-        The number of known and of novel documents that match each AND.
-    themes : (n, 3) ndarray of int64
-        Themes, 0 or 1 for the side, and the number of documents.
-    words : (n, 4) ndarray of int64
-        What `theme_groups` returns, words, 0 or 1 for the side, and the number of documents.
-    typical : list of (int, str)
-        Numbers of themes, and texts that may be typical.
-    """
-
-    ands: Integers
-    themes: Integers
-    words: Integers
-    typical: list[tuple[int, str]]
+    ands: Integers  # (2, n_ands): the known and the novel documents that match each AND
+    themes: Integers  # rows of theme, side, and number of documents
+    words: Integers  # rows of what `theme_groups` returns, word, side, and number of documents
+    typical: list[tuple[int, str]]  # numbers of themes, and texts that may be typical
 
 
 def measured_themes(
