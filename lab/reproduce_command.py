@@ -19,7 +19,7 @@ from newfound.cli.console import outcome, print_json, say, show, working
 from newfound.cli.options import Jobs, Json, Preset, Quiet, Seed, even
 
 if TYPE_CHECKING:
-    from newfound.machine.clauses import EpochInfo
+    from newfound.machine.native import EpochInfo
 
 __all__ = ["reproduce"]
 

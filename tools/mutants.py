@@ -330,7 +330,7 @@ NAMED: list[tuple[str, str, str, str, list[str]]] = [
         "for i in np.random.RandomState(seed).permutation(len(codes)).tolist():",
         "for i in _spread(codes, np.random.RandomState(seed)).tolist():", PLANTED,
     ),
-    ("by hand", "machine/state.py", "most=2 * n_features - 1", "most=2 * n_features", PLANTED),
+    ("by hand", "machine/clauses.py", "most=2 * n_features - 1", "most=2 * n_features", PLANTED),
     (
         "by hand", "storage/archive.py", " or (unpacker and unpacker.unused_data):", ":", PLANTED,
     ),

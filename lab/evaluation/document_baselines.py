@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.evaluation.suites import C_GRID, N_CV_FOLDS
-from newfound.blas import one_blas_thread
+from newfound.baselines import one_blas_thread
 
 __all__ = ["DOCUMENT_BASELINES", "DocumentBaselines"]
 

@@ -24,9 +24,8 @@ from lab.evaluation.holdout import folds
 from lab.evaluation.suites import SuiteSetting, Values, add_value, means
 from lab.evaluation.unseen_intents import PUBLISHED, SHARES, draw_intents, open_scores
 from lab.tables import table_of
-from newfound.detection.calibration import Calibration
+from newfound.detection.calibration import PARTS, Calibration
 from newfound.detection.detector import NOVEL, NoveltyDetector
-from newfound.detection.scales import PARTS
 from newfound.table import Table
 
 __all__ = ["SUITES", "Setting"]

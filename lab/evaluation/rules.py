@@ -18,7 +18,7 @@ from sklearn.preprocessing import normalize
 from lab.datasets import load_20newsgroups, load_bbcsport, load_clinc150
 from lab.evaluation.suites import C_GRID, N_CV_FOLDS, SuiteSetting
 from lab.tables import table_of
-from newfound.blas import one_blas_thread
+from newfound.baselines import one_blas_thread
 from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.rules.classifier import RuleClassifier
 from newfound.table import Table

@@ -20,8 +20,7 @@ from lab.datasets import LabelledDocuments
 from lab.evaluation.holdout import folds, held_out_words, near_duplicates
 from lab.reproduce.cost import Cost
 from lab.reproduce.published import Experiment
-from newfound.baselines import BASELINES, tfidf_by_group
-from newfound.blas import one_blas_thread
+from newfound.baselines import BASELINES, one_blas_thread, tfidf_by_group
 from newfound.description.describer import NoveltyDescriber
 from newfound.description.learning import resolve
 from newfound.description.words import WordTable

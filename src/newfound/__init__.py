@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from newfound.detection.verdict import Verdict
     from newfound.explanation import Explanation
     from newfound.machine.classifier import TsetlinMachineClassifier
-    from newfound.machine.clauses import Clauses, EpochInfo
+    from newfound.machine.clauses import Clauses
+    from newfound.machine.native import EpochInfo
     from newfound.models import ModelFileError, load, save
     from newfound.monitor.monitor import Monitor
     from newfound.rules import Clause, ClauseTable
@@ -51,7 +52,7 @@ _HOMES = {
     "Detection": "detection.detection",
     "DocumentError": "text.documents",
     "Documents": "text.documents",
-    "EpochInfo": "machine.clauses",
+    "EpochInfo": "machine.native",
     "Explanation": "explanation",
     "ModelFileError": "storage.files",
     "Monitor": "monitor.monitor",

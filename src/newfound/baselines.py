@@ -14,6 +14,7 @@ novel : (n_documents,) array of bool
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -21,7 +22,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from newfound.blas import one_blas_thread
 from newfound.description.scores import word_scores
 
 __all__ = [
@@ -204,6 +204,18 @@ def frequency_ratio(matrix: Any, novel: ArrayLike) -> NDArray[np.float64]:
     """
     known, new = _Counts(matrix, novel).words.astype(np.int64)
     return np.nan_to_num(word_scores(known, new).log_score)
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Return a context in which BLAS uses one thread.
+
+    Several threads add numbers in another order, so the last digits would depend on their number;
+    and for small matrices they mostly wait for each other.
+    """
+    from threadpoolctl import threadpool_limits
+
+    limits: AbstractContextManager[Any] = threadpool_limits(1, user_api="blas")
+    return limits
 
 
 def logistic_regression(

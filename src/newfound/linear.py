@@ -80,10 +80,7 @@ def unit_rows(rows: Any, least: float = 0.0) -> Any:
 class Tfidf:
     """Words weighted by how rare they are, each document as long as any other.
 
-    Attributes
-    ----------
-    idf : ndarray of float64
-        The weight of each word: log((1 + documents) / (1 + documents with the word)) + 1.
+    The weight of a word is log((1 + documents) / (1 + documents with the word)) + 1.
 
     Examples
     --------
@@ -114,16 +111,8 @@ class Tfidf:
 def principal_axes(matrix: Any, n: int, *, n_iterations: int = 5, seed: int = 0) -> Floats:
     """Return the directions in which rows vary most: the first right singular vectors, as columns.
 
-    Parameters
-    ----------
-    matrix : sparse matrix
-        Rows to describe.
-    n : int
-        The number of directions, at most that of rows and of columns.
-    n_iterations : int, default=5
-        Steps that make the last directions more exact.
-    seed : int, default=0
-        Seed of the directions that it starts from.
+    `n` is at most the number of rows and of columns; more iterations make the last directions more
+    exact.
 
     Examples
     --------
@@ -138,14 +127,8 @@ def principal_axes(matrix: Any, n: int, *, n_iterations: int = 5, seed: int = 0)
 def polynomial(x: Floats, values: Floats, degree: int) -> Floats:
     """Fit polynomials by least squares; return coefficients, the highest power first.
 
-    Parameters
-    ----------
-    x : (n,) ndarray
-        Where the values are.
-    values : (n, n_columns) ndarray
-        One polynomial is fitted for each column.
-    degree : int
-        The highest power; there must be more distinct points.
+    One polynomial is fitted for each column of `values`; there must be more distinct points than
+    `degree`.
 
     Examples
     --------
@@ -195,12 +178,8 @@ def k_means(
 class LinearWeights:
     """A linear classifier.
 
-    Attributes
-    ----------
-    coefficients : (n_classes, n_features) ndarray of float64
-        One row, for the second class, if there are two classes.
-    intercepts : (n_classes,) ndarray of float64
-        The same.
+    With a row of coefficients and an intercept for each class; of two classes, for the second one
+    only.
     """
 
     coefficients: Floats
@@ -223,20 +202,9 @@ def logistic_regression(
 ) -> LinearWeights:
     """Learn a logistic regression, multinomial for more than two classes.
 
-    Parameters
-    ----------
-    rows : sparse or dense matrix
-        What to learn from.
-    codes : ndarray of int
-        The class of each row, from 0 on; no class is left out.
-    C : float
-        How much the errors count, against the squared length of the coefficients.
-    balanced : bool, default=False
-        Whether all classes count alike, however many rows they have.
-    intercept : bool, default=True
-        Whether there is an intercept.
-    n_iterations : int, default=1,000
-        The largest number of steps.
+    `codes` are the classes of the rows, from 0 on, with none left out. `C` says how much the errors
+    count, against the squared length of the coefficients; `balanced`, whether all classes count
+    alike, however many rows they have.
 
     Examples
     --------
@@ -270,18 +238,8 @@ def support_vectors(
 ) -> LinearWeights:
     """Learn support vector machines with a squared loss, each class against all others.
 
-    Parameters
-    ----------
-    rows : sparse matrix
-        What to learn from.
-    codes : ndarray of int
-        The class of each row, from 0 on; no class is left out.
-    C : float
-        How much the errors count, against the squared length of the coefficients.
-    intercept : bool, default=True
-        Whether there is an intercept, as the coefficient of a feature that is 1 everywhere.
-    seed : int, default=0
-        Seed of the order in which rows are visited.
+    The parameters are those of `logistic_regression`. The intercept is the coefficient of a feature
+    that is 1 everywhere; the seed is that of the order in which rows are visited.
 
     Examples
     --------

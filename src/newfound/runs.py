@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from newfound.description.description import Description
     from newfound.detection.detection import Detection
     from newfound.detection.detector import NoveltyDetector
-    from newfound.machine.clauses import EpochInfo
+    from newfound.machine.native import EpochInfo
 
 __all__ = [
     "DescribeRun",

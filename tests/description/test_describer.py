@@ -32,7 +32,7 @@ from newfound.description.describer import NoveltyDescriber
 from newfound.description.learning import PRESETS
 from newfound.description.novelty import Evidence, word_evidence
 from newfound.description.words import WordTable
-from newfound.machine.clauses import EpochInfo
+from newfound.machine.native import EpochInfo
 from newfound.rules import Clause, ClauseTable
 from newfound.sides import Names
 from newfound.text.documents import as_documents

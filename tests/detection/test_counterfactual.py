@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import newfound
-from newfound.detection.counterfactual import CANDIDATES, is_plain, smallest_removal
-from newfound.detection.verdict import Verdict
+from newfound.detection.verdict import CANDIDATES, Verdict, is_plain, smallest_removal
 
 ODD = [
     "the 'zyxw' transfer of vuts 6-4 from savings",

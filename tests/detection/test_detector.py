@@ -11,9 +11,15 @@ from scipy import sparse
 
 import newfound
 from newfound import NoveltyDetector
-from newfound.detection.calibration import Calibration, held_back_needed, share_of_new
+from newfound.detection.calibration import (
+    WEIGHTS,
+    WEIGHTS_WITHOUT_LABELS,
+    Calibration,
+    Scales,
+    held_back_needed,
+    share_of_new,
+)
 from newfound.detection.mixture import split_mixture
-from newfound.detection.scales import WEIGHTS, WEIGHTS_WITHOUT_LABELS, Scales
 from newfound.stories.clusters import find_groups
 from newfound.text import bags as bags_of_text
 from newfound.text.bags import BagReader

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from newfound.detection import neighbours
-from newfound.detection.neighbours import Neighbours, density_of, weight_by_density
+from newfound.detection import class_statistics
+from newfound.detection.class_statistics import Neighbours, density_of, weight_by_density
 
 SIZES = (3, 5, 6, 17, 30, 0, 1)  # of classes
 
@@ -55,8 +55,8 @@ def test_density_of_a_large_class_is_measured_with_documents_that_are_drawn(monk
     codes = np.zeros(60, np.int64)
     documents = sparse.csr_matrix(unit_documents(codes).astype(np.float32))
     all_others = density_of(documents, codes, seed=0)
-    monkeypatch.setattr(neighbours, "_MAX_OTHERS", 30)
-    monkeypatch.setattr(neighbours, "_ROWS", 7)
+    monkeypatch.setattr(class_statistics, "_MAX_OTHERS", 30)
+    monkeypatch.setattr(class_statistics, "_ROWS", 7)
     drawn = density_of(documents, codes, seed=0)
     assert (drawn <= all_others + 1e-6).all() and (drawn < all_others - 1e-6).any()
     assert np.array_equal(drawn, density_of(documents, codes, seed=0))

@@ -1,6 +1,7 @@
 """Sub-words and typing errors: words never seen that are like known ones; lengths of documents."""
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -9,8 +10,8 @@ import pytest
 import newfound
 from detector_files import DATA, answers
 from newfound import NoveltyDetector
-from newfound.detection.scales import PARTS, WEIGHTS, Scales
-from newfound.detection.subwords import MAX_NGRAMS, Subwords, ngrams_of
+from newfound.detection.calibration import PARTS, WEIGHTS, Scales
+from newfound.detection.linear import MAX_NGRAMS, Subwords, ngrams_of
 from newfound.text.bags import BagReader
 from newfound.text.spelling import Spelling
 from newfound.text.vectorizer import TextVectorizer
@@ -48,7 +49,7 @@ class TestNgrams:
     def test_ngrams_of_a_single_document_are_left_out_but_count_in_the_norm(self):
         subwords = Subwords.learn(["transfer", "bill"], np.array([5.0, 1.0]), 20)
         assert " bi" not in subwords.ngrams and "tran" in subwords.ngrams
-        lengths = subwords.with_weights(np.zeros((len(subwords.ngrams), 2), np.float32)).rows(
+        lengths = replace(subwords, weights=np.zeros((len(subwords.ngrams), 2), np.float32)).rows(
             ["transfer", "transferral", "bill"]
         )
         assert lengths.squares[0] == pytest.approx(1)

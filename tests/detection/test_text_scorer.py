@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 import newfound
 from newfound import _core
-from newfound.detection.class_statistics import ELSEWHERE, PRIOR
-from newfound.detection.neighbours import NEAREST
+from newfound.detection.class_statistics import ELSEWHERE, NEAREST, PRIOR
 from newfound.detection.scoring import Scorer
 
 ODD = ["", "?!", "zyxw", "pay. pay, my\n\nbill - zyxw vuts", "l'été naïve 6-4", "my my my card"]

@@ -17,7 +17,7 @@ from newfound.detection import learning
 from newfound.detection.scoring import Scorer
 from newfound.detection.split import draw_held_back, n_held_back, sample_for_scales
 from newfound.machine.classifier import TsetlinMachineClassifier
-from newfound.machine.state import clauses_from_state, clauses_state
+from newfound.machine.clauses import clauses_from_state, clauses_state
 from newfound.storage.archive import Member, contents
 from newfound.storage.fields import Fields
 from newfound.storage.files import Refusal, replacing

@@ -19,8 +19,8 @@ from sklearn.exceptions import NotFittedError
 
 from newfound.description.describer import NoveltyDescriber
 from newfound.machine.classifier import TsetlinMachineClassifier
-from newfound.machine.clauses import EpochInfo
 from newfound.machine.committee import held_out_rows, member_rows, member_seeds, train
+from newfound.machine.native import EpochInfo
 from newfound.text.vectorizer import TextVectorizer
 from waiting import PATIENCE, wait_for_work
 

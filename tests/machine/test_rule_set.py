@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from newfound import _core
-from newfound.machine.rule_set import RuleSet
+from newfound.machine.clauses import RuleSet
 
 N = 9
 RULES = st.lists(st.sets(st.integers(0, 2 * N - 1), max_size=4).map(sorted), max_size=150)

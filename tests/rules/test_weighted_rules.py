@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from newfound.machine.rule_set import RuleSet
+from newfound.machine.clauses import RuleSet
 from newfound.rules.weighted import WeightedRules
 
 N_WORDS = 30

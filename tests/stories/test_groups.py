@@ -9,8 +9,7 @@ from scipy import sparse
 from newfound.stories.evidence import Piles, theme_evidence
 from newfound.stories.names import listed, same_stem
 from newfound.stories.risen import RisenWord, group_words
-from newfound.stories.rules import ThemeRule
-from newfound.stories.themes import Theme, recounted
+from newfound.stories.themes import Theme, ThemeRule, recounted
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -12,8 +12,7 @@ import newfound
 from newfound.cli import app
 from newfound.show.collect import Limits, collect
 from newfound.stories.names import named_as_read
-from newfound.stories.rules import ThemeRule
-from newfound.stories.themes import Theme
+from newfound.stories.themes import Theme, ThemeRule
 from newfound.text.spelling import SpellingCounter, spelled_form
 from newfound.text.tokens import Token
 from newfound.text.vectorizer import TextVectorizer

@@ -14,7 +14,7 @@ import numpy as np
 from newfound.description.describer import NoveltyDescriber
 from newfound.description.description import Description
 from newfound.description.timeline import Timeline, as_days, period_rows
-from newfound.machine.clauses import EpochInfo
+from newfound.machine.native import EpochInfo
 from newfound.marks import counted
 from newfound.text.dates import parse_start
 from newfound.text.documents import DocumentError, Documents, as_documents, as_sides

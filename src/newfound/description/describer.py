@@ -33,8 +33,8 @@ from newfound.description.state import description_from_state, description_state
 from newfound.description.timeline import Timeline, timeline_of
 from newfound.description.words import WordTable
 from newfound.machine.classifier import TsetlinMachineClassifier
-from newfound.machine.clauses import EpochInfo
 from newfound.machine.committee import Train, new_machines, rule_columns, rule_min_df, train
+from newfound.machine.native import EpochInfo
 from newfound.rules import ClauseTable
 from newfound.sides import SIDES, Names
 from newfound.storage.fields import Fields

@@ -16,14 +16,9 @@ from newfound.description.learning import VECTORIZER, check_parameters, resolve,
 from newfound.description.novelty import Evidence
 from newfound.description.timeline import NO_DAY, CountedTimeline, Timeline, timeline_of
 from newfound.machine.classifier import TsetlinMachineClassifier
-from newfound.machine.clauses import Clauses
+from newfound.machine.clauses import Clauses, clauses_from_state, clauses_state
 from newfound.machine.committee import MOST_MACHINES, new_machines, rule_columns
-from newfound.machine.state import (
-    clauses_from_state,
-    clauses_state,
-    machine_from_state,
-    machine_state,
-)
+from newfound.machine.native import machine_from_state, machine_state
 from newfound.rules import ClauseTable
 from newfound.sides import PLAIN_NAMES, SIDES, Names
 from newfound.storage.fields import MAX_DOCUMENTS, Fields, parameters_from_state, parameters_state

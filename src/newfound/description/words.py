@@ -12,7 +12,7 @@ from scipy import sparse  # type: ignore[import-untyped,unused-ignore]
 
 from newfound.description.novelty import Evidence
 from newfound.description.scores import SHARED_HIGH, SHARED_LOW, shared_role, word_scores
-from newfound.machine.rule_set import RuleSet, rows_with
+from newfound.machine.clauses import RuleSet, rows_with
 from newfound.rules import ClauseTable
 from newfound.sides import SIDES
 from newfound.stories.evidence import DocumentWeights, evidence_of_sets

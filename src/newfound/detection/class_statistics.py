@@ -28,6 +28,7 @@ A higher value means more novel, for all four. The fifth part, the votes of the 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -35,18 +36,28 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from newfound.arithmetic import log, power
-from newfound.detection.linear import train_linear
-from newfound.detection.neighbours import Neighbours, density_of, weight_by_density
-from newfound.detection.scales import LONG
-from newfound.detection.subwords import Subwords, WordRows
+from newfound.detection.calibration import LONG
+from newfound.detection.linear import Subwords, WordRows, train_linear
 
-__all__ = ["ELSEWHERE", "PRIOR", "ClassStatistics"]
+__all__ = [
+    "ELSEWHERE",
+    "NEAREST",
+    "PRIOR",
+    "ClassStatistics",
+    "Neighbours",
+    "density_of",
+    "weight_by_density",
+]
 
 _PAIR_WEIGHT = 0.5  # a pair weighs half as much as a word of the same document frequency
 ELSEWHERE = 0.5  # how new a pair is that only other classes have; a pair never seen counts 1
 PRIOR = 0.5  # pseudo-documents that shrink a word's rate in a class towards its overall rate
 _TOLD = 0.75  # the power of what a term tells of the class that it weighs in a document
 _LEAST = 0.01  # nats that any term tells of the class, so that some weight is left to all
+NEAREST = 5  # documents that the similarity of a text is averaged over
+_MAX_OTHERS = 5000  # documents of a class that its density is measured with
+_ROWS = 100  # documents that are compared at a time
+_SPARSE = 0.1  # added to densities, so that a document unlike all others does not count too much
 
 
 class ClassStatistics:
@@ -147,7 +158,8 @@ class ClassStatistics:
         matrix = self.matrix
         rows = np.repeat(np.arange(self.n_documents), np.diff(matrix.indptr))
         values = by_term[matrix.indices]
-        norms = _root(np.bincount(rows, values**2, self.n_documents))
+        squares = np.bincount(rows, values**2, self.n_documents)
+        norms = np.sqrt(np.where(squares > 0, squares, 1.0))  # 1 for a document without words
         data = (values / norms[rows]).astype(np.float32)
         return sparse.csr_matrix((data, matrix.indices, matrix.indptr), shape=matrix.shape)
 
@@ -163,15 +175,6 @@ def _information(
 
     This is the Kullback-Leibler divergence of the classes of the documents with the term, shrunk
     by `PRIOR` pseudo-documents, from the classes of all documents.
-
-    Parameters
-    ----------
-    counts : (n_classes, n_terms) sparse matrix
-        The number of documents of each class that have each term.
-    sizes : (n_classes,) array of int
-        The number of documents of each class.
-    frequencies : (n_terms,) array
-        The number of documents that have each term.
 
     Examples
     --------
@@ -190,7 +193,105 @@ def _information(
     return found
 
 
-def _root(squares: NDArray[Any]) -> NDArray[np.float64]:
-    """Return square roots, and 1 for a text without words."""
-    roots: NDArray[np.float64] = np.sqrt(np.where(squares > 0, squares, 1.0))
-    return roots
+@dataclass(frozen=True)
+class Neighbours:
+    """The documents that have each term, class by class.
+
+    Attributes
+    ----------
+    sizes : (n_classes,) array of int
+        The number of documents of each class.
+    class_begin : (n_terms + 1,) array of int
+        Where the classes of each term begin in `classes`.
+    classes : ndarray of int
+        The classes that have each term, ascending.
+    document_begin : (n_combinations + 1,) array of int
+        Where the documents of each of these combinations of term and class begin.
+    places : ndarray of int
+        The places of these documents within their class, ascending.
+    values : ndarray of float32
+        The weight of the term in each.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_matrix
+    >>> documents = csr_matrix(np.array([[0.6, 0.8], [0, 1], [1, 0]], np.float32))
+    >>> found = Neighbours.of(documents, np.array([1, 1, 0]), 2)
+    >>> found.classes.tolist(), found.places.tolist()
+    ([0, 1, 1], [0, 0, 0, 1])
+    """
+
+    sizes: NDArray[np.int64]
+    class_begin: NDArray[np.int64]
+    classes: NDArray[np.int32]
+    document_begin: NDArray[np.int64]
+    places: NDArray[np.int32]
+    values: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, documents: Any, codes: NDArray[np.int64], n_classes: int) -> Neighbours:
+        """Return the documents by term and class."""
+        sizes, order = np.bincount(codes, minlength=n_classes), np.argsort(codes, kind="stable")
+        by_term = documents[order].tocsc()
+        owners, n_terms = codes[order][by_term.indices], documents.shape[1]
+        places = by_term.indices - (np.cumsum(sizes) - sizes)[owners]
+        # Ascending, as the documents of a term are in the order of their classes.
+        keys = np.repeat(np.arange(n_terms), np.diff(by_term.indptr)) * n_classes + owners
+        first = np.flatnonzero(np.diff(keys, prepend=-1))
+        return cls(
+            sizes,
+            np.searchsorted(keys[first], np.arange(n_terms + 1) * n_classes),
+            (keys[first] % n_classes).astype(np.int32),
+            np.append(first, len(keys)),
+            places.astype(np.int32),
+            np.ascontiguousarray(by_term.data, np.float32),
+        )
+
+
+def density_of(documents: Any, codes: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
+    """Return how near each document is to others of its class.
+
+    This is the mean cosine similarity to its five nearest other documents of the class, among up
+    to 5,000 that are drawn. The only document of a class gets the mean of all documents.
+
+    `documents` are rows of length 1, and `codes` the index of the class of each.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_matrix
+    >>> documents = csr_matrix(np.array([[0.6, 0.8], [0, 1], [1, 0]], np.float32))
+    >>> density_of(documents, np.array([1, 1, 0]), seed=0).round(2).tolist()
+    [0.8, 0.8, 0.8]
+    """
+    density = np.full(len(codes), np.nan)
+    order = np.argsort(codes, kind="stable")
+    random = np.random.RandomState(seed)
+    for rows in np.split(order, np.flatnonzero(np.diff(codes[order])) + 1):
+        others = rows
+        if len(rows) > _MAX_OTHERS:
+            others = np.sort(random.permutation(rows)[:_MAX_OTHERS])
+        nearest = min(NEAREST, len(others) - 1)
+        if nearest < 1:
+            continue
+        by_term = documents[others].T.tocsr()
+        for start in range(0, len(rows), _ROWS):
+            some = rows[start : start + _ROWS]
+            similar = (documents[some] @ by_term).toarray()
+            similar[some[:, None] == others] = -1.0  # itself
+            similar.partition(len(others) - nearest, axis=1)
+            best = np.sort(similar[:, -nearest:], axis=1)  # added up in the order of their size
+            density[some] = best.mean(axis=1, dtype=np.float64)
+    alone = np.isnan(density)
+    density[alone] = 1.0 if alone.all() else density[~alone].mean()
+    return density
+
+
+def weight_by_density(documents: Any, density: NDArray[np.float64]) -> Any:
+    """Return documents divided by the root of their density.
+
+    A document that has much in common with many others has it with new ones, too.
+    """
+    weights = 1 / np.sqrt(density + _SPARSE)
+    weighted = documents.copy()
+    weighted.data *= np.repeat(weights, np.diff(documents.indptr)).astype(np.float32)
+    return weighted

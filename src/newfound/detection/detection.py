@@ -16,7 +16,7 @@ from newfound.description.describer import NoveltyDescriber
 from newfound.detection.calibration import ShareOfNew, share_of_new
 from newfound.detection.explanation import MAX_EXPLAINED, JudgedTexts, judge
 from newfound.detection.verdict import Verdict
-from newfound.machine.clauses import EpochInfo
+from newfound.machine.native import EpochInfo
 from newfound.stories.clusters import Group, find_groups, without_group
 from newfound.table import Table
 from newfound.text.documents import Documents, as_documents, with_text

@@ -18,13 +18,12 @@ from sklearn.utils.validation import check_is_fitted
 from newfound.detection.calibration import Calibration, check_alpha
 from newfound.detection.detection import Detection, detect
 from newfound.detection.explanation import explain, judge
-from newfound.detection.knowledge import Knowledge, learn
-from newfound.detection.learning import check_parameters
+from newfound.detection.learning import Knowledge, check_parameters, learn
 from newfound.detection.scoring import Scorer, Scores
 from newfound.detection.split import NOVEL, check_given, check_share, known_texts
 from newfound.detection.state import detector_from_state, detector_state
 from newfound.detection.verdict import Verdict
-from newfound.machine.clauses import EpochInfo
+from newfound.machine.native import EpochInfo
 from newfound.storage.fields import Fields
 from newfound.storage.model_file import load_model, save_model
 from newfound.text.redaction import redact_all

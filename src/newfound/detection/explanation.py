@@ -9,10 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.detection.calibration import Calibration
-from newfound.detection.counterfactual import WordSequence
-from newfound.detection.scales import PARTS
-from newfound.detection.scoring import Judgement, Scorer
+from newfound.detection.calibration import PARTS, Calibration
+from newfound.detection.scoring import Judgement, Scorer, WordSequence
 from newfound.detection.verdict import Verdict
 from newfound.explanation import Word
 from newfound.rules import Rule
@@ -28,17 +26,7 @@ _MIN_UNLIKE, _UNLIKE = 4, 0.6  # from so many words on, and such a share of them
 
 @dataclass(frozen=True)
 class JudgedTexts:
-    """Texts that were read, scored and judged, each of them once.
-
-    Attributes
-    ----------
-    texts : TokenizedTexts
-        The texts, with the positions of their words.
-    judgement : Judgement
-        Their words, scores and p-values.
-    scorer : Scorer
-        The one that was used.
-    """
+    """Texts that were read, scored and judged, each of them once."""
 
     texts: TokenizedTexts
     judgement: Judgement
@@ -47,14 +35,7 @@ class JudgedTexts:
     def explain(self, i: int) -> Verdict:
         """Explain the text of row i.
 
-        Returns
-        -------
-        Verdict
-
-        Raises
-        ------
-        ValueError
-            If the text has more than `MAX_EXPLAINED` characters.
+        A ValueError if it has more than `MAX_EXPLAINED` characters.
         """
         check_explainable(self.texts[i])
         terms = _Terms(self.scorer, self.texts.words(i))
@@ -111,20 +92,7 @@ def judge(
 ) -> JudgedTexts:
     """Read, score and judge texts, so that they can be explained.
 
-    Parameters
-    ----------
-    scorer : Scorer
-        Reads and scores them.
-    calibration : Calibration
-        Turns scores into p-values.
-    texts : iterable of str
-        The texts.
-    progress : callable, optional
-        Called with the number of texts scored so far.
-
-    Returns
-    -------
-    JudgedTexts
+    `progress` is called with the number of texts scored so far.
     """
     tokenized = TokenizedTexts.of(check_texts(texts))
     scores = scorer.score(scorer.read(tokenized), progress)
@@ -248,7 +216,7 @@ def _rules(
         group, others = None, scorer.square_without_rule(columns, n_unseen)
         name = scorer.classes[nearest]
         found, lacking = scorer.rules.explain(columns, nearest, name, scorer.terms, others)
-        weight = scorer.rule_weight
+        weight = float(scorer.scales.scale[PARTS.index("rules")])
         for rule, strength in found:
             for word in rule.plain:
                 adds[word] -= weight * strength / len(rule.plain)

@@ -1,8 +1,9 @@
-"""Learn a scorer from known documents, with the parameters of a detector."""
+"""Learn from known documents: a scorer and its calibration, one value that is never changed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,18 +11,34 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from newfound.checks import check_switch, check_whole_number
-from newfound.detection.calibration import check_alpha
+from newfound.detection.calibration import Calibration, Scales, check_alpha
 from newfound.detection.class_statistics import ClassStatistics
-from newfound.detection.known_groups import find_known_groups
 from newfound.detection.memory import check_memory
-from newfound.detection.scales import Scales
 from newfound.detection.scoring import Scorer
-from newfound.detection.split import check_share, sample_for_scales
-from newfound.machine.clauses import EpochInfo
+from newfound.detection.split import (
+    check_given,
+    check_share,
+    draw_more_held_back,
+    group_classes,
+    n_held_back,
+    sample_for_scales,
+    split_held_back,
+    warn_single_document_classes,
+)
+from newfound.machine.native import EpochInfo
 from newfound.rules.classifier import RuleClassifier, learn_rules, new_classifier
+from newfound.stories.clusters import find_known_groups
 from newfound.text.vectorizer import TextVectorizer
 
-__all__ = ["check_parameters", "grow", "learn_scorer", "new_vectorizer"]
+__all__ = [
+    "Knowledge",
+    "check_parameters",
+    "extended_classes",
+    "grow",
+    "learn",
+    "learn_scorer",
+    "new_vectorizer",
+]
 
 _WORSE = 0.01  # by which rules may name fewer classes right than the linear classifier
 _FEW = 5  # documents of a class whose words are all of use, those of one document too
@@ -57,31 +74,12 @@ def learn_scorer(
     that learned from the other documents only. They have to be known before held-back documents
     are scored, or p-values would not be exact.
 
-    Parameters
-    ----------
-    texts : list of str
-        The known documents.
-    codes : ndarray of int
-        The index of the class of each.
-    classes : ndarray
-        The names of the classes.
-    parameters : mapping
-        The parameters of a detector.
-    seed : int
-        The seed.
-    callback : callable, optional
-        Called with an `EpochInfo` after each epoch of the two machines.
-    labelled : bool, default=True
-        Whether the classes are labels; otherwise they are groups that were found. Groups are made
-        of words, so that what a word tells of its group is no evidence.
-
-    Returns
-    -------
-    Scorer
+    Classes that are not labels (`labelled`) are groups that were found. Groups are made of words,
+    so that what a word tells of its group is no evidence.
     """
     sample = sample_for_scales(codes, seed)
 
-    def learn(
+    def learn_from(
         rows: NDArray[np.int64],
         scales: Scales | None = None,
         *,
@@ -114,12 +112,12 @@ def learn_scorer(
             groups=groups,
         )
 
-    first = learn(np.setdiff1d(np.arange(len(texts)), sample))
+    first = learn_from(np.setdiff1d(np.arange(len(texts)), sample))
     others = first.read([texts[i] for i in sample.tolist()])
     by_rules, scales = first.measure(others, codes[sample], worse=_WORSE, labelled=labelled)
     informed = first.statistics.informed
     del first  # before the second scorer needs its memory
-    return learn(np.arange(len(texts)), scales, by_rules=by_rules, informed=informed)
+    return learn_from(np.arange(len(texts)), scales, by_rules=by_rules, informed=informed)
 
 
 def _usable_terms(statistics: ClassStatistics) -> NDArray[np.bool_]:
@@ -154,24 +152,7 @@ def grow(
 ) -> Scorer:
     """Return a scorer that has learned more documents; the given one stays as it is.
 
-    Parameters
-    ----------
-    scorer : Scorer
-        What was learned so far.
-    texts : list of str
-        More known documents.
-    codes : ndarray of int
-        The index of the class of each.
-    classes : ndarray
-        The names of all classes: those of the scorer first, then new ones.
-    classifier : RuleClassifier
-        Not fitted.
-    seed : int
-        Seed of the linear classifier.
-
-    Returns
-    -------
-    Scorer
+    `classes` are those of the scorer first, then new ones; `classifier` is not fitted.
     """
     vectorizer = _extended(scorer.vectorizer, texts)
     check_memory(vectorizer, len(classes), classifier.n_clauses)
@@ -229,3 +210,127 @@ def _extended(vectorizer: TextVectorizer, texts: list[str]) -> TextVectorizer:
             forms[form] = forms.get(form, 0) + n
     extended.document_frequencies_ = np.array(frequencies, dtype=np.int64)
     return extended
+
+
+@dataclass(frozen=True, eq=False)
+class Knowledge:
+    """What a detector has learned from known documents.
+
+    `NoveltyDetector.fit` learns one, and holds it as ``knowledge_``. Learning more makes another.
+
+    Attributes
+    ----------
+    scorer : Scorer
+        The words, the statistics and the rules of the known classes; reads and scores texts.
+    calibration : Calibration
+        The scores of the held-back documents.
+    held_back : tuple of str
+        The held-back documents; empty if they were forgotten.
+    seed : int
+        The seed in use.
+    """
+
+    scorer: Scorer
+    calibration: Calibration
+    held_back: tuple[str, ...]
+    seed: int
+
+    @classmethod
+    def of(
+        cls, scorer: Scorer, held_back: list[str], parameters: Mapping[str, Any], seed: int
+    ) -> Knowledge:
+        """Score the held-back documents with what was learned from the others."""
+        scores = scorer.score_texts(held_back)
+        calibration = Calibration(
+            scores.novelty,
+            scores.nearest,
+            float(parameters["alpha"]),
+            classwise=parameters["classwise"],
+        )
+        return cls(scorer, calibration, tuple(held_back), seed)
+
+    @property
+    def n_documents(self) -> dict[str, int]:
+        """The number of known documents that were "learned" and that were "held_back"."""
+        return {
+            "learned": self.scorer.statistics.n_documents,
+            "held_back": len(self.calibration),
+        }
+
+    def grown(
+        self, texts: list[str], labels: NDArray[Any], parameters: Mapping[str, Any]
+    ) -> Knowledge:
+        """Return what is known with more documents, of known classes or of new ones.
+
+        A share of them is held back, too, and all held-back documents are scored again.
+        """
+        classes, codes = extended_classes(self.scorer.classes, labels)
+        aside = draw_more_held_back(
+            codes,
+            parameters["held_back"],
+            n_known_classes=len(self.scorer.classes),
+            seed=(self.seed, sum(self.n_documents.values())),
+        )
+        train = np.setdiff1d(np.arange(len(codes)), aside)
+        scorer = grow(
+            self.scorer,
+            [texts[i] for i in train.tolist()],
+            codes[train],
+            classes,
+            classifier=new_classifier(parameters, self.seed),
+            seed=self.seed,
+        )
+        held_back = [*self.held_back, *(texts[i] for i in aside.tolist())]
+        return Knowledge.of(scorer, held_back, parameters, self.seed)
+
+
+def learn(
+    texts: list[str],
+    labels: NDArray[Any] | None,
+    held_back: list[str] | None,
+    parameters: Mapping[str, Any],
+    seed: int,
+    callback: Callable[[EpochInfo], bool | None] | None = None,
+) -> Knowledge:
+    """Learn from known documents.
+
+    Without labels all are in one class, or in groups. Given `held_back` documents take the place of
+    a share of the texts. `callback` is called after each epoch of a machine.
+    """
+    alpha, share = float(parameters["alpha"]), parameters["held_back"]
+    if held_back is None:
+        n_held_back(len(texts), alpha, share)
+    else:
+        check_given(len(held_back), alpha)
+    labelled = labels is not None
+    if labels is not None:
+        warn_single_document_classes(labels)
+    else:
+        vectorizer = new_vectorizer(parameters, texts)
+        labels = group_classes(texts, parameters["n_groups"], vectorizer, seed)
+    classes, every = np.unique(labels, return_inverse=True)
+    codes = every.astype(np.int64)
+    if held_back is None:
+        train, aside = split_held_back(codes, alpha, share, seed)
+        held_back = [texts[i] for i in aside.tolist()]
+        texts, codes = [texts[i] for i in train.tolist()], codes[train]
+    scorer = learn_scorer(texts, codes, classes, parameters, seed, callback, labelled=labelled)
+    return Knowledge.of(scorer, held_back, parameters, seed)
+
+
+def extended_classes(
+    classes: NDArray[Any], labels: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the classes with new ones appended, and the index of the class of each label.
+
+    Examples
+    --------
+    >>> classes, codes = extended_classes(np.array(["b", "c"]), np.array(["c", "a", "b", "a"]))
+    >>> classes.tolist(), codes.tolist()
+    (['b', 'c', 'a'], [1, 2, 0, 2])
+    """
+    number = {label: k for k, label in enumerate(classes.tolist())}
+    codes = [number.setdefault(label, len(number)) for label in labels.tolist()]
+    mixed = len({type(label) for label in number}) > 1
+    named = np.array(list(number), dtype=object if mixed else None)
+    return named, np.array(codes, dtype=np.int64)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.detection.subwords import MAX_NGRAMS, ngrams_of
+from newfound.detection.linear import MAX_NGRAMS, ngrams_of
 from newfound.rules.classifier import MOST_COEFFICIENTS
 from newfound.text.vectorizer import TextVectorizer
 
@@ -28,14 +28,8 @@ def memory_needed(
 ) -> int:
     """Return the bytes that learning needs at its peak, about.
 
-    Parameters
-    ----------
-    n_classes, n_terms, n_words, n_ngrams : int
-        The number of classes, of words and pairs, of words of rules, and of character n-grams.
-    n_entries : int
-        The number of n-grams of all known documents.
-    n_automata : int
-        The number of automata of the rules, a byte each.
+    `n_words` are those that rules use, `n_entries` the n-grams of all known documents, and an
+    automaton takes a byte.
 
     Examples
     --------
@@ -58,17 +52,7 @@ def available_memory() -> int | None:
 
 
 def check_memory(vectorizer: TextVectorizer, n_classes: int, n_clauses: int) -> None:
-    """Raise a ValueError if learning needs more memory than there is.
-
-    Parameters
-    ----------
-    vectorizer : TextVectorizer
-        Fitted on the known documents.
-    n_classes : int
-        The number of classes.
-    n_clauses : int
-        The number of rules of each class.
-    """
+    """Raise a ValueError if learning needs more memory than there is."""
     terms = np.array(list(vectorizer.vocabulary_), dtype=object)
     frequencies = vectorizer.document_frequencies_
     left, needed = available_memory(), _needed(terms, frequencies, n_classes, n_clauses)

@@ -67,18 +67,7 @@ def describe_mixture(
 def split_mixture(known: list[str], unlabelled: list[str], **parameters: Any) -> Mixture:
     """Separate new from known documents in an unlabelled mixture.
 
-    Parameters
-    ----------
-    known : list of str
-        Known documents.
-    unlabelled : list of str
-        Documents, some of them known and some new.
-    **parameters
-        Parameters of `NoveltyDetector`, and `labels`, the classes of the known documents.
-
-    Returns
-    -------
-    Mixture
+    The parameters are those of `NoveltyDetector`, and `labels`, the classes of the known documents.
     """
     labels = parameters.pop("labels", None)
     detector = NoveltyDetector(**parameters).fit(known, labels)

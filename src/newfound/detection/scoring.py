@@ -10,7 +10,7 @@ that length is subtracted; then it is divided by its spread over known documents
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,21 +19,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound import _core
-from newfound.detection.calibration import Calibration
-from newfound.detection.class_statistics import ELSEWHERE, PRIOR, ClassStatistics
-from newfound.detection.counterfactual import WordSequence
-from newfound.detection.known_groups import KnownGroups
-from newfound.detection.neighbours import NEAREST
-from newfound.detection.scales import PARTS, Scales
+from newfound.detection.calibration import PARTS, Calibration, Scales
+from newfound.detection.class_statistics import ELSEWHERE, NEAREST, PRIOR, ClassStatistics
 from newfound.detection.split import KNOWN, NOVEL, has_classes
 from newfound.rules.weighted import WeightedRules
 from newfound.sides import UNCLEAR
+from newfound.stories.clusters import KnownGroups
 from newfound.text.bags import BagReader, Bags
 from newfound.text.spelling import Spelling
 from newfound.text.vectorizer import TextVectorizer
 
-__all__ = ["Judgement", "Scorer", "Scores"]
+__all__ = ["CANDIDATES", "Judgement", "Scorer", "Scores", "WordSequence"]
 
+CANDIDATES = 24  # words whose removal is tried in each step
 _BATCH = 20_000  # texts that are scored at a time,
 _MAX_SCORES = 20_000_000  # and at most so many scores of classes
 _MAX_WORDS = 1 << 16  # word forms that are remembered
@@ -139,6 +137,18 @@ class Judgement:
         return labels
 
 
+@dataclass(frozen=True)
+class WordSequence:
+    """The words of a text in their order.
+
+    `columns` has the column of each distinct word, -1 for one never seen; `places` which of these
+    words each place of the text has, -1 where neighbours are no pair.
+    """
+
+    columns: Mapping[str, int]
+    places: Sequence[int]
+
+
 class Scorer:
     """Reads and scores texts; knows the words, the statistics and the rules of known classes.
 
@@ -222,16 +232,7 @@ class Scorer:
     def score(self, bags: Bags, progress: Callable[[int], None] | None = None) -> Scores:
         """Score texts that were read.
 
-        Parameters
-        ----------
-        bags : Bags
-            What `read` returns.
-        progress : callable, optional
-            Called after each batch with the number of texts scored so far.
-
-        Returns
-        -------
-        Scores
+        `progress` is called after each batch with the number of texts scored so far.
         """
         n, step = len(bags), min(_BATCH, max(_MAX_SCORES // self.statistics.n_classes, 1))
         parts, nearest = np.zeros((n, len(PARTS))), np.zeros(n, np.int64)
@@ -324,11 +325,6 @@ class Scorer:
             return np.zeros((len(bags), self.statistics.n_classes), np.int64)
         return self.rules.votes(bags)[0]
 
-    @property
-    def rule_weight(self) -> float:
-        """What the strength of the rules is multiplied by in the novelty."""
-        return float(self.scales.scale[PARTS.index("rules")])
-
     def contributions(
         self,
         columns: NDArray[np.int64],
@@ -338,23 +334,8 @@ class Scorer:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
         """Attribute the novelty of one text to its terms, rules left out.
 
-        Parameters
-        ----------
-        columns : ndarray of int
-            The terms of the text that are in the vocabulary.
-        unseen_words : sequence of str
-            The words that are not.
-        unseen_pairs : int
-            The number of pairs that are not.
-        nearest : int
-            The nearest class.
-
-        Returns
-        -------
-        by_term, by_unseen_word : ndarray of float
-            What each term of the vocabulary, and each word that is not in it, adds.
-        by_unseen_pair : float
-            What each pair that is not in the vocabulary adds.
+        Returned is what each term of the vocabulary adds, each word that is not in it, and each
+        pair that is not.
         """
         rows = self.statistics.unseen(unseen_words) if unseen_words else None
         by_term, by_unseen, by_pair = self._native.shares(
@@ -374,21 +355,12 @@ class Scorer:
         text: WordSequence,
         tried: Sequence[str],
         most: int,
-        candidates: int,
         calibration: Calibration,
     ) -> tuple[str, ...] | None:
-        """Find a small set of words without which a text is known; see `detection.counterfactual`.
+        """Find a small set of words without which a text is known; see `detection.verdict`.
 
-        Parameters
-        ----------
-        text : WordSequence
-            The words of the text.
-        tried : sequence of str
-            Those that may be removed, the ones to try first in front.
-        most, candidates : int
-            The maximum number of words to remove, and to try in each step.
-        calibration : Calibration
-            Says above which novelty a text is novel.
+        The words to try first are in front. At most `most` are removed, and `CANDIDATES` tried in
+        each step.
         """
         places = {word: i for i, word in enumerate(text.columns)}
         unseen = sorted(word for word, column in text.columns.items() if column < 0)
@@ -412,7 +384,7 @@ class Scorer:
             by_rules=self.by_rules,
             tried=np.array([places[word] for word in tried], np.int32),
             most=max(most, 0),
-            candidates=candidates,
+            candidates=CANDIDATES,
         )
         if found is None:
             return None
@@ -424,23 +396,9 @@ class Scorer:
     ) -> tuple[bool, Scales]:
         """Return whether rules name classes well, and the scales of the parts.
 
-        Parameters
-        ----------
-        bags : Bags
-            Known documents that this scorer has not learned from.
-        codes : ndarray of int
-            The index of the class of each.
-        worse : float
-            By which share rules may name fewer classes right than the linear classifier does.
-        labelled : bool, default=True
-            Whether the classes are labels; otherwise they are groups that were found.
-
-        Returns
-        -------
-        by_rules : bool
-            Whether rules name classes well.
-        scales : Scales
-            Of the parts, if the class is named that way.
+        The bags are those of known documents that this scorer has not learned from, and `codes`
+        their classes. Rules name classes well if at most a share `worse` fewer are right than by
+        the linear classifier. The scales are those of parts for the class that is named that way.
         """
         found = {by_rules: self._parts(bags, by_rules=by_rules) for by_rules in (True, False)}
         right = {by_rules: float((of[1] == codes).mean()) for by_rules, of in found.items()}

@@ -187,21 +187,7 @@ def draw_more_held_back(
     Each document is drawn independently, so that documents that come one at a time are held back
     as often as those that come together. The first document of a new class is always learned from.
 
-    Parameters
-    ----------
-    codes : ndarray of int
-        The index of the class of each document.
-    share : float
-        The probability of being held back.
-    n_known_classes : int
-        Classes from this index on are new.
-    seed : sequence of int
-        The seed.
-
-    Returns
-    -------
-    ndarray of int
-        The rows of the held-back documents.
+    Classes from `n_known_classes` on are new.
     """
     drawn = np.random.RandomState(list(seed)).random_sample(len(codes)) < share
     classes, first = np.unique(codes, return_index=True)

@@ -10,17 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from newfound.detection.calibration import Calibration
+from newfound.detection.calibration import PARTS, Calibration, Scales
 from newfound.detection.class_statistics import ClassStatistics
-from newfound.detection.knowledge import Knowledge
-from newfound.detection.known_groups import KnownGroups
-from newfound.detection.learning import check_parameters
-from newfound.detection.scales import PARTS, Scales
+from newfound.detection.learning import Knowledge, check_parameters
+from newfound.detection.linear import Subwords
 from newfound.detection.scoring import Scorer
-from newfound.detection.subwords import Subwords
 from newfound.rules.classifier import LARGEST_WEIGHT
 from newfound.rules.weighted import WeightedRules
 from newfound.storage.fields import Fields, is_text, parameters_from_state, parameters_state
+from newfound.stories.clusters import KnownGroups
 from newfound.text.state import vectorizer_from_state, vectorizer_state
 from newfound.text.vectorizer import TextVectorizer
 
@@ -80,17 +78,8 @@ def detector_state(parameters: Mapping[str, Any], knowledge: Knowledge) -> dict[
 def detector_from_state(fields: Fields, names: Iterable[str]) -> tuple[dict[str, Any], Knowledge]:
     """Return the parameters and the knowledge of a state that `detector_state` made.
 
-    Parameters
-    ----------
-    fields : Fields
-        The state.
-    names : iterable of str
-        The parameters of the constructor.
-
-    Raises
-    ------
-    ValueError
-        If a value is missing, has the wrong type or range, or contradicts another one.
+    `names` are the parameters of the constructor. A ValueError says which value is missing, has the
+    wrong type or range, or contradicts another one.
     """
     parameters = _parameters(fields.fields("parameters"), names)
     seed = fields.integer("seed", most=2**32)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,23 +12,84 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.detection.calibration import Calibration
-from newfound.detection.counterfactual import (
-    CANDIDATES,
-    WordSequence,
-    is_plain,
-    n_blank_lines,
-    smallest_removal,
-)
-from newfound.detection.scoring import Scorer
+from newfound.detection.scoring import CANDIDATES, Scorer, WordSequence
 from newfound.detection.split import has_classes
 from newfound.explanation import Explanation, Word
 from newfound.marks import counted
 from newfound.rules import Rule
 from newfound.sides import UNCLEAR
 from newfound.table import jsonable
-from newfound.text.tokens import stop_words_by_language
+from newfound.text.tokens import UNSPACED, stop_words_by_language
 
-__all__ = ["Verdict"]
+__all__ = ["Verdict", "is_plain", "n_blank_lines", "smallest_removal"]
+
+# Where cutting out a word can change how its neighbours are read: signs that join words, if nothing
+# is left on one side, and all but common punctuation.
+_ODD = re.compile(r"_|[^\w\s!-~‘’“”–—…£€]|(?<![^\W_])['’-]|['’-](?![^\W_])|\d['’-]\d", re.UNICODE)
+_BLANK_LINE = re.compile(r"\n(?=[^\S\n]*\n)")
+
+
+def is_plain(text: str) -> bool:
+    """Return whether words can be cut out of a text, and the others are read as before.
+
+    Lines that become empty are another matter; see `n_blank_lines`.
+
+    Examples
+    --------
+    >>> [is_plain(text) for text in ("Don't pay, please", "the 'best' card", "6-4", "a -- b")]
+    [True, False, False, False]
+    """
+    return not (_ODD.search(text) or UNSPACED.search(text))
+
+
+def n_blank_lines(text: str) -> int:
+    r"""Return the number of blank lines, which part the words of a pair.
+
+    Examples
+    --------
+    >>> n_blank_lines("one\n\n \ntwo\nthree")
+    2
+    """
+    return len(_BLANK_LINE.findall(text))
+
+
+def smallest_removal(
+    words: Sequence[str], margins: Callable[[Sequence[Sequence[str]]], Any], most: int
+) -> tuple[str, ...] | None:
+    """Find a small set of words to remove until a margin is not above 0.
+
+    A greedy search: the word whose removal lowers the margin most is removed, again and again.
+    Then every word that need not be removed is put back.
+
+    The words to try first are in front. `margins` returns the margin after the removal of each of
+    some sets of words; `most` is how many words may be removed. None if the margin stays above 0.
+
+    Examples
+    --------
+    >>> weights = {"a": 3, "b": 1, "c": 2}
+    >>> def margins(removals):
+    ...     return [4 - sum(weights[word] for word in removed) for removed in removals]
+    >>> smallest_removal(["b", "a", "c"], margins, 3)
+    ('a', 'c')
+    >>> smallest_removal(["b", "a", "c"], margins, 1) is None
+    True
+    """
+    removed: list[str] = []
+    while len(removed) < most:
+        left = [word for word in words if word not in removed][:CANDIDATES]
+        found = list(margins([[*removed, word] for word in left]))
+        best = min(range(len(found)), key=found.__getitem__)
+        removed.append(left[best])
+        if found[best] <= 0:
+            break
+    else:
+        return None
+    for word in removed[:-1]:
+        fewer = [other for other in removed if other != word]
+        if margins([fewer])[0] <= 0:
+            removed = fewer
+    return tuple(removed)
+
 
 _MAX_MARKED = 20_000  # characters that are shown with marks; the rest of a long text is cut off
 _MAX_SCORED = 10_000_000  # characters of all the texts that a counterfactual scores
@@ -105,7 +167,7 @@ class Verdict(Explanation):
         Empty for a text that is known. None if the text is still novel after the maximum number of
         words is removed: all but one or 60, and fewer in a long text (20 in one of 20,000
         characters). Found by a greedy search that scores the text without the words each time; see
-        `newfound.detection.counterfactual`. Words that suggest known are removed only if those that
+        `newfound.detection.verdict`. Words that suggest known are removed only if those that
         suggest novel do not suffice.
         """
         if self.verdict != "novel":
@@ -127,9 +189,7 @@ class Verdict(Explanation):
         return search([word.word for word in self.words], self._tried)
 
     def _in_core(self, words: Sequence[str], most: int) -> tuple[str, ...] | None:
-        return self.scorer.smallest_removal(
-            self.sequence, words, most, CANDIDATES, self.calibration
-        )
+        return self.scorer.smallest_removal(self.sequence, words, most, self.calibration)
 
     def _margins(self, removals: Sequence[Sequence[str]]) -> NDArray[np.float64]:
         """Return how far above its threshold the text is, without each of some sets of words."""

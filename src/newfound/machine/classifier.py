@@ -17,8 +17,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from newfound.checks import check_whole_number
-from newfound.machine.clauses import Clauses, EpochInfo, TrainedState
-from newfound.machine.native import HISTORY_COLUMNS, MachineParameters, NativeMachine
+from newfound.machine.clauses import Clauses
+from newfound.machine.native import (
+    HISTORY_COLUMNS,
+    EpochInfo,
+    MachineParameters,
+    NativeMachine,
+    TrainedState,
+)
 from newfound.machine.validation import (
     NEGATIVE_SAMPLING,
     boolean_csr,
@@ -432,18 +438,7 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
     def restore(self, state: TrainedState, classes: NDArray[Any], clauses: Clauses) -> Self:
         """Make this the trained machine that `trained_state` was called on.
 
-        Parameters
-        ----------
-        state : TrainedState
-            Of a machine with the same parameters.
-        classes : (n_classes,) array
-            Its ``classes_``.
-        clauses : Clauses
-            Its ``clauses_``, with their counts of matching documents.
-
-        Returns
-        -------
-        self
+        The parameters of both are the same; the clauses have their counts of matching documents.
         """
         self.check_parameters()
         self.classes_, self.n_features_in_ = classes, clauses.n_features

@@ -21,7 +21,8 @@ from sklearn.utils import check_random_state  # type: ignore[import-untyped,unus
 
 from newfound.checks import check_whole_number
 from newfound.machine.classifier import TsetlinMachineClassifier
-from newfound.machine.clauses import Clauses, EpochInfo
+from newfound.machine.clauses import Clauses
+from newfound.machine.native import EpochInfo
 from newfound.machine.validation import thread_count
 from newfound.sides import SIDES
 from newfound.timing import step
@@ -122,21 +123,7 @@ def member_rows(
     Those of `held_out_rows` are for no machine of several. The same documents and seed always give
     the same draw, so that the documents held out stay held out when training continues.
 
-    Parameters
-    ----------
-    novel : (n_documents,) array of bool
-        Which documents are novel.
-    seed : int
-        The seed of the machine.
-    n_machines : int
-        How many machines there are.
-    most : int, optional
-        The greatest number of documents of each side; by default there is none.
-
-    Returns
-    -------
-    array of int
-        Numbers of documents, ascending.
+    `most` is the greatest number of documents of each side.
 
     Examples
     --------
@@ -168,18 +155,8 @@ def new_machines(
 ) -> list[TsetlinMachineClassifier]:
     """Make the machines of a committee, unfitted.
 
-    Parameters
-    ----------
-    parameters : mapping
-        Those of a describer, with what the preset says: ``n_machines`` and those of a machine.
-    random_state : int, RandomState or None
-        The seed.
-    n_jobs, verbose
-        Those of a machine.
-
-    Returns
-    -------
-    list of TsetlinMachineClassifier
+    The parameters are those of a describer, with what the preset says: ``n_machines`` and those of
+    a machine.
     """
     check_machines(parameters)
     chosen = {name: parameters[name] for name in _MACHINE}
@@ -215,31 +192,10 @@ def train(
 ) -> list[NDArray[np.intp]]:
     """Let each machine of a committee learn from its own documents.
 
-    Parameters
-    ----------
-    machines : sequence of TsetlinMachineClassifier
-        The machines, each with a seed.
-    matrix : (n_documents, n_words) CSR matrix
-        The documents.
-    novel : (n_documents,) array of bool
-        Which of them are novel.
-    epochs : int
-        How many passes.
-    n_jobs : int, optional
-        Threads in all, as for a machine.
-    callback : callable, optional
-        As in `learn`.
-    first : bool, default=True
-        Start anew; else go on.
-    executor : callable, default=ThreadPoolExecutor
-        As in `learn`.
-    most : int, optional
-        The greatest number of documents of each side that a machine learns from.
+    Without `first`, the machines go on, for so many `epochs`. All share `n_jobs` threads, and each
+    learns from at most `most` documents of a side. Callback and executor are those of `learn`.
 
-    Returns
-    -------
-    list of array of int
-        The documents of each machine, none if training ended before it began.
+    Returned are the documents of each machine, none if training ended before it began.
     """
     labels = np.array(SIDES)[novel.astype(int)]
     rows = [
@@ -300,27 +256,13 @@ def learn(
 ) -> list[int]:
     """Let machines learn, as many at a time as there are threads.
 
-    Parameters
-    ----------
-    machines : sequence of TsetlinMachineClassifier
-        The machines.
-    work : callable
-        Called with a machine, its number and a callback; it trains the machine.
-    epochs : int
-        How many epochs each is to do, for the callback.
-    threads : int
-        How many threads there are in all.
-    callback : callable, optional
-        Called after each epoch of any machine, by one at a time, with an `EpochInfo` that counts
-        the epochs of all; a true result ends training.
-    executor : callable, default=ThreadPoolExecutor
-        Makes the executor, from the number of machines that learn at the same time.
+    `work` trains a machine, given its number and a callback. `callback` is called after each epoch
+    of any machine, by one at a time, with an `EpochInfo` that counts the epochs of all; a true
+    result ends training. `executor` makes an executor, from the number of machines that learn at
+    the same time.
 
-    Returns
-    -------
-    list of int
-        The numbers of those that have learned: all, unless the callback ended training before some
-        began. Machines may start in any order.
+    Returned are the numbers of those that have learned: all, unless the callback ended training
+    before some began. Machines may start in any order.
     """
     lock, stop, cancelled = threading.Lock(), threading.Event(), threading.Event()
     done, begun = [0] * len(machines), [False] * len(machines)
@@ -380,20 +322,8 @@ def read(
 ) -> Learned:
     """Read what machines have learned.
 
-    Parameters
-    ----------
-    machines : sequence of TsetlinMachineClassifier
-        Fitted machines with the classes known and novel.
-    rows : sequence of array of int
-        The documents that each has learned from, this time; none if training ended before.
-    matrix : (n_documents, n_words) CSR matrix
-        All documents.
-    novel : (n_documents,) array of bool
-        Which of them are novel.
-
-    Returns
-    -------
-    Learned
+    `rows` are the documents that each machine has learned from, this time; none if training ended
+    before.
     """
     labels = np.array(SIDES)[novel.astype(int)]
     parts, held_out = [], []

@@ -5,15 +5,28 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from newfound import _core
-from newfound.machine.clauses import Clauses, TrainedState
+from newfound.machine.clauses import Clauses
+from newfound.storage.fields import Fields
 
-__all__ = ["HISTORY_COLUMNS", "MachineParameters", "NativeMachine"]
+if TYPE_CHECKING:
+    from newfound.machine.classifier import TsetlinMachineClassifier
+
+__all__ = [
+    "HISTORY_COLUMNS",
+    "EpochInfo",
+    "MachineParameters",
+    "NativeMachine",
+    "TrainedState",
+    "machine_from_state",
+    "machine_state",
+]
 
 HISTORY_COLUMNS = _core.HISTORY_COLUMNS
 _Csr = tuple[NDArray[np.int64], NDArray[np.int32]]
@@ -25,6 +38,63 @@ def _memory() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
         return 1 << 62
+
+
+@dataclass(frozen=True)
+class EpochInfo:
+    """The counts of one epoch, as passed to a callback.
+
+    Attributes
+    ----------
+    epoch, epochs
+        The number of epochs done and the number requested.
+    type_ia, type_ib, type_ii
+        Feedback events of each type; Type II events without effect are not counted.
+    documents_at_target, documents
+        How many documents had all their votes at T, and how many documents there are.
+    """
+
+    epoch: int
+    epochs: int
+    type_ia: int
+    type_ib: int
+    type_ii: int
+    documents_at_target: int
+    documents: int
+
+
+@dataclass(frozen=True)
+class TrainedState:
+    """All that a trained machine needs to continue training exactly where it stopped.
+
+    Attributes
+    ----------
+    seed : int
+        The seed that the machine was started with.
+    states : (n_classes, n_clauses, 2, n_features) ndarray of uint8
+        States of the automata: plain features, then negated ones.
+    position : (n_features,) ndarray of uint32
+        The place of each feature in the core's order of features.
+    weights : (n_classes * n_clauses,) ndarray of uint32
+        With how many votes each clause votes.
+    draws : (n_classes * n_clauses,) ndarray of uint64
+        How many random numbers each clause has used.
+    epochs_drawn : int
+        How many random orders of documents were used.
+    history : (n_epochs, n_columns) ndarray of int64
+        The counts of each epoch, with the columns of ``history_``.
+    stop_reason : str
+        Why training ended.
+    """
+
+    seed: int
+    states: NDArray[np.uint8]
+    weights: NDArray[np.uint32]
+    position: NDArray[np.uint32]
+    draws: NDArray[np.uint64]
+    epochs_drawn: int
+    history: NDArray[np.int64]
+    stop_reason: str
 
 
 class MachineParameters(NamedTuple):
@@ -46,15 +116,6 @@ class MachineParameters(NamedTuple):
 
 class NativeMachine:
     """A machine of the core, for documents as CSR arrays and classes as numbers.
-
-    Parameters
-    ----------
-    parameters : MachineParameters
-        Parameters of the machine.
-    n_classes, n_features : int
-        Its size.
-    seed : int
-        Its seed, below 2**64.
 
     Examples
     --------
@@ -105,27 +166,10 @@ class NativeMachine:
     ) -> tuple[bool, BaseException | None]:
         """Train for some epochs.
 
-        Parameters
-        ----------
-        documents : tuple of indptr and indices
-            Rows of a CSR matrix.
-        codes : (n_documents,) array of int32
-            The class of each.
-        epochs : int
-            Number of passes.
-        n_threads : int, default=1
-            Number of threads.
-        after_epoch : callable, optional
-            Called with the number of the epoch, from 0, and its counts; true ends training.
-        cancelled : callable, optional
-            Asked several times a second; true ends training.
-
-        Returns
-        -------
-        cut : bool
-            Whether training ended in the middle of an epoch.
-        raised : BaseException or None
-            What a callback or a signal handler raised, for the caller to raise again.
+        `after_epoch` is called with the number of the epoch, from 0, and its counts; `cancelled` is
+        asked several times a second. A true result of either ends training. Returned are whether
+        that was in the middle of an epoch, and what a callback or a signal handler raised, for the
+        caller to raise again.
         """
         self.refuse_in_callback()
         # Copies, because the caller may change the documents before the clauses are read.
@@ -242,3 +286,53 @@ class NativeMachine:
     def _polarity(self) -> NDArray[np.int8]:
         half = self.parameters.n_clauses // 2
         return np.tile(np.repeat(np.array([1, -1], np.int8), half), self.n_classes)
+
+
+def machine_state(machine: TsetlinMachineClassifier) -> dict[str, Any]:
+    """Return what a machine needs to continue training; its clauses are saved apart."""
+    state = machine.trained_state()
+    return {
+        "seed": state.seed,
+        "stop_reason": state.stop_reason,
+        "n_epochs": len(state.history),
+        "epochs_drawn": int(state.epochs_drawn),
+        "history_columns": list(HISTORY_COLUMNS),
+        "states": state.states,
+        "position": state.position,
+        "draws": state.draws,
+        "history": state.history,
+    }
+
+
+def machine_from_state(
+    fields: Fields,
+    machine: TsetlinMachineClassifier,
+    classes: NDArray[Any],
+    clauses: Clauses,
+) -> TsetlinMachineClassifier:
+    """Restore an unfitted machine from a state that `machine_state` made.
+
+    The machine has the parameters of the one that was saved; classes and clauses are those of it.
+    """
+    machine.check_parameters()
+    n_clauses, n_features = int(machine.n_clauses), clauses.n_features
+    n = len(classes) * n_clauses
+    shape = (len(classes), n_clauses, 2, n_features)
+    fields.require(len(clauses) == n, "states", f"automata of {len(clauses):,} clauses")
+    columns = list(HISTORY_COLUMNS)
+    fields.require(
+        fields.value("history_columns") == columns, "history_columns", ", ".join(columns)
+    )
+    n_epochs = fields.integer("n_epochs")
+    state = TrainedState(
+        seed=fields.integer("seed", most=2**64 - 1),
+        states=fields.integers("states", np.uint8, shape, most=255),
+        weights=clauses.weights,
+        position=fields.integers("position", np.uint32, (n_features,), most=n_features - 1),
+        draws=fields.integers("draws", np.uint64, (n,), most=2**64 - 1),
+        epochs_drawn=fields.integer("epochs_drawn"),
+        history=fields.integers("history", np.int64, (n_epochs, len(columns)), most=2**63 - 1),
+        stop_reason=fields.text("stop_reason", most=20),
+    )
+    machine.random_state = state.seed  # decides which of a committee's documents it learns from
+    return machine.restore(state, classes, clauses)

@@ -1,4 +1,4 @@
-"""Rules to read: one record, one way to print it; `newfound.machine.rule_set` matches them.
+"""Rules to read: one record, one way to print it; `newfound.machine.clauses` matches them.
 
 The *side* of a clause is what it votes for: *known* for a clause that votes for Known or against
 Novel, *novel* for the other two. A plain word of a clause has the *role* of the clause's side, a

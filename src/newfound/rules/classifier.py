@@ -20,8 +20,8 @@ from newfound.arithmetic import exp, log
 from newfound.checks import check_whole_number
 from newfound.linear import logistic_regression, support_vectors, unit_rows
 from newfound.machine.classifier import TsetlinMachineClassifier
-from newfound.machine.clauses import Clauses, EpochInfo
-from newfound.machine.rule_set import RuleSet
+from newfound.machine.clauses import Clauses, RuleSet
+from newfound.machine.native import EpochInfo
 from newfound.machine.validation import boolean_csr, encode_labels
 from newfound.rules.weighted import WeightedRule, WeightedRules
 

@@ -10,8 +10,7 @@ from typing import Any, Self, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from newfound.machine.clauses import Clauses
-from newfound.machine.rule_set import RuleSet
+from newfound.machine.clauses import Clauses, RuleSet
 from newfound.rules.rule import Clause
 from newfound.sides import SIDES
 from newfound.table import AsTable, Table

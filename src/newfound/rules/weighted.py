@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from newfound import _core
-from newfound.machine.rule_set import RuleSet
+from newfound.machine.clauses import RuleSet
 from newfound.rules.rule import Rule
 
 __all__ = ["WeightedRule", "WeightedRules"]

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from newfound.description.novelty import OtherWords
 from newfound.description.timeline import NO_DAY, CountedTimeline
-from newfound.machine.rule_set import RuleSet
+from newfound.machine.clauses import RuleSet
 from newfound.scale.arrow import pyarrow, rows_with_text, texts_of
 from newfound.scale.counting import dates_of, sides_of
 from newfound.scale.themes import ThemeCounts, ThemeSearch, members_of, theme_groups

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.machine.rule_set import RuleSet
+from newfound.machine.clauses import RuleSet
 from newfound.scale.counting import place_of
 from newfound.stories.evidence import MIN_EVIDENCE, theme_evidence
 from newfound.stories.themes import N_TYPICAL, Theme, first_distinct, recounted, text_key

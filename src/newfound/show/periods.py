@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.description.timeline import Timeline
-from newfound.machine.rule_set import rows_with
+from newfound.machine.clauses import rows_with
 from newfound.show.collect import Limits, gather, how_made
 from newfound.show.documents import Excerpts
 from newfound.show.sentences import periods_summary, rounded

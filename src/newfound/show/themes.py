@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from newfound.description.timeline import UNITS, CountedTimeline, Curve, Timeline
-from newfound.machine.rule_set import rows_with
+from newfound.machine.clauses import rows_with
 from newfound.show.documents import Excerpts
 from newfound.show.sentences import rounded, shortened
 from newfound.sides import SIDES

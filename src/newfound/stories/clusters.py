@@ -24,14 +24,18 @@ from scipy import sparse  # type: ignore[import-untyped,unused-ignore]
 
 from newfound.arithmetic import binomial_tail, log, log_beta, log_gamma, norm
 from newfound.linear import Tfidf, k_means, principal_axes, product, unit_rows
+from newfound.rules.classifier import RuleClassifier, learn_rules
+from newfound.rules.weighted import WeightedRules
 from newfound.stories.names import N_LISTED, listed
 from newfound.table import Table
 
 __all__ = [
     "Group",
+    "KnownGroups",
     "characteristic",
     "choose_groups",
     "find_groups",
+    "find_known_groups",
     "group_bags",
     "name_groups",
     "without_group",
@@ -288,3 +292,52 @@ def _k_means(points: NDArray[np.float64], n_groups: int, seed: int) -> NDArray[n
     places[order] = np.arange(len(order))
     numbered: NDArray[np.int64] = places[codes].astype(np.int64)
     return numbered
+
+
+_MAX_SAMPLED = 3000  # to find groups in, and to learn their rules from
+_MAX_KNOWN_GROUPS = 30
+_MIN_GROUPED = 4
+
+
+@dataclass(frozen=True, eq=False)
+class KnownGroups:
+    """Groups that were found among known documents."""
+
+    names: tuple[str, ...]
+    rules: WeightedRules
+
+    def with_terms(self, n_terms: int) -> KnownGroups:
+        """Return the same groups for texts with more terms."""
+        columns = np.arange(self.rules.n_features)
+        return KnownGroups(self.names, self.rules.widened(columns, n_terms))
+
+
+def find_known_groups(
+    matrix: Any,
+    terms: Sequence[str],
+    usable: NDArray[np.bool_],
+    rarity: NDArray[np.float64],
+    *,
+    classifier: RuleClassifier,
+    seed: int,
+) -> KnownGroups | None:
+    """Find groups of known documents, and learn their rules.
+
+    `usable` are the columns that groups and rules may use, and `rarity` is how much each column
+    counts for the similarity of documents. The classifier is not fitted. None if there are too few
+    documents or no usable words.
+    """
+    n = matrix.shape[0]
+    if n > _MAX_SAMPLED:
+        rows = np.random.RandomState(seed).permutation(n)[:_MAX_SAMPLED]
+        matrix, n = matrix[np.sort(rows)], _MAX_SAMPLED
+    columns = np.flatnonzero(usable)
+    if n < _MIN_GROUPED or not len(columns):
+        return None
+    words = matrix[:, columns]
+    codes = choose_groups(words, rarity[columns], seed, _MAX_KNOWN_GROUPS)
+    if not codes.any():  # no evidence for groups; two of them still give rules
+        codes = group_bags(words, 2, seed)
+    names = name_groups(words, codes, [terms[j] for j in columns.tolist()])
+    rules = learn_rules(classifier, matrix, codes, len(names), usable)
+    return None if rules is None else KnownGroups(tuple(names), rules)

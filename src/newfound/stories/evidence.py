@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from newfound.arithmetic import log, xlogy
-from newfound.machine.rule_set import rows_with
+from newfound.machine.clauses import rows_with
 
 __all__ = [
     "MIN_EVIDENCE",
@@ -75,17 +75,6 @@ class DocumentWeights(NamedTuple):
 def document_weights(matrix: Any, novel: ArrayLike) -> DocumentWeights:
     """Weigh documents by their length.
 
-    Parameters
-    ----------
-    matrix : (n_documents, n_words) sparse matrix
-        Boolean bags of words.
-    novel : (n_documents,) array of bool
-        Which documents are novel.
-
-    Returns
-    -------
-    DocumentWeights
-
     Examples
     --------
     >>> weights = document_weights(sparse.csr_array([[1, 0], [1, 1], [1, 1]]), [False, True, True])
@@ -114,17 +103,7 @@ def document_weights(matrix: Any, novel: ArrayLike) -> DocumentWeights:
 def evidence_of_sets(sets: Any, weights: DocumentWeights) -> NDArray[np.float64]:
     """Return the evidence that each set of documents is novel.
 
-    Parameters
-    ----------
-    sets : (n_documents, n_sets) sparse matrix
-        The documents of each set: those that have a word, match a rule, belong to a theme.
-    weights : DocumentWeights
-        How much each document counts.
-
-    Returns
-    -------
-    (n_sets,) ndarray of float64
-        In standard deviations.
+    A column of `sets` has the documents that have a word, match a rule or belong to a theme.
 
     Examples
     --------
@@ -195,14 +174,7 @@ def excess(counts: NDArray[Any], sizes: tuple[int, int]) -> NDArray[np.float64]:
 def deviance_root(novel: Any, total: Any, share: float, prior: float = 0.0) -> Any:
     """Return the signed root of the deviance of `novel` of `total` documents from a share.
 
-    Parameters
-    ----------
-    novel, total : float or array
-        The number of novel documents and of all documents.
-    share : float
-        The share of novel documents that is expected.
-    prior : float, default=0
-        The number of documents with the expected share that are added.
+    `prior` documents with the expected share are added.
 
     Examples
     --------
@@ -227,16 +199,7 @@ def theme_evidence(novel: float, total: float, share: float, n_rules: int = 1) -
 
 
 class Piles:
-    """Known and novel documents, and what is counted of some of them.
-
-    Parameters
-    ----------
-    matrix : (n_documents, n_words) CSR matrix
-        The words of all documents.
-    novel : (n_documents,) ndarray of bool
-        Which documents are novel.
-
-    """
+    """Known and novel documents, and what is counted of some of them."""
 
     def __init__(self, matrix: Matrix, novel: Bools) -> None:
         self.matrix, self.novel, self.share = matrix, novel, float(novel.mean())

@@ -92,14 +92,8 @@ class Draft:
 class DocumentSpace:
     """TF-IDF vectors of documents, reduced by a singular value decomposition.
 
-    Parameters
-    ----------
-    matrix : CSR matrix
-        The words of all documents.
-    learned : ndarray of int
-        The documents that the decomposition is learned from.
-    columns : ndarray of int
-        The column of each word in the matrix that rules refer to.
+    The decomposition is learned from some documents only; `columns` has the column of each word in
+    the matrix that rules refer to.
     """
 
     def __init__(self, matrix: Matrix, learned: Integers, columns: Integers) -> None:
@@ -246,14 +240,7 @@ def _word_clusters(matrix: Matrix) -> tuple[Integers, list[tuple[int, int, float
 class _Mixture:
     """Topics that compete for documents, learned by EM from a start.
 
-    Parameters
-    ----------
-    piles : Piles
-        All documents.
-    learned : ndarray of int
-        The documents that topics are learned from.
-    start : ndarray of int
-        The first topic of each of these.
+    `start` is the first topic of each document that topics are learned from.
     """
 
     def __init__(self, piles: Piles, learned: Integers, start: Integers) -> None:

@@ -31,12 +31,7 @@ def listed(words: Sequence[str]) -> str:
 def strong_words(words: Sequence[tuple[str, float]], first: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the words of a name: two to four strong words, at most one of several forms.
 
-    Parameters
-    ----------
-    words : sequence of (str, float)
-        The words of a group and their weights, the strongest first.
-    first : sequence of str
-        Words that the name has in any case.
+    The strongest word comes first. The name has the words of `first` in any case.
 
     Examples
     --------
@@ -56,14 +51,8 @@ def strong_words(words: Sequence[tuple[str, float]], first: Sequence[str] = ()) 
 def same_stem(one: str, other: str, most: int | None = None) -> bool:
     """Return whether two words begin alike, with at least four letters: iraq, iraqi.
 
-    Parameters
-    ----------
-    one, other : str
-        The words.
-    most : int, optional
-        The number of letters, at most, that the longer word has more, if the shorter one has to be
-        its beginning. By default the last letter of the shorter one may differ, and the endings may
-        be of any length.
+    With `most`, the shorter word has to be the beginning of the longer one, which has at most so
+    many letters more. Otherwise its last letter may differ, and endings may be of any length.
 
     Examples
     --------
@@ -81,13 +70,6 @@ def in_reading_order(words: Sequence[str], texts: Iterable[Sequence[str]]) -> tu
     """Return words in the order in which texts have them, where they often stand side by side.
 
     Other words stay in the given order.
-
-    Parameters
-    ----------
-    words : sequence of str
-        The words of a name.
-    texts : iterable of sequence of str
-        The words of each text, in order.
 
     Examples
     --------
@@ -121,14 +103,7 @@ def named_as_read(
     an earlier name is not, unless a rule has it. The words have the order in which documents have
     them, and the capitals that most documents give them.
 
-    Parameters
-    ----------
-    themes : sequence of Theme
-        The themes, the first one first.
-    texts : sequence of str
-        All documents, known and novel.
-    tokens : callable
-        Returns the words of a text, in order, as the themes have them.
+    `tokens` returns the words of a text, in order, as the themes have them.
     """
     used: set[str] = set()
     names = []

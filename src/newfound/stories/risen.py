@@ -123,18 +123,8 @@ def risen_words(
 ) -> list[RisenWord]:
     """Return the words that have become more frequent, the most significant first.
 
-    Parameters
-    ----------
-    counts : ndarray of int
-        The number of documents of the windows that have each word.
-    size : int
-        The number of all documents of the windows.
-    before : Reference
-        The same words in the reference.
-    level : float
-        The probability that any word is returned although nothing has changed.
-    names : sequence of str
-        The words.
+    `counts` are those of `size` documents of the windows, for the same words as the reference.
+    `level` is the probability that any word is returned although nothing has changed.
 
     Examples
     --------
@@ -172,14 +162,7 @@ def group_words(
 ) -> list[RisenGroup]:
     """Return the groups that risen words form: those that documents have together.
 
-    Parameters
-    ----------
-    words : sequence of RisenWord
-        The risen words, the most significant first.
-    bags : sequence of frozenset of str
-        The words of each document of the windows.
-    novel : sequence of bool
-        Which of the documents are called novel.
+    The most significant word comes first; `novel` are the documents that are called novel.
 
     Examples
     --------
@@ -235,12 +218,8 @@ def word_p_values(
 ) -> NDArray[np.float64]:
     """Return how probable so many documents with each word are in a window.
 
-    Parameters
-    ----------
-    counts, before : array of int
-        The number of documents that have the word, in the window and in the reference.
-    size, total : int
-        The number of all documents, in the window and in the reference.
+    `counts` and `before` are the documents that have the word, in the window and in the reference;
+    `size` and `total` all documents of both.
 
     Examples
     --------
@@ -273,15 +252,8 @@ def log_probabilities(
 def tarone(numbers: ArrayLike, size: int, total: int, level: float) -> float:
     """Return the level of each word, so that one of all is below it with probability `level`.
 
-    Parameters
-    ----------
-    numbers : array of int
-        How many words that number of documents have, the window and the reference taken together:
-        the first is the number of words of no document, the second that of words of one.
-    size, total : int
-        The number of all documents, in the window and in the reference.
-    level : float
-        The probability of any false alarm.
+    The first of `numbers` is how many words no document has, window and reference taken together,
+    the second how many words one has; `size` and `total` are the documents of both.
 
     Examples
     --------

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.storage.fields import MAX_DOCUMENTS, Fields
-from newfound.stories.rules import ThemeRule
-from newfound.stories.themes import Theme, Themes
+from newfound.stories.themes import Theme, ThemeRule, Themes
 from newfound.text.tokens import fold
 
 __all__ = ["themes_from_state", "themes_state"]
@@ -30,14 +29,7 @@ def themes_state(
 ) -> dict[str, Any]:
     """Return the state of themes: plain values and arrays.
 
-    Parameters
-    ----------
-    found : Themes
-        With rows that count the known documents first, then the novel ones.
-    place : mapping
-        The number of each word.
-    n_documents : (int, int)
-        The number of known and of novel documents.
+    Rows count the known documents first, then the novel ones; `place` has the number of each word.
     """
     themes, n_known = found.themes, n_documents[0]
     rules = [rule for theme in themes for rule in theme.rules]

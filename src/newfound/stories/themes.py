@@ -1,7 +1,7 @@
 """Themes: what is new, as a few groups of words, rules and documents.
 
 A theme starts as a topic of a mixture (`newfound.stories.mixtures`). Rules that find its
-documents are chosen (`newfound.stories.rules`), and the documents of the theme are those
+documents are chosen (`newfound.stories.choice`), and the documents of the theme are those
 that the rules find. Themes are then chosen one by one: always the one that explains most of what
 the earlier themes leave (`newfound.stories.choice`). The *evidence* of a theme is the
 root of the deviance of its documents from the share of novel documents in the corpus, less what the
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from newfound.stories.choice import choose_themes, held_out_figures
+from newfound.stories.choice import ANDRule, choose_themes, held_out_figures
 from newfound.stories.evidence import (
     MIN_EVIDENCE,
     SURE,
@@ -32,12 +32,12 @@ from newfound.stories.evidence import (
 )
 from newfound.stories.mixtures import Draft
 from newfound.stories.names import strong_words
-from newfound.stories.rules import ANDRule, ThemeRule
 from newfound.table import AsTable, Table, jsonable
 
 __all__ = [
     "N_TYPICAL",
     "Theme",
+    "ThemeRule",
     "ThemeTuple",
     "Themes",
     "find_themes",
@@ -58,6 +58,37 @@ _COLUMNS = ("name", "evidence", "words", "rules", "documents_novel", "documents_
 Matrix = Any
 Bools = NDArray[np.bool_]
 Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class ThemeRule:
+    """An AND of words, with the number of documents that it finds.
+
+    Attributes
+    ----------
+    words : tuple of str
+        The words that a document must have.
+    known, novel : int
+        The number of documents of each side that have them.
+    held_out_known, held_out_novel : int
+        The same among documents that took no part in the choice of the rule; both 0 if it was
+        chosen with all documents only.
+
+    Examples
+    --------
+    >>> rule = ThemeRule(("anzac", "day"), known=2, novel=31)
+    >>> print(rule)
+    anzac AND day
+    """
+
+    words: tuple[str, ...]
+    known: int
+    novel: int
+    held_out_known: int = 0
+    held_out_novel: int = 0
+
+    def __str__(self) -> str:
+        return " AND ".join(self.words)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,12 +181,7 @@ class ThemeTuple(AsTable, tuple[Theme, ...]):
 class Themes:
     """The themes of a description.
 
-    Attributes
-    ----------
-    themes : tuple of Theme
-        The one that explains most first.
-    unexplained : float
-        The share of the novelty that no theme explains; nan if no word is novel.
+    `unexplained` is the share of the novelty that no theme explains; nan if no word is novel.
     """
 
     themes: tuple[Theme, ...]
@@ -188,31 +214,12 @@ def find_themes(
 ) -> list[Theme]:
     """Return the themes of the novel documents.
 
-    Parameters
-    ----------
-    matrix : sparse matrix of bool of shape (n_documents, n_terms)
-        The bags of words of all documents, known and novel.
-    novel : array of bool
-        Which documents are novel.
-    terms : sequence of str
-        The word of each column.
-    evidence : array of float, optional
-        How sure each word is novel, in standard deviations, below 0 for known; by default computed
-        from the counts.
-    texts : sequence of str, optional
-        The documents. With them, typical documents with the same text are shown once.
-    n_themes : int, default=12
-        The largest number of themes.
-    held_out : bool, default=True
-        Measure the rules also on documents that took no part in their choice. Takes about twice
-        the time.
-    random_state : int, default=0
-        Seed for the halves that the held-out figures are measured on. Themes do not depend on it.
-
-    Returns
-    -------
-    list of Theme
-        The one that explains most of the novelty first. Empty if nothing is surely novel.
+    `evidence` says how sure each term is novel, in standard deviations, below 0 for known; by
+    default it is computed from the counts. With `texts`, typical documents with the same text are
+    shown once. With `held_out`, the rules are measured also on documents that took no part in their
+    choice, in about twice the time; `random_state` is the seed for their halves, and themes do not
+    depend on it. The theme that explains most of the novelty comes first. There is none if nothing
+    is surely novel.
 
     Examples
     --------
