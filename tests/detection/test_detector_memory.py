@@ -10,15 +10,15 @@ import pytest
 
 import newfound
 from newfound import NoveltyDetector
-from newfound.detection import memory
-from newfound.detection.memory import available_memory, check_memory, memory_needed
+from newfound.detection import learning
+from newfound.detection.learning import available_memory, check_memory, memory_needed
 from newfound.text.vectorizer import TextVectorizer
 
 MEASURED = """
 import json
 import numpy as np
 from newfound import NoveltyDetector
-from newfound.detection import memory
+from newfound.detection import learning
 
 def peak():  # not ru_maxrss, which a process has from its parent
     lines = open("/proc/self/status").read().splitlines()
@@ -29,8 +29,8 @@ random = np.random.RandomState(0)
 words = np.array([a + b + c for a in "bdfgklmnprst" for b in ("a", "e", "ul", "on")
                   for c in ("ta", "ri", "lo", "mend", "ker", "sun", "pol", "dra", "vin", "gam")])
 texts = [" ".join(words[random.randint(len(words), size=7)]) for _ in range(2400)]
-estimates, estimate = [], memory._needed
-memory._needed = lambda *given: estimates.append(estimate(*given)) or estimates[-1]
+estimates, estimate = [], learning._needed
+learning._needed = lambda *given: estimates.append(estimate(*given)) or estimates[-1]
 NoveltyDetector(random_state=0, n_clauses=2, epochs=1, alpha=0.2).fit(texts[:60], [0, 1, 2] * 20)
 before = peak()
 NoveltyDetector(random_state=0, n_clauses=2, epochs=1).fit(texts, np.arange(2400) % 600)
@@ -45,7 +45,7 @@ def sample():
 
 
 def test_what_does_not_fit_is_refused_with_what_it_needs(sample, monkeypatch):
-    monkeypatch.setattr(memory, "available_memory", lambda: 1_000_000)
+    monkeypatch.setattr(learning, "available_memory", lambda: 1_000_000)
     detector = NoveltyDetector(random_state=1)
     with pytest.raises(
         ValueError,
@@ -60,8 +60,8 @@ def test_the_advice_helps(sample, monkeypatch):
     texts, _ = sample
     vectorizer = TextVectorizer(stop_words=None, ngram_range=(1, 2)).fit(texts)
     terms = np.array(list(vectorizer.vocabulary_), dtype=object)
-    room = memory._needed(terms, vectorizer.document_frequencies_, 15, 40) * 3 // 4
-    monkeypatch.setattr(memory, "available_memory", lambda: room)
+    room = learning._needed(terms, vectorizer.document_frequencies_, 15, 40) * 3 // 4
+    monkeypatch.setattr(learning, "available_memory", lambda: room)
     with pytest.raises(ValueError, match="max_features=") as refused:
         check_memory(vectorizer, 15, 40)
     fewer = int(str(refused.value).split("max_features=")[1].split(",")[0])
@@ -72,7 +72,7 @@ def test_the_advice_helps(sample, monkeypatch):
 def test_learning_more_is_refused_too_and_the_detector_stays(sample, monkeypatch):
     detector = NoveltyDetector(random_state=1, n_clauses=4, epochs=1).fit(*sample)
     before = detector.novelty(["pay my bill"])
-    monkeypatch.setattr(memory, "available_memory", lambda: 1_000_000)
+    monkeypatch.setattr(learning, "available_memory", lambda: 1_000_000)
     with pytest.raises(ValueError, match="16 classes with"):
         detector.partial_fit(["what is the exchange rate"] * 3, ["exchange_rate"] * 3)
     assert np.array_equal(detector.novelty(["pay my bill"]), before)
@@ -102,7 +102,7 @@ def test_5000_classes_need_what_is_stated():
 
 
 def test_one_class_needs_little(monkeypatch):
-    monkeypatch.setattr(memory, "available_memory", lambda: 50_000_000)
+    monkeypatch.setattr(learning, "available_memory", lambda: 50_000_000)
     texts = [f"pay bill{i % 97} card{i % 89}" for i in range(5000)]
     NoveltyDetector(random_state=1).fit(texts)
 
@@ -110,7 +110,7 @@ def test_one_class_needs_little(monkeypatch):
 def test_the_system_says_how_much_memory_is_free(monkeypatch, tmp_path):
     free = available_memory()
     assert free is None or free > 10_000_000
-    monkeypatch.setattr(memory, "_CGROUP", tmp_path)
+    monkeypatch.setattr(learning, "_CGROUP", tmp_path)
     (tmp_path / "memory.max").write_text("3000000\n")
     (tmp_path / "memory.current").write_text("1000000\n")
     assert available_memory() == 2_000_000

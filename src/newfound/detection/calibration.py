@@ -195,20 +195,9 @@ def held_back_needed(alpha: float) -> int:
 class Calibration:
     """The scores of held-back known documents, overall and by nearest class.
 
-    A class that is the nearest one of many held-back documents has its own threshold. The other
+    A class that is the nearest one of 5/alpha held-back documents has its own threshold. The other
     classes share one, computed from their documents together. If `classwise` is false, all share
     one.
-
-    Parameters
-    ----------
-    scores : ndarray of float
-        Novelty of the held-back documents.
-    nearest : ndarray of int
-        The nearest class of each.
-    alpha : float
-        The false-alarm rate. A class needs 5/alpha held-back documents for its own threshold.
-    classwise : bool
-        Whether classes may have their own thresholds.
 
     Examples
     --------

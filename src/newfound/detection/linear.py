@@ -61,16 +61,9 @@ class WordRows(NamedTuple):
 class Subwords:
     """The n-grams of known words, and their weights in a linear classifier.
 
-    Attributes
-    ----------
-    ngrams : dict of str to int
-        The number of each n-gram.
-    rarity : (n_ngrams,) array
-        The logarithm of the inverse document frequency of each, plus 1.
-    unseen_rarity : float
-        The same for an n-gram that is not in `ngrams`.
-    weights : (n_ngrams, n_classes) array of float32
-        The coefficients of the linear classifier; no columns before it is trained.
+    `ngrams` has the number of each n-gram, `rarity` the logarithm of its inverse document
+    frequency, plus 1, and `unseen_rarity` the same for one that is not there. There are no columns
+    of weights before the classifier is trained.
     """
 
     ngrams: dict[str, int]

@@ -41,20 +41,8 @@ _MAX_WORDS = 1 << 16  # word forms that are remembered
 class Scores:
     """Texts that were read and scored.
 
-    Attributes
-    ----------
-    bags : Bags
-        Their words.
-    parts : (n_texts, 5) array
-        What each part adds to the novelty, in the order of `PARTS`.
-    nearest : (n_texts,) array of int
-        The index of the nearest class of each.
-    by_rules : (n_texts,) array of bool
-        Whether rules named it; otherwise the linear classifier did.
-    classes : ndarray
-        The names of the known classes.
-    novelty : (n_texts,) array
-        The sum of the parts: 0 is an average known document of its length, higher is more novel.
+    `parts` has what each part adds to the novelty, in the order of `PARTS`, `nearest` the index of
+    the nearest class, and `by_rules` whether rules named it; otherwise the linear classifier did.
     """
 
     bags: Bags
@@ -65,7 +53,7 @@ class Scores:
 
     @cached_property
     def novelty(self) -> NDArray[np.float64]:
-        """The sum of the parts."""
+        """The sum of the parts: 0 is an average known document of its length."""
         # Not a product of matrices, which rounds a single row differently from one among many.
         total: NDArray[np.float64] = self.parts.sum(axis=1)
         return total
@@ -86,28 +74,14 @@ class Scores:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What held-back known documents say of the scores of texts.
-
-    Attributes
-    ----------
-    scores : Scores
-        The scores.
-    calibration : Calibration
-        The scores of the held-back documents.
-    p_values : (n_texts,) array
-        How rare so high a novelty is among known documents; 1 for a text without words.
-    novel : (n_texts,) array of bool
-        Which texts are novel.
-    classes : (n_texts,) array of object
-        The nearest known class; None for a text without words, and where there are no labels.
-    """
+    """What held-back known documents say of the scores of texts."""
 
     scores: Scores
     calibration: Calibration
 
     @cached_property
     def p_values(self) -> NDArray[np.float64]:
-        """The p-value of each text."""
+        """How rare so high a novelty is among known documents; 1 for a text without words."""
         scores = self.scores
         return self.calibration.p_values(scores.novelty, scores.nearest, scores.has_words)
 
@@ -118,7 +92,7 @@ class Judgement:
 
     @cached_property
     def classes(self) -> NDArray[np.object_]:
-        """The nearest known class of each text."""
+        """The nearest known class; None for a text without words, and where there are no labels."""
         known = self.scores.classes.astype(object)
         names: NDArray[np.object_] = known[self.scores.nearest]
         names[~self.scores.has_words] = None
@@ -154,32 +128,8 @@ class Scorer:
 
     A scorer is not changed once it is made; `newfound.detection.learning` makes them.
 
-    Parameters
-    ----------
-    classes : ndarray
-        The names of the known classes.
-    vectorizer : TextVectorizer
-        Fitted, of words and pairs.
-    statistics : ClassStatistics
-        Of the known documents.
-    rules : WeightedRules or None
-        The rules of the classes; None where there is one class.
-    scales : Scales, optional
-        How the parts are scaled; without it, they are not.
-    correct_typos : bool, default=True
-        Whether a word that looks like a typing error is read as the known word; see
-        `newfound.text.spelling`.
-    by_rules : bool, default=True
-        Whether rules name the nearest class.
-    groups : KnownGroups, optional
-        Groups of the known documents, if there is one class; their rules explain texts.
-
-    Attributes
-    ----------
-    classes, vectorizer, statistics, rules, scales, by_rules, groups
-        As given.
-    terms : list of str
-        The name of each column.
+    There are no rules where there is one class; then rules of groups of known documents explain
+    texts.
     """
 
     def __init__(

@@ -179,7 +179,7 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         if hasattr(self, "_machine"):
             self._machine.refuse_in_callback()
         self.check_parameters()
-        indptr, indices = self._read(X, y=y, reset=True)
+        indptr, indices = boolean_csr(self, X, y=y, reset=True)
         classes, codes = encode_labels(y, len(indptr) - 1)
         self._start(classes)
         return self._learn(indptr, indices, codes, self.epochs, callback)
@@ -222,7 +222,7 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         self.check_parameters()
         check_whole_number("epochs", epochs, 1)
         first = not hasattr(self, "_machine")
-        indptr, indices = self._read(X, y=y, reset=first)
+        indptr, indices = boolean_csr(self, X, y=y, reset=first)
         if not first:
             known = self.classes_
             if classes is not None and not np.array_equal(np.unique(np.asarray(classes)), known):
@@ -251,7 +251,7 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         (n_documents, n_classes) array
         """
         check_is_fitted(self, "_machine")
-        return self.class_sums_csr(*self._read(X, reset=False))
+        return self.class_sums_csr(*boolean_csr(self, X, reset=False))
 
     def class_sums_csr(
         self, indptr: NDArray[np.int64], indices: NDArray[np.int32]
@@ -332,7 +332,7 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         Boolean (n_documents, n_classes * n_clauses) CSR array, its columns as in ``clauses_``
         """
         check_is_fitted(self, "_machine")
-        documents = self._read(X, reset=False)
+        documents = boolean_csr(self, X, reset=False)
         indptr, clauses = self._machine.matching(documents, thread_count(self.n_jobs))
         n_clauses = self._machine.n_classes * self._machine.parameters.n_clauses
         return sp.csr_array(
@@ -357,7 +357,7 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
             As in `Clauses`.
         """
         check_is_fitted(self, "_machine")
-        documents = self._read(X, reset=False)
+        documents = boolean_csr(self, X, reset=False)
         codes = encode_known_labels(y, len(documents[0]) - 1, self.classes_)
         return self._machine.support(documents, codes, thread_count(self.n_jobs))
 
@@ -514,8 +514,3 @@ class TsetlinMachineClassifier(ClassifierMixin, BaseEstimator):
         if raised is not None:
             raise raised
         return self
-
-    def _read(
-        self, X: Any, *, y: Any = "no_validation", reset: bool
-    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        return boolean_csr(self, X, y=y, reset=reset)

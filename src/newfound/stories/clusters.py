@@ -55,6 +55,9 @@ _TIMES = 3.0  # how many times as frequent such a word is in novel documents
 _HELD = 0.5  # the share of the documents of a group that have such words
 _OF_FIRST = 2 / 3  # or the share that has the first word
 _TIMES_ALONE = 20.0  # as _TIMES, for a word that makes a group by itself
+_MAX_SAMPLED = 3000  # known documents to find groups in, and to learn their rules from
+_MAX_KNOWN_GROUPS = 30
+_MIN_GROUPED = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +221,8 @@ def group_bags(matrix: Any, n_groups: int, seed: int) -> NDArray[np.int64]:
     n = matrix.shape[0]
     if n_groups <= 1 or n <= 1:
         return np.zeros(n, np.int64)
-    return _k_means(_points(matrix, seed), n_groups, seed)
+    points = unit_rows(_reduced(Tfidf.of(matrix)(matrix), _DIMENSIONS, seed))
+    return _k_means(points, n_groups, seed)
 
 
 def choose_groups(
@@ -269,12 +273,6 @@ def _evidence(matrix: Any, codes: NDArray[np.int64]) -> float:
     return float(min(_INDEPENDENT / length, 1.0) * words.sum() + of_groups)
 
 
-def _points(matrix: Any, seed: int) -> NDArray[np.float64]:
-    """Return bags as unit vectors in a few dimensions."""
-    points: NDArray[np.float64] = unit_rows(_reduced(Tfidf.of(matrix)(matrix), _DIMENSIONS, seed))
-    return points
-
-
 def _reduced(weighted: Any, dimensions: int, seed: int) -> NDArray[np.float64]:
     """Return weighted bags of length 1 in a few dimensions, the most important first."""
     unit = unit_rows(weighted)
@@ -292,11 +290,6 @@ def _k_means(points: NDArray[np.float64], n_groups: int, seed: int) -> NDArray[n
     places[order] = np.arange(len(order))
     numbered: NDArray[np.int64] = places[codes].astype(np.int64)
     return numbered
-
-
-_MAX_SAMPLED = 3000  # to find groups in, and to learn their rules from
-_MAX_KNOWN_GROUPS = 30
-_MIN_GROUPED = 4
 
 
 @dataclass(frozen=True, eq=False)

@@ -53,6 +53,7 @@ LEAST_SCORE = -20.0  # below that of the best topic: too little to change the pr
 MIN_DOCUMENTS = 5
 N_ITERATIONS = 8
 BLOCK = 8192
+MOST_AVERAGED = 1000  # documents
 
 Matrix = Any
 Floats = NDArray[np.float64]
@@ -66,19 +67,10 @@ Links = tuple[tuple[int, int, float], ...]
 class Draft:
     """Documents that may be a theme.
 
-    Attributes
-    ----------
-    rows : ndarray of int
-        The documents: those of a topic, or those that the rules find.
-    words, weights : ndarray
-        The columns of its significant words, the strongest first, and their weights.
-    links : tuple of (int, int, float)
-        How its first words were joined: two columns and their normalised pointwise mutual
-        information, the strongest first. Empty for a topic that started from documents.
-    rules : tuple of tuple of int
-        The columns of each AND; none as long as they were not chosen.
-    evidence : float
-        That of the documents that the rules find.
+    `rows` are the documents of a topic, or those that the rules find; `words` its significant
+    columns, the strongest first. `links` say how its first words were joined: two columns and their
+    normalised pointwise mutual information, the strongest first; there are none for a topic that
+    started from documents. Rules are columns of ANDs.
     """
 
     rows: Integers
@@ -120,17 +112,17 @@ class DocumentSpace:
             self._made[new] = True
         return self._vectors[rows]
 
-    def mean(self, rows: Integers, most: int = 1000) -> Vectors:
-        """Return the mean vector of documents; of at most about `most` of them.
+    def mean(self, rows: Integers) -> Vectors:
+        """Return the mean vector of documents; of at most about `MOST_AVERAGED` of them.
 
         The more similar the documents are, the longer it is, from 0 to 1.
         """
-        some = rows[:: max(1, len(rows) // most)]
+        some = rows[:: max(1, len(rows) // MOST_AVERAGED)]
         return np.asarray(self.vectors(some).mean(axis=0), dtype=np.float32)
 
-    def mean_without(self, rows: Integers, words: Sequence[int], most: int = 1000) -> Vectors:
+    def mean_without(self, rows: Integers, words: Sequence[int]) -> Vectors:
         """Return the mean vector of documents from which words, by their columns, are removed."""
-        some = rows[:: max(1, len(rows) // most)]
+        some = rows[:: max(1, len(rows) // MOST_AVERAGED)]
         if self._axes is None:
             return self.mean(some)
         tfidf = self.tfidf(some)

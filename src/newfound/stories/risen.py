@@ -67,15 +67,7 @@ class RisenWord:
 
 @dataclass(frozen=True)
 class Reference:
-    """Documents that windows are compared with.
-
-    Attributes
-    ----------
-    counts : ndarray of int
-        The number of documents that have each word.
-    size : int
-        The number of all documents.
-    """
+    """Documents that windows are compared with."""
 
     counts: NDArray[np.int64]
     size: int
@@ -96,16 +88,8 @@ class Reference:
 class RisenGroup:
     """Risen words that occur together, the strongest first, and their documents.
 
-    Attributes
-    ----------
-    words : tuple of RisenWord
-        The words.
-    rules : tuple of str
-        Those of which a single one tells that a document belongs to the group.
-    novel_rules : tuple of str
-        Those that tell it of documents called novel only.
-    rows : tuple of int
-        The documents that match a rule.
+    A document belongs to the group if it has one of `rules`, or if it is called novel and has one
+    of `novel_rules`; `rows` are these documents.
     """
 
     words: tuple[RisenWord, ...]
