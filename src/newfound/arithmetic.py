@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,22 +38,21 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
+Number = TypeVar("Number", float, NDArray[Any])  # a number gives a number, an array an array
 
 
-def _each(function: Callable[..., Any], *values: ArrayLike) -> Any:
+def _each(function: Callable[..., Any], value: Number, *others: ArrayLike) -> Number:
     """Call a function of the core for each element; numbers give a number."""
-    arrays = [np.asarray(value, np.float64) for value in values]
-    if len(arrays) > 1:
+    arrays = [np.asarray(each, np.float64) for each in (value, *others)]
+    if others:
         arrays = list(np.broadcast_arrays(*arrays))
-    found = function(*(np.ascontiguousarray(array).ravel() for array in arrays))
-    return found.reshape(arrays[0].shape) if arrays[0].ndim else float(found[0])
+    results = function(*(np.ascontiguousarray(array).ravel() for array in arrays))
+    of_each: Any = results.reshape(arrays[0].shape) if arrays[0].ndim else float(results[0])
+    number: Number = of_each
+    return number
 
 
-@overload
-def exp(x: float) -> float: ...
-@overload
-def exp(x: ArrayLike) -> Floats: ...
-def exp(x: ArrayLike) -> Any:
+def exp(x: Number) -> Number:
     """Return e to the power of x.
 
     Examples
@@ -64,20 +63,12 @@ def exp(x: ArrayLike) -> Any:
     return _each(_core.exp, x)
 
 
-@overload
-def expm1(x: float) -> float: ...
-@overload
-def expm1(x: ArrayLike) -> Floats: ...
-def expm1(x: ArrayLike) -> Any:
+def expm1(x: Number) -> Number:
     """Return exp(x) - 1, accurate also near 0."""
     return _each(_core.expm1, x)
 
 
-@overload
-def log(x: float) -> float: ...
-@overload
-def log(x: ArrayLike) -> Floats: ...
-def log(x: ArrayLike) -> Any:
+def log(x: Number) -> Number:
     """Return the natural logarithm; -inf of 0 and nan of less, without a warning.
 
     Examples
@@ -88,11 +79,7 @@ def log(x: ArrayLike) -> Any:
     return _each(_core.log, x)
 
 
-@overload
-def log1p(x: float) -> float: ...
-@overload
-def log1p(x: ArrayLike) -> Floats: ...
-def log1p(x: ArrayLike) -> Any:
+def log1p(x: Number) -> Number:
     """Return log(1 + x), accurate also near 0."""
     return _each(_core.log1p, x)
 
@@ -101,7 +88,7 @@ def log1p(x: ArrayLike) -> Any:
 def power(x: float, y: float) -> float: ...
 @overload
 def power(x: ArrayLike, y: ArrayLike) -> Floats: ...
-def power(x: ArrayLike, y: ArrayLike) -> Any:
+def power(x: Any, y: Any) -> Any:
     """Return x to the power of y, for x of at least 0.
 
     Examples
@@ -116,25 +103,17 @@ def power(x: ArrayLike, y: ArrayLike) -> Any:
 def xlogy(x: float, y: float) -> float: ...
 @overload
 def xlogy(x: ArrayLike, y: ArrayLike) -> Floats: ...
-def xlogy(x: ArrayLike, y: ArrayLike) -> Any:
+def xlogy(x: Any, y: Any) -> Any:
     """Return x log(y), 0 where x is 0."""
     return _each(_core.xlogy, x, y)
 
 
-@overload
-def logistic(x: float) -> float: ...
-@overload
-def logistic(x: ArrayLike) -> Floats: ...
-def logistic(x: ArrayLike) -> Any:
+def logistic(x: Number) -> Number:
     """Return the probability with log-odds x: 1 / (1 + exp(-x))."""
     return _each(_core.logistic, x)
 
 
-@overload
-def log_logistic(x: float) -> float: ...
-@overload
-def log_logistic(x: ArrayLike) -> Floats: ...
-def log_logistic(x: ArrayLike) -> Any:
+def log_logistic(x: Number) -> Number:
     """Return the logarithm of `logistic`, accurate also where that is nearly 0 or 1."""
     return _each(_core.log_logistic, x)
 
@@ -144,11 +123,7 @@ def logit(p: float) -> float:
     return log(p) - log1p(-p)
 
 
-@overload
-def log_gamma(x: float) -> float: ...
-@overload
-def log_gamma(x: ArrayLike) -> Floats: ...
-def log_gamma(x: ArrayLike) -> Any:
+def log_gamma(x: Number) -> Number:
     """Return the logarithm of the gamma function, x > 0.
 
     Examples
@@ -161,7 +136,8 @@ def log_gamma(x: ArrayLike) -> Any:
 
 def log_beta(a: ArrayLike, b: ArrayLike) -> Any:
     """Return the logarithm of the beta function."""
-    return log_gamma(a) + log_gamma(b) - log_gamma(np.add(a, b))
+    one, other = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    return log_gamma(one) + log_gamma(other) - log_gamma(one + other)
 
 
 def log_choose(n: ArrayLike, k: ArrayLike) -> Any:
@@ -170,11 +146,7 @@ def log_choose(n: ArrayLike, k: ArrayLike) -> Any:
     return log_gamma(there + 1) - log_gamma(chosen + 1) - log_gamma(there - chosen + 1)
 
 
-@overload
-def normal_quantile(p: float) -> float: ...
-@overload
-def normal_quantile(p: ArrayLike) -> Floats: ...
-def normal_quantile(p: ArrayLike) -> Any:
+def normal_quantile(p: Number) -> Number:
     """Return the point below which a standard normal number is with probability p.
 
     Examples
@@ -189,7 +161,7 @@ def normal_quantile(p: ArrayLike) -> Any:
 def binomial_tail(k: float, n: float, p: float) -> float: ...
 @overload
 def binomial_tail(k: ArrayLike, n: ArrayLike, p: ArrayLike) -> Floats: ...
-def binomial_tail(k: ArrayLike, n: ArrayLike, p: ArrayLike) -> Any:
+def binomial_tail(k: Any, n: Any, p: Any) -> Any:
     """Return the probability of at least k successes in n trials of probability p.
 
     Examples
@@ -206,7 +178,7 @@ def hypergeometric_tail(k: float, total: float, good: float, n: float) -> float:
 def hypergeometric_tail(
     k: ArrayLike, total: ArrayLike, good: ArrayLike, n: ArrayLike
 ) -> Floats: ...
-def hypergeometric_tail(k: ArrayLike, total: ArrayLike, good: ArrayLike, n: ArrayLike) -> Any:
+def hypergeometric_tail(k: Any, total: Any, good: Any, n: Any) -> Any:
     """Return the probability of at least k good ones among n that are drawn of a total.
 
     Examples
