@@ -288,7 +288,7 @@ class Description:
             If the text has more than 250,000 characters.
         """
         check_explainable(text)
-        return explain(redact(text) if self.given["redact"] else text, self)
+        return explain(redact(text) if self.given.get("redact") else text, self)
 
     def report(
         self,
