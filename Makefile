@@ -30,7 +30,7 @@ demo: $(BIN)/python  ## install, with the locked versions, and describe the bund
 	$(BIN)/newfound demo
 
 develop: $(BIN)/python  ## install in editable mode; again after a change of the core
-	$(BIN)/pip install --quiet "scikit-build-core>=0.11" "nanobind>=2.4" cmake ninja
+	$(BIN)/pip install --quiet "scikit-build-core>=0.11" "nanobind>=2.4" cmake ninja setuptools wheel
 	$(BIN)/pip install --quiet --no-build-isolation -Ccmake.define.NEWFOUND_TEST_MODULE=ON --editable ".[test,lint]"
 
 test: $(BIN)/python  ## install, check the code, run all tests but the long ones
