@@ -133,9 +133,10 @@ class Piles:
         rows = np.arange(len(self.novel)) if part is None else part
         matrix, novel = self.matrix[rows], self.novel[rows]
         evidence = word_evidence(matrix, novel).novelty
-        return find_themes(
+        found = find_themes(
             matrix, novel, self.terms, evidence=evidence, held_out=False, random_state=seed
         )
+        return list(found.themes)
 
 
 @dataclass(frozen=True)

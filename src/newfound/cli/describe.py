@@ -186,6 +186,14 @@ def describe(
     keep_copies: Annotated[
         bool, typer.Option("--keep-copies", help="Count every copy of a text as evidence.")
     ] = False,
+    themes: Annotated[
+        str,
+        typer.Option(
+            "--themes",
+            metavar="few|default|many|N",
+            help="How fine themes are, or the largest number of themes.",
+        ),
+    ] = "default",
     redact: Redact = False,
     stream: Annotated[
         bool,
@@ -269,6 +277,7 @@ def describe(
             "ignore": ignore,
             "calendar": calendar or None,
             "fold_copies": False if keep_copies else None,
+            "themes": int(themes) if themes.isdecimal() else themes,
             "redact": redact or None,
             "random_state": seed,
             "n_jobs": jobs,

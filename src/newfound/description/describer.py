@@ -39,7 +39,7 @@ from newfound.rules import ClauseTable
 from newfound.sides import SIDES, Names
 from newfound.storage.fields import Fields
 from newfound.storage.model_file import load_model, save_model
-from newfound.stories.themes import ThemeTuple
+from newfound.stories.themes import LooseWord, ThemeTuple
 from newfound.table import Table
 from newfound.text.copies import Copies
 from newfound.text.corpus import Corpus
@@ -131,6 +131,8 @@ class NoveltyDescriber(ClassifierMixin, BaseEstimator):  # type: ignore[misc,unu
         comparison of periods; without them, ``set_aside_`` says which words these are.
     fold_copies : bool, optional
         Count copied documents and passages once as evidence; see `newfound.text.copies`.
+    themes : {"few", "default", "many"} or int, default="default"
+        How fine themes are, or how many there are at most.
     redact : bool, default=False
         Whether numbers, e-mail addresses and URLs are replaced in all texts that it learns from or
         explains; see `newfound.redact`.
@@ -148,11 +150,11 @@ class NoveltyDescriber(ClassifierMixin, BaseEstimator):  # type: ignore[misc,unu
     ----------
     description_ : Description
         What was learned. What it has is an attribute of the describer, too, with ``_`` after its
-        name: ``words_``, ``themes_``, ``unexplained_``, ``timeline_``, ``clauses_``, ``phrases_``,
-        ``set_aside_``, ``copies_``, ``n_machines_``, ``corpus_``, ``vectorizer_``,
-        ``n_documents_``, ``parameters_``, ``all_clauses_``, ``document_counts_``, ``evidence_``,
-        ``calibration_``, ``seconds_``, ``names_`` and ``mixture_``. Setting one replaces the
-        description.
+        name: ``words_``, ``themes_``, ``gone_``, ``loose_``, ``unexplained_``, ``timeline_``,
+        ``clauses_``, ``phrases_``, ``set_aside_``, ``copies_``, ``n_machines_``, ``corpus_``,
+        ``vectorizer_``, ``n_documents_``, ``parameters_``, ``all_clauses_``,
+        ``document_counts_``, ``evidence_``, ``calibration_``, ``seconds_``, ``names_`` and
+        ``mixture_``. Setting one replaces the description.
     machines_ : tuple of TsetlinMachineClassifier
         The machines; empty in a describer that was loaded without its automata.
     classes_ : ndarray of str
@@ -178,6 +180,8 @@ class NoveltyDescriber(ClassifierMixin, BaseEstimator):  # type: ignore[misc,unu
 
     words_ = Held[WordTable]()
     themes_ = Held[ThemeTuple]()
+    gone_ = Held[ThemeTuple]()
+    loose_ = Held[tuple[LooseWord, ...]]()
     unexplained_ = Held[float]()
     timeline_ = Held[Timeline | None]()
     clauses_ = Held[ClauseTable]()
@@ -228,6 +232,7 @@ class NoveltyDescriber(ClassifierMixin, BaseEstimator):  # type: ignore[misc,unu
         ignore: str | None = None,
         calendar: bool | None = None,
         fold_copies: bool | None = None,
+        themes: str | int = "default",
         redact: bool = False,
         shared_low: float | None = None,
         shared_high: float | None = None,
@@ -255,6 +260,7 @@ class NoveltyDescriber(ClassifierMixin, BaseEstimator):  # type: ignore[misc,unu
         self.ignore = ignore
         self.calendar = calendar
         self.fold_copies = fold_copies
+        self.themes = themes
         self.redact = redact
         self.shared_low = shared_low
         self.shared_high = shared_high

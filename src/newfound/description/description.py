@@ -22,11 +22,12 @@ from newfound.rules import ClauseTable
 from newfound.sides import PLAIN_NAMES, SIDES, Names
 from newfound.stories.names import named_as_read
 from newfound.stories.themes import (
+    LooseWord,
     Theme,
     Themes,
     ThemeTuple,
+    completed,
     find_themes,
-    unexplained_share,
     with_copies,
 )
 from newfound.table import Table
@@ -60,18 +61,23 @@ class LateThemes:
     copies: Copies | None  # None if all text counts
     evidence: Evidence
     vectorizer: TextVectorizer
+    sure: NDArray[np.intp]  # columns of the words that are surely new
+    amount: str | int = "default"
 
     @cached_property
     def themes(self) -> Themes:
-        """The themes of the novel documents."""
-        copies, corpus, certain = self.copies, self.corpus, self.evidence.novelty
+        """The themes of both sides, and what they leave out."""
+        copies, corpus = self.copies, self.corpus
         matrix = corpus.matrix if copies is None else copies.first
         terms = list(self.vectorizer.vocabulary_)
-        themes = find_themes(matrix, corpus.novel, terms, evidence=certain, texts=corpus.texts)
-        left = unexplained_share(themes, matrix, corpus.novel, certain)
+        found = find_themes(
+            matrix, corpus.novel, terms,
+            evidence=self.evidence.novelty, texts=corpus.texts, amount=self.amount,
+        )  # fmt: skip
         if copies is not None:
-            themes = with_copies(themes, corpus.matrix, corpus.novel, terms)
-        return Themes(tuple(named_as_read(themes, corpus.texts, self.vectorizer.tokens)), left)
+            found = with_copies(found, corpus.matrix, corpus.novel, terms)
+        found = completed(found, corpus.matrix, corpus.novel, terms, self.sure)
+        return named_as_read(found, corpus.texts, self.vectorizer.tokens)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -174,12 +180,25 @@ class Description:
 
     @property
     def themes(self) -> ThemeTuple:
-        """The themes of the novel documents, the one that explains most first."""
+        """The themes of the novel documents, the one with the most evidence first."""
         return ThemeTuple(self.all_themes.themes)
 
     @property
+    def gone(self) -> ThemeTuple:
+        """The themes that are less frequent than in the known documents."""
+        return ThemeTuple(self.all_themes.gone)
+
+    @property
+    def loose(self) -> tuple[LooseWord, ...]:
+        """The words that are surely new and in no theme, with a document of each."""
+        return self.all_themes.loose
+
+    @property
     def unexplained(self) -> float:
-        """The share of the novelty that no theme explains; nan if no word is novel."""
+        """Of the novel documents with a surely new word, the share that is in no sure theme.
+
+        It is nan if no word is surely new.
+        """
         return self.all_themes.unexplained
 
     def context(self, word: str, other: str | None = None, n: int = 200) -> Context:
@@ -260,7 +279,8 @@ class Description:
         if isinstance(self.timeline, CountedTimeline):
             if not isinstance(what, Theme):
                 return self.timeline.word_curve(self.all_clauses.column(self._term(what)))
-            places = [i for i, theme in enumerate(self.themes) if theme is what]
+            groups = self.all_themes.groups
+            places = [i for i, theme in enumerate(groups) if theme is what]
             if not places:
                 raise ValueError(f"{what} is not one of the themes of this description.")
             return self.timeline.theme_curve(places[0])
@@ -340,7 +360,7 @@ class Description:
 
     @property
     def all_themes(self) -> Themes:
-        """The themes together with the share that none explains."""
+        """The themes of both sides, and what they leave out."""
         return self.grouped if isinstance(self.grouped, Themes) else self.grouped.themes
 
     @cached_property

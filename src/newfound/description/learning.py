@@ -20,6 +20,7 @@ from newfound.machine.classifier import TsetlinMachineClassifier
 from newfound.machine.committee import check_machines, held_out_rows, read
 from newfound.rules import ClauseTable
 from newfound.stories.evidence import document_weights
+from newfound.stories.themes import Themes, check_amount
 from newfound.text.copies import fold_copies
 from newfound.text.corpus import Corpus
 from newfound.text.filters import calendar_terms
@@ -31,6 +32,7 @@ __all__ = [
     "check_parameters",
     "described",
     "resolve",
+    "sure_columns",
     "with_tables",
     "without_calendar",
 ]
@@ -114,6 +116,7 @@ def check_parameters(parameters: Mapping[str, Any]) -> None:
         check_whole_number(name, parameters[name], 0)
     for name in ("calendar", "fold_copies", "redact"):
         check_switch(name, parameters.get(name, False))
+    check_amount(parameters.get("themes", "default"))
     check_verbose(parameters.get("verbose", 0))
     check_cut_offs(parameters["shared_low"], parameters["shared_high"], of="shared_")
     check_machines(parameters)
@@ -171,7 +174,7 @@ def described(
     )
     corpus = replace(corpus, texts=list(corpus.texts), held_out=learned.votes)
     evidence = word_evidence(counted, novel, None if copies is None else matrix)
-    return with_tables(
+    description = with_tables(
         clauses,
         len(machines),
         np.stack((matrix.T @ (1 - counts), matrix.T @ counts)),
@@ -179,7 +182,7 @@ def described(
         vectorizer,
         parameters,
         corpus=corpus,
-        grouped=LateThemes(corpus, copies, evidence, vectorizer),
+        grouped=Themes(),
         phrases=find_phrases(clauses, matrix, weights, held_out=held_out),
         copies=copies,
         calibration=VerdictCalibration.of(
@@ -191,6 +194,16 @@ def described(
         ),
         **more,
     )
+    sure, amount = sure_columns(description), description.given.get("themes", "default")
+    late = LateThemes(corpus, copies, evidence, vectorizer, sure, amount)
+    return replace(description, grouped=late)
+
+
+def sure_columns(description: Description) -> NDArray[np.intp]:
+    """Return the columns of the words that are surely new, the most novel first."""
+    place, words = description.vectorizer.vocabulary_, description.words
+    sure = words["word"][words.sides == "novel"]
+    return np.array([place[word] for word in sure.tolist()], dtype=np.intp)
 
 
 def with_tables(

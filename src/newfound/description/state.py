@@ -121,7 +121,7 @@ def description_from_state(
         given=given,
         phrases=_phrases_from_state(fields.fields("phrases"), table),
         grouped=themes,
-        timeline=_timeline(fields, sum(n_documents), n_words, len(themes.themes)),
+        timeline=_timeline(fields, sum(n_documents), n_words, len(themes.groups)),
         calibration=_calibration(fields, n_words),
         set_aside=_set_aside(fields.fields("set_aside")),
         names=_names(fields),

@@ -25,7 +25,7 @@ from scipy import sparse
 
 from newfound.description.describer import NoveltyDescriber
 from newfound.description.description import Description
-from newfound.description.learning import VECTORIZER, with_tables
+from newfound.description.learning import VECTORIZER, sure_columns, with_tables
 from newfound.description.novelty import OtherWords, WordSums, evidence_from_sums, not_contradicted
 from newfound.rules import ClauseTable
 from newfound.scale.arrow import redact_batch
@@ -47,9 +47,9 @@ from newfound.scale.statistics import (
     statistics_batch,
     statistics_schema,
 )
-from newfound.scale.themes import ThemeSearch, counted_phrases, measured_themes, unexplained
+from newfound.scale.themes import ThemeSearch, counted_phrases, measured_themes
 from newfound.stories.evidence import Piles, document_weights
-from newfound.stories.themes import Theme, Themes, rule_rows
+from newfound.stories.themes import Themes, completed, rule_rows
 from newfound.text.corpus import Corpus
 from newfound.text.encoding import TokenizedTexts
 from newfound.text.filters import calendar_terms
@@ -214,7 +214,7 @@ def _plan(
     bags.sort_indices()
     lengths = np.diff(bags.indptr)
     search = ThemeSearch.of(
-        sample.themes,
+        sample.all_themes.groups,
         sample.phrases["words"],
         vectorizer.vocabulary_,
         vectorizer.transform(corpus.texts),
@@ -266,21 +266,17 @@ def combined(
         evidence_from_sums(counted, counted.weights, *lengths), documents, sizes
     )
     not_copied = _not_copied(sample, plan, found, corpus, stands_for)
-    themes = measured_themes(sample.themes, found.themes, sizes, not_copied)
-    left = unexplained(
-        [number for number, _ in themes], found.themes, documents, counted.documents,
-        evidence.novelty, sizes,
-    )  # fmt: skip
     kept = _kept(sample, plan, documents.sum(axis=0), sum(sizes))
-    typical = _typical(plan, found, [number for number, _ in themes])
     vectorizer.document_frequencies_ = documents.sum(axis=0)
     vectorizer.keep(kept)
     places = np.full(documents.shape[1], -1)
     places[kept] = np.arange(len(kept))
     columns = places[plan.columns]
-    whole, rows = _with_typical(corpus, columns, plan, typical)
+    whole, rows = _with_typical(corpus, columns, plan, _typical(plan, found))
+    not_copied = _not_copied(sample, plan, found, corpus, stands_for)
+    themes, numbers = measured_themes(sample.all_themes, found.themes, sizes, not_copied, rows)
     calibration = sample.calibration
-    return with_tables(
+    description = with_tables(
         _clauses(sample, found, columns, list(vectorizer.vocabulary_), sizes),
         sample.n_machines,
         documents[:, kept],
@@ -289,18 +285,19 @@ def combined(
         sample.parameters,
         given=sample.given,
         phrases=counted_phrases(sample.phrases, found.themes),
-        grouped=Themes(
-            tuple(
-                replace(theme, typical=own) for (_, theme), own in zip(themes, rows, strict=True)
-            ),
-            left,
-        ),
-        timeline=found.timeline(plan, places, [number for number, _ in themes], len(kept)),
+        timeline=found.timeline(plan, places, numbers, len(kept)),
         calibration=calibration and calibration.widened(columns, len(kept), len(corpus)),
         set_aside=sample.set_aside,
         names=sample.names,
         corpus=whole,
+        grouped=Themes(),
     )
+    # What themes leave out is told by the sample.
+    own = Corpus.without_votes(
+        whole.texts[: len(corpus)], corpus.novel, whole.matrix[: len(corpus)]
+    )
+    terms, sure = list(vectorizer.vocabulary_), sure_columns(description)
+    return replace(description, grouped=completed(themes, own.matrix, own.novel, terms, sure))
 
 
 def _clauses(
@@ -322,39 +319,42 @@ def _clauses(
     return ClauseTable(arrays, vocabulary, n_documents=sizes, held_out=table.held_out)
 
 
-def _typical(plan: Plan, found: Statistics, themes: list[int]) -> list[list[str]]:
-    """Return the typical texts of some themes among those that were found in the batches."""
-    texts = sorted({text for _, text in found.themes.typical})
-    matrix = plan.vectorizer.transform(texts)
-    masks = plan.themes.masks(plan.themes.matches(matrix), len(texts))
-    # A text may occur on both sides; all of these were novel.
-    chosen = plan.themes.typical(matrix, masks, np.ones(len(texts), bool), texts)
-    return [[text for number, _, text in chosen if number == theme] for theme in themes]
+def _typical(plan: Plan, found: Statistics) -> list[list[tuple[str, bool]]]:
+    """Return the typical texts of each group, with their side, among those of the batches."""
+    texts = sorted({(text, novel) for _, novel, text in found.themes.typical})
+    matrix = plan.vectorizer.transform([text for text, _ in texts])
+    members = plan.themes.members(plan.themes.matches(matrix))
+    novel = np.array([side for _, side in texts], bool)
+    chosen = plan.themes.typical(matrix, members, novel, [text for text, _ in texts])
+    return [
+        [(text, not gone) for number, _, text in chosen if number == group]
+        for group, gone in enumerate(plan.themes.gone.tolist())
+    ]
 
 
 def _with_typical(
-    corpus: Corpus, columns: NDArray[np.intp], plan: Plan, typical: list[list[str]]
+    corpus: Corpus, columns: NDArray[np.intp], plan: Plan, typical: list[list[tuple[str, bool]]]
 ) -> tuple[Corpus, list[tuple[int, ...]]]:
     """Return the sample with the typical documents that it lacks, and the rows of these."""
-    novel = np.flatnonzero(corpus.novel).tolist()
-    rows = {corpus.texts[row]: row for row in reversed(novel)}
-    more = [text for text in dict.fromkeys(chain.from_iterable(typical)) if text not in rows]
-    rows.update((text, len(corpus) + number) for number, text in enumerate(more))
+    sides = corpus.novel.tolist()
+    rows = {(corpus.texts[row], sides[row]): row for row in range(len(corpus) - 1, -1, -1)}
+    more = [one for one in dict.fromkeys(chain.from_iterable(typical)) if one not in rows]
+    rows.update((one, len(corpus) + number) for number, one in enumerate(more))
     width = len(plan.vectorizer.vocabulary_)
     widened = sparse.csr_matrix(
         (corpus.matrix.data, columns[corpus.matrix.indices], corpus.matrix.indptr),
         shape=(len(corpus), width),
     )
-    matrix = widened
+    matrix, texts = widened, [text for text, _ in more]
     if more:
-        matrix = sparse.vstack((widened, plan.vectorizer.transform(more)), format="csr")
+        matrix = sparse.vstack((widened, plan.vectorizer.transform(texts)), format="csr")
     whole = Corpus(
-        texts=[*corpus.texts, *more],
-        novel=np.append(corpus.novel, np.ones(len(more), bool)),
+        texts=[*corpus.texts, *texts],
+        novel=np.append(corpus.novel, np.array([novel for _, novel in more], bool)),
         matrix=matrix,
         held_out=np.append(corpus.held_out, np.full(len(more), np.nan)),
     )
-    return whole, [tuple(rows[text] for text in own) for own in typical]
+    return whole, [tuple(rows[one] for one in own) for own in typical]
 
 
 def _not_copied(
@@ -364,22 +364,21 @@ def _not_copied(
     corpus: Corpus,
     stands_for: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return the share of the documents of each theme and side that is no copied text."""
-    themes: tuple[Theme, ...] = sample.themes
-    shares = np.ones((len(themes), 2))
+    """Return the share of the documents of each group and side that is no copied text."""
+    groups = sample.all_themes.groups
+    shares = np.ones((len(groups), 2))
     if sample.copies is None:
         return shares
     matrix = plan.vectorizer.transform(corpus.texts)
-    masks = plan.themes.masks(plan.themes.matches(matrix), len(corpus))
+    members = plan.themes.members(plan.themes.matches(matrix))
     first = Piles(sample.copies.first, corpus.novel)
-    of_theme, side, documents = found.themes.themes.T
-    for number, theme in enumerate(themes):
-        inside = of_theme == number
-        by_rule = rule_rows(theme, first, sample.vectorizer.vocabulary_)
+    for number, group in enumerate(groups):
+        inside = members[:, [number]].toarray().ravel()
+        by_rule = rule_rows(group, first, sample.vectorizer.vocabulary_)
         not_copied = first.sides(np.unique(np.concatenate(by_rule)))
         for novel in (0, 1):
-            rows = (masks >> number & 1 == 1) & (corpus.novel == novel)
-            total = documents[inside & (side == novel)].sum()
+            rows = inside & (corpus.novel == novel)
+            total = found.themes.groups[novel, number]
             left_out = (stands_for[rows] - 1).sum()
             shares[number, novel] = _share(total, left_out, rows.sum(), not_copied[novel])
     return shares

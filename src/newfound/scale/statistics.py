@@ -20,7 +20,7 @@ from newfound.description.timeline import NO_DAY, CountedTimeline
 from newfound.machine.clauses import RuleSet
 from newfound.scale.arrow import pyarrow, rows_with_text, texts_of
 from newfound.scale.counting import dates_of, sides_of
-from newfound.scale.themes import ThemeCounts, ThemeSearch, members_of, theme_groups
+from newfound.scale.themes import ThemeCounts, ThemeSearch
 from newfound.text.vectorizer import TextVectorizer
 
 __all__ = [
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 UNIT = float(1 << 20)
-_WORD, _LENGTH, _RULE, _AND, _THEME, _THEME_WORD, _WORD_BIN, _THEME_BIN, _TYPICAL = range(9)
+_WORD, _LENGTH, _RULE, _AND, _THEME, _WORD_BIN, _THEME_BIN, _TYPICAL = range(8)
 _VALUES = ("documents", "weight", "square", "expected", "variance")
 _DAYS = ("first", "last")  # the days of words and of themes
 KEYS = ("kind", "key", "novel", "text")  # only a row of a typical document has a text
@@ -83,17 +83,22 @@ def statistics_batch(batch: Any, plan: Plan) -> Any:
     parts.append(_rows(_LENGTH, np.stack(by_length)))
     parts.append(_rows(_RULE, plan.rules.support(matrix, novel)))
     matches = plan.themes.matches(matrix)
-    masks = plan.themes.masks(matches, len(kept))
-    parts += _themes(matrix, masks, matches, novel)
-    typical = plan.themes.typical(matrix, masks, novel, kept)
+    groups = plan.themes.members(matches)
+    members, themes = groups.tocoo().coords
+    parts += [
+        _counted(_AND, matches.indices.astype(np.int64), novel[matches.tocoo().coords[0]]),
+        _counted(_THEME, themes.astype(np.int64), novel[members]),
+    ]
+    typical = plan.themes.typical(matrix, groups, novel, kept)
     numbers, ones = np.array([number for number, *_ in typical], np.int64), np.ones(len(typical))
-    parts.append(_columns(_TYPICAL, numbers, ones.astype(bool), ones.astype(np.int64)))
+    own = ~plan.themes.gone[numbers]
+    parts.append(_columns(_TYPICAL, numbers, own, ones.astype(np.int64)))
     if plan.days is not None and plan.date is not None:
         days = dates_of(batch, plan.date)[rows]
-        parts[-1:] = [*_by_bin(matrix, masks, novel, plan.days, days), parts[-1]]
+        parts[-1:] = [*_by_bin(matrix, (members, themes), novel, plan.days, days), parts[-1]]
     columns: list[Any] = [np.concatenate(column) for column in zip(*parts, strict=True)]
     if plan.days is not None:
-        columns += _first_and_last(columns, matrix, masks, novel, days)
+        columns += _first_and_last(columns, matrix, (members, themes), novel, days)
     shown = [text for *_, text in typical]
     pa, schema = pyarrow(), statistics_schema(dated=plan.days is not None)
     columns.insert(KEYS.index("text"), [""] * (len(columns[0]) - len(shown)) + shown)
@@ -101,25 +106,9 @@ def statistics_batch(batch: Any, plan: Plan) -> Any:
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _themes(
-    matrix: Any, masks: NDArray[np.int64], matches: Any, novel: NDArray[np.bool_]
-) -> list[list[NDArray[Any]]]:
-    """Return the documents of ANDs and of themes, and the words of these documents."""
-    members, themes = members_of(masks)
-    inside = np.flatnonzero(masks)
-    part, groups = matrix[inside], theme_groups(masks[inside])
-    sizes = np.diff(part.indptr)
-    keys = np.repeat(groups, sizes) * matrix.shape[1] + part.indices
-    return [
-        _counted(_AND, matches[1].astype(np.int64), novel[matches[0]]),
-        _counted(_THEME, themes, novel[members]),
-        _counted(_THEME_WORD, keys, novel[np.repeat(inside, sizes)]),
-    ]
-
-
 def _by_bin(
     matrix: Any,
-    masks: NDArray[np.int64],
+    groups: tuple[NDArray[Any], NDArray[Any]],
     novel: NDArray[np.bool_],
     timeline: CountedTimeline,
     days: NDArray[np.datetime64],
@@ -130,18 +119,18 @@ def _by_bin(
     bins[dated] = timeline.bins_of(days[dated])
     part = matrix[dated]
     rows = np.repeat(dated, np.diff(part.indptr))
-    members, themes = members_of(masks[dated])
-    themed, n = dated[members], len(timeline.starts)
+    members, themes = (part[~np.isnat(days[groups[0]])] for part in groups)
+    n = len(timeline.starts)
     return [
         _counted(_WORD_BIN, bins[rows] * matrix.shape[1] + part.indices, novel[rows]),
-        _counted(_THEME_BIN, themes * n + bins[themed], novel[themed]),
+        _counted(_THEME_BIN, themes.astype(np.int64) * n + bins[members], novel[members]),
     ]
 
 
 def _first_and_last(
     columns: list[Any],
     matrix: Any,
-    masks: NDArray[np.int64],
+    groups: tuple[NDArray[Any], NDArray[Any]],
     novel: NDArray[np.bool_],
     days: NDArray[np.datetime64],
 ) -> list[NDArray[np.int64]]:
@@ -150,7 +139,7 @@ def _first_and_last(
     numbers = days.astype(np.int64)
     found = [np.full(len(kind), NO_DAY), np.full(len(kind), -NO_DAY)]
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    members, themes = members_of(masks)
+    members, themes = groups
     for which, keys, of in ((_WORD, matrix.indices, rows), (_THEME, themes, members)):
         of, keys = of[~np.isnat(days[of])], keys[~np.isnat(days[of])]
         # The rows of a kind are sorted by side and key, or by key and side.
@@ -253,8 +242,7 @@ class Statistics:
             sums(_RULE, len(plan.rules)),
             ThemeCounts(
                 sums(_AND, len(plan.themes.ands)),
-                _keyed(columns, _THEME),
-                _keyed(columns, _THEME_WORD, width),
+                sums(_THEME, len(plan.themes.words)),
                 _shown(table),
             ),
             columns,
@@ -313,7 +301,8 @@ def _keyed(
     return np.stack([*keys, side.astype(np.int64), n], axis=1)
 
 
-def _shown(table: Any) -> list[tuple[int, str]]:
-    """Return the theme and the text of the documents that may be typical."""
+def _shown(table: Any) -> list[tuple[int, bool, str]]:
+    """Return the group, the side and the text of the documents that may be typical."""
     rows = table.filter(pyarrow("compute").equal(table.column("kind"), _TYPICAL))
-    return list(zip(*(rows.column(name).to_pylist() for name in ("key", "text")), strict=True))
+    names = ("key", "novel", "text")
+    return list(zip(*(rows.column(name).to_pylist() for name in names), strict=True))

@@ -1,10 +1,8 @@
 """Themes and phrases over all documents: how many documents have them, and which are typical.
 
 Themes and phrases are found in a sample. Their rules are ANDs of words, so that a batch of any
-documents tells which of them they find. A document is in a set of themes, written as a number with
-a bit for each theme. The documents of each theme are counted, and the words of the documents that
-are in one theme only, and in several. What themes explain follows from these counts, which are no
-more for long documents, that are in many themes, than for short ones.
+documents tells which of them they find. The documents of each theme are counted, and of each part
+of a theme; a *group* is either.
 """
 
 from __future__ import annotations
@@ -15,11 +13,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from newfound.machine.clauses import RuleSet
 from newfound.scale.counting import place_of
-from newfound.stories.evidence import MIN_EVIDENCE, theme_evidence
-from newfound.stories.themes import N_TYPICAL, Theme, first_distinct, recounted, text_key
+from newfound.stories.evidence import (
+    MIN_EVIDENCE,
+    PSEUDO_DOCUMENTS,
+    beyond_chance,
+    deviance_root,
+)
+from newfound.stories.themes import (
+    N_TYPICAL,
+    Theme,
+    Themes,
+    first_distinct,
+    recounted,
+    text_key,
+)
 from newfound.table import Table
 
 __all__ = [
@@ -27,9 +38,6 @@ __all__ = [
     "ThemeSearch",
     "counted_phrases",
     "measured_themes",
-    "members_of",
-    "theme_groups",
-    "unexplained",
 ]
 
 Integers = NDArray[np.int64]
@@ -39,84 +47,89 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class ThemeSearch:
-    """Finds the documents of themes and phrases in a matrix of words."""
+    """Finds the documents of groups and phrases in a matrix of words."""
 
-    ands: RuleSet  # the rules of all themes, theme by theme, then the phrases
-    theme_of: Integers  # the theme of each rule
-    words: tuple[tuple[NDArray[np.intp], Floats], ...]  # columns and weights, for each theme
-    lengths: Floats  # the median length of the novel documents of each theme
-    # The least score of a typical document of each theme: that of the last one in the sample.
+    ands: RuleSet  # the rules of all groups, group by group, then the phrases
+    group_of: Any  # CSR matrix of the groups of each rule, a row for each AND
+    gone: Bools  # which groups are of the known side
+    words: tuple[tuple[NDArray[np.intp], Floats], ...]  # columns and weights, for each group
+    lengths: Floats  # the median length of the documents of each group on its side
+    # The least score of a typical document of each group: that of the last one in the sample.
     least: Floats
 
     @classmethod
     def of(
         cls,
-        themes: Sequence[Theme],
+        groups: Sequence[Theme],
         phrases: Iterable[Sequence[str]],
         vocabulary: dict[str, int],
         sample: Any,
         texts: Sequence[str],
         novel: Bools,
     ) -> ThemeSearch:
-        """Return the search for themes and phrases; the sample says what a typical document is.
+        """Return the search for groups and phrases; the sample says what a typical document is.
 
         The sample is the one that they were found in, with the words of all documents: their
         columns are in `vocabulary`.
         """
-        rules = [(number, rule) for number, theme in enumerate(themes) for rule in theme.rules]
+        rules = [(number, rule) for number, group in enumerate(groups) for rule in group.rules]
         named = [*(rule.words for _, rule in rules), *phrases]
+        numbers = [number for number, _ in rules]
+        cells = (np.ones(len(rules), np.int64), (np.arange(len(rules)), numbers))
         search = cls(
             ands=RuleSet.of(
                 [[vocabulary[word] for word in words] for words in named], len(vocabulary)
             ),
-            theme_of=np.array([number for number, _ in rules], np.int64),
+            group_of=sparse.csr_array(cells, shape=(len(named), len(groups))),
+            gone=np.array([group.gone for group in groups], bool),
             words=tuple(
                 (
-                    np.array([vocabulary[word] for word, _ in theme.words], np.intp),
-                    np.array([weight for _, weight in theme.words]),
+                    np.array([vocabulary[word] for word, _ in group.words], np.intp),
+                    np.array([weight for _, weight in group.words]),
                 )
-                for theme in themes
+                for group in groups
             ),
-            lengths=np.ones(len(themes)),
-            least=np.full(len(themes), -np.inf),
+            lengths=np.ones(len(groups)),
+            least=np.full(len(groups), -np.inf),
         )
-        masks = search.masks(search.matches(sample), len(texts))
+        members = search.members(search.matches(sample))
         sizes = np.diff(sample.indptr)
-        own = [(masks >> number & 1).astype(bool) & novel for number in range(len(themes))]
-        lengths = np.array([np.median(sizes[rows]) if rows.any() else 1.0 for rows in own])
+        own = [search.of_side(members, number, novel) for number in range(len(groups))]
+        lengths = np.array([np.median(sizes[rows]) if len(rows) else 1.0 for rows in own])
         search = replace(search, lengths=lengths)
-        least = [-np.inf] * len(themes)
-        found = search.typical(sample, masks, novel, texts)
-        for number in range(len(themes)):
-            scores = [score for theme, score, _ in found if theme == number]
+        least = [-np.inf] * len(groups)
+        found = search.typical(sample, members, novel, texts)
+        for number in range(len(groups)):
+            scores = [score for group, score, _ in found if group == number]
             if len(scores) == N_TYPICAL:
                 least[number] = scores[-1]
         return replace(search, least=np.array(least))
 
-    def matches(self, matrix: Any) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return the rows of documents, and the numbers of the ANDs that they match."""
-        found = self.ands.matching(matrix)
-        return np.repeat(np.arange(found.shape[0]), np.diff(found.indptr)), found.indices
+    def matches(self, matrix: Any) -> Any:
+        """Return the ANDs that each document matches, as a CSR matrix."""
+        return sparse.csr_array(self.ands.matching(matrix), dtype=np.int64)
 
-    def masks(self, matches: tuple[NDArray[np.intp], NDArray[np.intp]], n: int) -> Integers:
-        """Return the set of themes of each of n documents, a bit for each theme."""
-        rows, ands = matches
-        of_theme = ands < len(self.theme_of)
-        masks = np.zeros(n, np.int64)
-        bits = np.left_shift(1, self.theme_of[ands[of_theme]])
-        np.bitwise_or.at(masks, rows[of_theme], bits)
-        return masks
+    def members(self, matches: Any) -> Any:
+        """Return the groups that each document is in, as a CSC matrix of Booleans."""
+        return ((matches @ self.group_of) > 0).tocsc()
+
+    def of_side(self, members: Any, number: int, novel: Bools) -> NDArray[np.intp]:
+        """Return the documents of a group that are of its side."""
+        begin, end = members.indptr[number : number + 2]
+        rows = np.sort(members.indices[begin:end])
+        own: NDArray[np.intp] = rows[novel[rows] != self.gone[number]]
+        return own
 
     def typical(
-        self, matrix: Any, masks: Integers, novel: Bools, texts: Sequence[str]
+        self, matrix: Any, members: Any, novel: Bools, texts: Sequence[str]
     ) -> list[tuple[int, float, str]]:
-        """Return the typical novel documents of each theme: its number, the score, the text.
+        """Return the typical documents of each group: its number, the score, the text.
 
         The choice from several parts of the documents has those of all among it.
         """
         sizes, found = np.diff(matrix.indptr), []
         for number, (columns, weights) in enumerate(self.words):
-            rows = np.flatnonzero((masks >> number & 1).astype(bool) & novel)
+            rows = self.of_side(members, number, novel)
             if not len(rows):
                 continue
             part = matrix[rows][:, columns].astype(np.float64) @ weights
@@ -125,32 +138,6 @@ class ThemeSearch:
             chosen = ((s, texts[i]) for s, i in zip(scores[good], rows[good], strict=True))
             found += [(number, score, text) for score, text in _first_distinct(chosen)]
         return found
-
-
-def members_of(masks: Integers) -> tuple[Integers, Integers]:
-    """Return the rows of documents and the themes that they are in, given their sets of themes.
-
-    Examples
-    --------
-    >>> members_of(np.array([0b101, 0, 0b10]))
-    (array([0, 0, 2]), array([0, 2, 1]))
-    """
-    n = int(masks.max(initial=0)).bit_length()
-    rows, themes = np.nonzero(masks[:, None] >> np.arange(n) & 1)
-    return rows.astype(np.int64), themes.astype(np.int64)
-
-
-def theme_groups(masks: Integers) -> Integers:
-    """Return 1 + the theme of documents that are in one theme, and 0 for those in several.
-
-    Examples
-    --------
-    >>> theme_groups(np.array([0b101, 0b1, 0b100]))
-    array([0, 1, 3])
-    """
-    single = masks & (masks - 1) == 0
-    found: Integers = np.where(single, np.frexp(masks)[1], 0).astype(np.int64)
-    return found
 
 
 def _first_distinct(scored: Iterable[tuple[float, str]]) -> list[tuple[float, str]]:
@@ -166,65 +153,54 @@ class ThemeCounts(NamedTuple):
     """What was counted over all documents; a side is 0 or 1."""
 
     ands: Integers  # (2, n_ands): the known and the novel documents that match each AND
-    themes: Integers  # rows of theme, side, and number of documents
-    words: Integers  # rows of what `theme_groups` returns, word, side, and number of documents
-    typical: list[tuple[int, str]]  # numbers of themes, and texts that may be typical
+    groups: Integers  # (2, n_groups): the same of each group
+    typical: list[tuple[int, bool, str]]  # numbers of groups, and texts that may be typical
 
 
 def measured_themes(
-    themes: Sequence[Theme],
+    sample: Themes,
     found: ThemeCounts,
     sizes: tuple[int, int],
     not_copied: Floats,
-) -> list[tuple[int, Theme]]:
+    typical: Sequence[tuple[int, ...]],
+) -> tuple[Themes, list[int]]:
     """Return themes with counts, shares and evidence of all documents, the most evident first.
 
-    Each has the number that it had. Those that all documents do not bear out are left out. In the
-    sample, a share `not_copied` of each theme's documents of each side is no copied text: copies
-    count as documents, but not as evidence.
+    Also returned are the numbers that their groups had in the sample. Those that all documents do
+    not bear out are left out. In the sample, a share `not_copied` of each group's documents of each
+    side is no copied text: copies count as documents, but not as evidence.
     """
-    measured, first = [], 0
-    for number, theme in enumerate(themes):
-        inside = found.themes[found.themes[:, 0] == number]
-        known, novel = (int(inside[inside[:, 1] == side, 2].sum()) for side in (0, 1))
-        by_rule = found.ands.T[first : first + len(theme.rules)].tolist()
-        first += len(by_rule)
-        old, new = np.array([known, novel]) * not_copied[number]
-        evidence = theme_evidence(float(new), float(old + new), sizes[1] / sum(sizes), len(by_rule))
-        counted = (known, novel)
-        whole = recounted(theme, by_rule, counted, sizes, evidence=evidence, counted=counted)
-        if evidence >= MIN_EVIDENCE:
-            measured.append((number, whole))
-    return sorted(measured, key=lambda item: -item[1].evidence)
+    groups = sample.groups
+    first = np.cumsum([0, *(len(group.rules) for group in groups)])
+    number_of = {id(group): number for number, group in enumerate(groups)}
+    share = sizes[1] / sum(sizes)
 
+    kept: dict[int, int] = {}  # the numbers of groups by their new rules
 
-def unexplained(
-    kept: Iterable[int],
-    found: ThemeCounts,
-    documents: Integers,
-    counted: Integers,
-    novelty: Floats,
-    sizes: tuple[int, int],
-) -> float:
-    """Return the share of the novelty that no theme explains, as `unexplained_share` does.
+    def measured(group: Theme) -> Theme | None:
+        number = number_of[id(group)]
+        known, novel = found.groups[:, number].tolist()
+        own, other = np.array([novel, known]) * not_copied[number][::-1]
+        expected = share
+        if group.gone:
+            own, other, expected = other, own, 1 - share
+        root = deviance_root(own, own + other, expected, PSEUDO_DOCUMENTS)
+        evidence = float(beyond_chance(root, group.by_chance))
+        if evidence < MIN_EVIDENCE:
+            return None
+        by_rule = found.ands.T[first[number] : first[number + 1]].tolist()
+        more = {"evidence": evidence, "counted": (known, novel), "typical": typical[number]}
+        changed = recounted(group, by_rule, (known, novel), sizes, **more)
+        kept[id(changed.rules)] = number
+        return changed
 
-    A document that is in several themes counts as explained if any theme is kept. `kept` has their
-    numbers; `documents` and `counted` have the number of documents of each word and side, with
-    copied text and without it.
-    """
-    words = novelty >= MIN_EVIDENCE
-    if not words.any():
-        return float("nan")
-    groups = [number + 1 for number in kept]
-    _, word, side, number = found.words[
-        np.isin(found.words[:, 0], [0, *groups] if groups else [])
-    ].T
-    inside = np.zeros(documents.shape)
-    np.add.at(inside, (side, word), number)
-    inside *= counted / np.maximum(documents, 1)
-    signs = np.array([[-sizes[1] / sizes[0]], [1.0]])
-    explained, total = ((values * signs)[:, words].sum() for values in (inside, counted))
-    return float(np.clip(1 - explained / total, 0.0, 1.0)) if total > 0 else float("nan")
+    themes = sample.mapped(measured)
+    first_side, other_side = (
+        tuple(sorted(side, key=lambda theme: -theme.evidence))
+        for side in (themes.themes, themes.gone)
+    )
+    themes = replace(themes, themes=first_side, gone=other_side)
+    return themes, [kept[id(group.rules)] for group in themes.groups]
 
 
 def counted_phrases(phrases: Table, found: ThemeCounts) -> Table:

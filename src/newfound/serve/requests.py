@@ -215,6 +215,9 @@ class DescribeParameters(Body):
     calendar: bool | None = None
     redact: bool | None = Redact
     fold_copies: bool | None = None
+    themes: str | int = Field(
+        "default", description="few, default or many, or the largest number of themes."
+    )
     random_state: int = Field(0, ge=0, le=2**31 - 1)
 
 

@@ -15,7 +15,7 @@ from newfound.rules import LISTED_Q, readable_rules
 from newfound.show import cards, documents
 from newfound.show.documents import Excerpts
 from newfound.show.sentences import rounded, summary
-from newfound.show.themes import axis_of, is_training_corpus, themes
+from newfound.show.themes import axis_of, is_training_corpus, shown_document, themes
 from newfound.sides import SIDES, Names
 from newfound.table import jsonable
 from newfound.text.copies import read_summary
@@ -25,6 +25,7 @@ from newfound.text.spelling import corpus_spellings
 
 if TYPE_CHECKING:
     from newfound.description.description import Description
+    from newfound.stories.themes import Theme
 
 __all__ = ["Limits", "choose", "collect", "gather", "how_made", "pile_data", "versions"]
 
@@ -57,12 +58,13 @@ class Limits:
     pairs: int = 70  # lines of the network
     documents: int = 120
     document: int = 700  # characters
-    themes: int = 12  # also of each period
+    themes: int = 40  # also of each period
     theme_words: int = 20
     theme_rules: int = 8
     theme_documents: int = 3
     theme_document: int = 400  # characters
-    joined: int = 8  # pairs of rules that show how a theme was joined
+    gone: int = 12  # themes of the known documents
+    loose: int = 40  # words in no theme
     bins: int = 120  # of time; neighbours are joined if there are more
     periods: int = 400
     period_words: int = 20
@@ -237,8 +239,17 @@ def _themes_and_time(
         curves = axis.word_curves(columns, corpus)
         for card, curve in zip(cards.values(), curves or (), strict=curves is not None):
             card["curve"] = curve
+    texts = corpus
+
+    def document(row: int) -> dict[str, Any]:
+        day = None if axis is None else axis.day(row)
+        return shown_document(texts, day, row, excerpts, limits) if texts is not None else {}
+
+    def theme_curve(theme: Theme) -> dict[str, Any] | None:
+        return None if axis is None else axis.theme_curve(theme)
+
     return {
-        "themes": themes(description, corpus, axis, excerpts, limits),
+        "themes": themes(description, corpus, theme_curve, document, limits),
         "time": None if axis is None else axis.data(),
     }
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Protocol
 
-from newfound.show.sentences import description_sentence
+from newfound.show.sentences import description_sentence, shortened
 from newfound.sides import SIDES, Names
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from newfound.detection.detection import Detection
     from newfound.detection.detector import NoveltyDetector
     from newfound.stories.clusters import Group
+    from newfound.stories.themes import Theme
     from newfound.text.documents import Documents
 
 __all__ = [
@@ -49,6 +50,7 @@ class Pile(Protocol):
     def __len__(self) -> int: ...
 
 
+_BEGINNING = 300  # characters of a document
 _NEUTRAL = {"novelty": 0, "times": 1, "score": 1}  # of a word that says nothing
 
 
@@ -82,21 +84,42 @@ def described_data(description: Description, top: int, by: str = "novelty") -> d
     from newfound.table import jsonable
 
     new, old = top_words(description, top, by), top_words(description, top, by, ascending=True)
-    themes: list[dict[str, Any]] = [theme.to_dict() for theme in description.themes]
+    themes = [_theme_data(description, theme) for theme in description.themes]
     if description.timeline is not None:
-        for data, theme in zip(themes, description.themes, strict=True):
-            data["curve"] = description.curve(theme).to_dict()
         for rows in (new, old):
             for row, curve in zip(rows, word_curves(description, rows), strict=True):
                 row["curve"] = curve.to_dict()
     timeline = description.timeline
     return {
         "themes": themes,
+        "gone": [_theme_data(description, theme) for theme in description.gone],
         "unexplained": jsonable(description.unexplained),
+        "in_no_theme": [
+            {"word": word.word, "document": _text(description, word.document)}
+            for word in description.loose
+        ],
         "timeline": None if timeline is None else timeline.to_dict(),
         "novel_words": new,
         "known_words": old,
     }
+
+
+def _theme_data(description: Description, theme: Theme) -> dict[str, Any]:
+    """Return a theme and its parts, with a typical document and their curves."""
+    document = _text(description, theme.typical[0]) if theme.typical else None
+    data = {**theme.to_dict(), "document": document}
+    data["parts"] = [_theme_data(description, part) for part in theme.parts]
+    if description.timeline is not None:
+        data["curve"] = description.curve(theme).to_dict()
+    return data
+
+
+def _text(description: Description, row: int) -> str | None:
+    """Return the beginning of a document; None without documents."""
+    corpus = description.corpus
+    if corpus is None or row >= len(corpus):
+        return None
+    return shortened(" ".join(corpus.texts[row][: 2 * _BEGINNING].split()), _BEGINNING)
 
 
 def periods_data(found: Periods, *, top: int, by: str = "novelty") -> dict[str, Any]:

@@ -13,13 +13,14 @@ from newfound.machine.clauses import rows_with
 from newfound.show.collect import Limits, gather, how_made
 from newfound.show.documents import Excerpts
 from newfound.show.sentences import periods_summary, rounded
-from newfound.show.themes import TimeAxis, end_of_bin, is_training_corpus, themes
+from newfound.show.themes import TimeAxis, end_of_bin, is_training_corpus, shown_document, themes
 from newfound.table import jsonable
 from newfound.text.corpus import Corpus
 
 if TYPE_CHECKING:
     from newfound.description.describe import Period, Periods
     from newfound.description.description import Description
+    from newfound.stories.themes import Theme
 
 __all__ = ["collect_periods"]
 
@@ -112,6 +113,11 @@ class _Curves(_Dated):
         novel = self.corpus.novel[rows]
         return self.of_documents(rows[~novel], rows[novel], [(word,)])
 
+    def of_theme(self, theme: Theme) -> Data | None:
+        """Return the curve of a theme; None without dates."""
+        rules = [rule.words for rule in theme.rules]
+        return self.of_documents(theme.known_documents, theme.novel_documents, rules)
+
     def of_documents(self, known: Rows, novel: Rows, rules: Iterable[Sequence[str]]) -> Data | None:
         """Return the curve of some documents, and of those after the period that rules match."""
         if self.dates is None or self._axis is None:
@@ -133,14 +139,17 @@ def _period(period: Period, curves: _Curves, limits: Limits) -> Data:
     sides = description.words.sides
     weights = np.where(sides == "neither", np.nan, description.words["novelty"])
     excerpts = _excerpts(description, weights)
-    found = themes(description, curves.corpus, None, excerpts, limits)
-    for row, theme in zip(found["rows"], description.themes, strict=False):
-        rules = [rule.words for rule in theme.rules]
-        row["curve"] = curves.of_documents(theme.known_documents, theme.novel_documents, rules)
-        for document, place in zip(row["documents"] or (), theme.typical, strict=False):
-            _weigh(document, weights)
-            if curves.dates is not None and not np.isnat(curves.dates[place]):
-                document["date"] = str(curves.dates[place])
+
+    def document(row: int) -> Data:
+        if curves.corpus is None:
+            return {}
+        dated = curves.dates is not None and not np.isnat(curves.dates[row])
+        day = str(curves.dates[row]) if curves.dates is not None and dated else None
+        shown = shown_document(curves.corpus, day, row, excerpts, limits)
+        _weigh(shown, weights)
+        return shown
+
+    found = themes(description, curves.corpus, curves.of_theme, document, limits)
     return {
         "name": period.name,
         "n_known": description.n_documents["known"],

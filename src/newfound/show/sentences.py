@@ -145,12 +145,18 @@ def summary(
     new = [i for i, found in enumerate(columns["new"]) if found][:_SHOWN]
     written = [name(columns["word"][i]) for i in new]
     total = words["new"] if words else 0
-    if themes and themes["rows"]:
+    if themes and any(not row.get("may_be_chance") for row in themes["rows"]):
         said = _of_themes(themes, total, piles)
     elif written:
         said = _of_words(columns, written, new[0], total, piles)
     else:
         said = _of_nothing([name(columns["word"][i]) for i in _likely(columns)], piles)
+    unsure = themes.get("may_be_chance", 0) if themes else 0
+    if themes and unsure:
+        what = "more theme" if unsure < themes["total"] else "theme"
+        space = " " if said["detail"] else ""
+        doubt = _part(f"{space}{counted(unsure, what)} may be chance.")
+        said["detail"] = [*said["detail"], doubt]
     return {**said, "words": new, "names": written}
 
 
@@ -164,8 +170,8 @@ def description_sentence(description: Description, names: Names | None = None) -
     wanted = ("word", "documents_novel", "documents_known", "low")
     columns = {name: table[name][named].tolist() for name in wanted}
     words = {"columns": {**columns, "new": new[named].tolist()}, "new": int(new.sum())}
-    wanted = ("name", "share_novel", "share_known", "may_be_chance")
-    rows = [{name: getattr(theme, name) for name in wanted} for theme in description.themes]
+    figures = ("name", "share_novel", "share_known", "may_be_chance", "holds")
+    rows = [{name: getattr(theme, name) for name in figures} for theme in description.themes]
     themes = {
         "rows": rows,
         "total": len(rows),
@@ -173,7 +179,7 @@ def description_sentence(description: Description, names: Names | None = None) -
         "unexplained": jsonable(description.unexplained),
     }
     n = description.n_documents
-    first = [] if rows else columns["word"][:_SHOWN]
+    first = [] if len(rows) > themes["may_be_chance"] else columns["word"][:_SHOWN]
     written = description.spellings(first)
     made = summary(
         words, n["known"], n["novel"], lambda word: written.get(word, word), themes, names
@@ -183,29 +189,30 @@ def description_sentence(description: Description, names: Names | None = None) -
 
 
 def _of_themes(themes: dict[str, Any], n_words: int, piles: _Piles) -> dict[str, Any]:
-    """Return the sentence about the first themes, and what they leave out."""
+    """Return the sentence about the first themes that are sure, and what they leave out.
+
+    Those whose shares documents left out bear out come first.
+    """
     sentence = [_part(f"New above all in {piles.novel}: ")]
-    shown, ones = themes["rows"][:_NAMED_THEMES], piles.names.quoted("known")
+    sure = [theme for theme in themes["rows"] if not theme.get("may_be_chance")]
+    shown = sorted(sure, key=lambda theme: not theme.get("holds", True))[:_NAMED_THEMES]
+    ones = piles.names.quoted("known")
     for i, theme in enumerate(shown):
         novel, known = percent(theme["share_novel"]), percent(theme["share_known"])
         of_them, of_known = ("", "") if i else (" of them", f" of the {ones} ones")
         if i:
             sentence.append(_part(" and " if i == len(shown) - 1 else ", "))
         sentence.append(_word(theme["name"]))
-        doubt = "; may be chance" if theme.get("may_be_chance") else ""
-        sentence.append(_part(f" ({novel}{of_them}, {known}{of_known}{doubt})"))
-    total, unsure = themes["total"], themes.get("may_be_chance", 0)
-    which = "which" if unsure == total else f"of which {unsure}"
-    doubts = f", {which} may be chance," if unsure else ""
+        sentence.append(_part(f" ({novel}{of_them}, {known}{of_known})"))
+    total = themes["total"] - themes.get("may_be_chance", 0)
     words = counted(n_words, "word") if n_words else "no word"
-    said = f"{counted(total, 'theme')}{doubts} and {words}"
-    detail = f"In all, {said} set them apart from {piles.known}."
+    detail = f"In all, {counted(total, 'theme')} and {words} set them apart from {piles.known}."
     if themes["unexplained"] is not None:
-        explained = percent(1 - themes["unexplained"])
+        inside = percent(1 - themes["unexplained"], whole=True)
         if themes["unexplained"] < NEARLY_NONE:
-            explained = "nearly all"
-        explain = "The theme explains" if total == 1 else "The themes explain"
-        detail += f" {explain} {explained} of the novelty."
+            inside = "nearly all"
+        where = "the theme" if total == 1 else "a theme"
+        detail += f" Of the documents with such a word, {inside} are in {where}."
     return {"sentence": [*sentence, _part(".")], "detail": [_part(detail)]}
 
 

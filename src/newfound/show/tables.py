@@ -17,10 +17,8 @@ from rich.text import Text
 from newfound.marks import STYLES, counted, visible
 from newfound.show.data import top_phrases, top_words, word_curves
 from newfound.show.sentences import (
-    NEARLY_NONE,
     description_sentence,
     number,
-    percent,
     q_value,
     shortened,
 )
@@ -45,8 +43,8 @@ __all__ = [
 
 _RULE_LENGTH = 72
 _FORMS_SHOWN = 3
-_RULES_SHOWN = 4
 _CURVE_WIDTH = 16
+_EXAMPLE = 90  # characters of a document
 _NAME_LENGTH = 12  # of a side, in the heading of a column
 
 
@@ -55,7 +53,7 @@ def description_parts(
 ) -> Iterator[RenderableType]:
     """Yield what a terminal shows of a description, with so many words ranked by a column."""
     yield headline(description_sentence(description, names), names)
-    yield from _themes_part(description, names)
+    yield from _themes_part(description, names, top)
     for side in ("novel", "known"):
         table = words_table(description, side, names, top=top, by=by)
         if table.row_count:
@@ -81,7 +79,7 @@ def period_parts(periods: Periods, *, top: int, by: str) -> Iterator[RenderableT
             f": {len(period.novel):,} documents, compared with {len(period.known):,} {compared}.",
         )
         yield Unbroken(visible(description_sentence(description, names)))
-        yield from _themes_part(description, names)
+        yield from _themes_part(description, names, top)
         table = words_table(description, "novel", names, top=top, by=by)
         yield table if table.row_count else Text()
 
@@ -239,36 +237,56 @@ def words_table(
 
 
 def themes_table(
-    themes: Sequence[Theme],
-    curves: Sequence[Curve] = (),
-    names: Names = PLAIN_NAMES,
+    description: Description, themes: Sequence[Theme], names: Names, *, most: int, title: str
 ) -> Table:
-    """Return a table of themes, those that may be chance last, with the rules that find them."""
+    """Return a table of the first themes and their parts, those that may be chance last.
+
+    Under a name stands a typical document; without documents, the rules that find them.
+    """
     from newfound.stories.evidence import SURE
 
-    table = _table("Themes")
-    table.add_column("theme", style=STYLES["novel"], min_width=16)
+    dated = description.timeline is not None
+    table = _table(title)
+    table.add_column("theme", min_width=16, ratio=1)
     for name in ("evidence", *_document_heads(names)):
         table.add_column(name, justify="right", no_wrap=True)
-    _add_time(table, curves)
-    table.add_column("rules")
-    n_sure = sum(not theme.may_be_chance for theme in themes)
-    rows = sorted(zip_longest(themes, curves), key=lambda row: row[0].may_be_chance)
-    for place, (theme, curve) in enumerate(rows):
-        if place == n_sure:
-            _add_doubt(table)
-        rules = [visible(str(rule)) for rule in theme.rules]
-        more = [f"{len(rules) - _RULES_SHOWN} more"] if len(rules) > _RULES_SHOWN else []
+    if dated:
+        _add_time(table, [description.curve(theme) for theme in themes[:1]])
+
+    def add(theme: Theme) -> None:
+        cell = Text(visible(theme.name), STYLES["known" if theme.gone else "novel"])
+        cell.append(f"\n{_example(description, theme)}", "dim")
+        side = "documents_known" if theme.gone else "documents_novel"
+        parts = [part for part in theme.parts if not part.may_be_chance]
+        if parts:
+            named = (f"{visible(part.name)} ({getattr(part, side):,})" for part in parts)
+            cell.append(f"\nof them: {'; '.join(named)}", "dim")
         table.add_row(
-            visible(theme.name),
+            cell,
             # What may be chance is below the limit also when it is rounded.
             f"{min(theme.evidence, SURE - 0.1) if theme.may_be_chance else theme.evidence:.1f}",
             f"{theme.documents_novel:,}",
             f"{theme.documents_known:,}",
-            *_time(curve),
-            "; ".join([*rules[:_RULES_SHOWN], *more]),
+            *_time(description.curve(theme) if dated else None),
         )
+
+    doubtful = [theme for theme in themes if theme.may_be_chance][:most]
+    for theme in [theme for theme in themes if not theme.may_be_chance][:most]:
+        add(theme)
+    if doubtful:
+        _add_doubt(table)
+    for theme in doubtful:
+        add(theme)
     return table
+
+
+def _example(description: Description, theme: Theme) -> str:
+    """Return the beginning of a typical document; without documents, the rules."""
+    corpus = description.corpus
+    if corpus is None or not theme.typical or theme.typical[0] >= len(corpus):
+        return visible(shortened("; ".join(map(str, theme.rules)), _EXAMPLE))
+    text = " ".join(corpus.texts[theme.typical[0]][: 4 * _EXAMPLE].split())
+    return visible(shortened(text, _EXAMPLE))
 
 
 def _add_doubt(table: Table) -> None:
@@ -408,16 +426,23 @@ def _spelled(description: Description, rows: list[dict[str, Any]]) -> list[dict[
     ]
 
 
-def _themes_part(description: Description, names: Names) -> list[RenderableType]:
-    """Return the table of themes, and the share of the novelty that none explains."""
-    themes = description.themes
-    if not themes:
-        return []
-    curves = [] if description.timeline is None else [description.curve(theme) for theme in themes]
-    table = themes_table(themes, curves, names)
-    if math.isnan(description.unexplained):
-        return [table]
-    rest = "Nearly all of what is new is in documents of these themes."
-    if description.unexplained >= NEARLY_NONE:
-        rest = f"{percent(description.unexplained)} of what is new is in documents of no theme."
-    return [table, Text(f"  {rest}\n", "dim")]
+def _themes_part(description: Description, names: Names, top: int) -> list[RenderableType]:
+    """Return the tables of themes of both sides, and what is new in none of them."""
+    parts: list[RenderableType] = []
+    themes, gone = description.themes, description.gone
+    if themes:
+        parts.append(themes_table(description, themes, names, most=top, title="Themes"))
+        more = sum(not theme.may_be_chance for theme in themes) - top
+        if more > 0:
+            parts.append(Text(f"  and {counted(more, 'theme')} more\n", "dim"))
+    loose = [word.word for word in description.loose]
+    if loose:
+        written = description.spellings(loose[:top])
+        listed = visible(", ".join(written.values()))
+        rest = f" and {len(loose) - top:,} more" if len(loose) > top else ""
+        parts.append(Unbroken(f"Also new, in no theme: {listed}{rest}.\n"))
+    if any(not theme.may_be_chance for theme in gone):
+        title = "Less than before" if description.timeline is not None else "Less frequent"
+        sure = [theme for theme in gone if not theme.may_be_chance]
+        parts.append(themes_table(description, sure, names, most=-(-top // 2), title=title))
+    return parts

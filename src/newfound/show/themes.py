@@ -8,7 +8,7 @@ the bins of a page can be longer, and those with the most documents another part
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +27,15 @@ if TYPE_CHECKING:
     from newfound.show.collect import Limits
     from newfound.stories.themes import Theme
 
-__all__ = ["CountedAxis", "TimeAxis", "axis_of", "end_of_bin", "is_training_corpus", "themes"]
+__all__ = [
+    "CountedAxis",
+    "TimeAxis",
+    "axis_of",
+    "end_of_bin",
+    "is_training_corpus",
+    "shown_document",
+    "themes",
+]
 
 _MAX_NAME = 100  # characters of the name of a theme
 _MAX_WORD = 60  # characters of a word of a theme
@@ -39,33 +47,62 @@ Data = dict[str, Any]
 def themes(
     description: Description,
     corpus: Corpus | None,
-    axis: TimeAxis | CountedAxis | None,
-    excerpts: Excerpts,
+    curve: Callable[[Theme], Data | None],
+    document: Callable[[int], Data],
     limits: Limits,
 ) -> Data:
-    """Return the themes of a page, in the order of the description.
+    """Return the themes of a page, in the order of the description, those beyond chance first.
+
+    Parameters
+    ----------
+    description : Description
+        What was learned.
+    corpus : Corpus or None
+        Its documents.
+    curve : callable
+        Returns the curve of a theme; None without dates.
+    document : callable
+        Returns a document, given its row.
+    limits : Limits
+        How much is shown.
 
     Returns
     -------
     dict
         ``rows``, the themes; ``total``, their number; ``may_be_chance``, how many of them may be
-        chance; ``unexplained``, the share of the novelty that no theme explains.
+        chance; ``gone``, themes of the known documents beyond chance; ``unexplained``, the share of
+        the documents with new words that are in no theme; ``loose``, new words in no theme, with a
+        document of each, and ``n_loose``, their number.
     """
+
+    def row(theme: Theme) -> Data:
+        typical = theme.typical[: limits.theme_documents]
+        return {
+            **_theme(theme, limits),
+            "parts": [row(part) for part in theme.parts if not part.may_be_chance],
+            "documents": None if corpus is None else [document(place) for place in typical],
+            "curve": curve(theme),
+        }
+
     found = description.themes
-    rows = [_theme(theme, limits) for theme in found[: limits.themes]]
-    for row, theme in zip(rows, found, strict=False):
-        if axis is not None:
-            row["curve"] = axis.theme_curve(theme)
-        if corpus is not None:
-            places = theme.typical[: limits.theme_documents]
-            row["documents"] = [
-                _document(corpus, axis, place, excerpts, limits) for place in places
-            ]
+    gone = [theme for theme in description.gone if not theme.may_be_chance]
+    first = sorted(found, key=lambda theme: theme.may_be_chance)[: limits.themes]
+    loose = description.loose
+    written = description.spellings([word.word for word in loose[: limits.loose]])
     return {
-        "rows": rows,
+        "rows": [row(theme) for theme in first],
         "total": len(found),
         "may_be_chance": sum(theme.may_be_chance for theme in found),
+        "gone": [row(theme) for theme in gone[: limits.gone]],
         "unexplained": rounded(description.unexplained),
+        "loose": [
+            {
+                "word": shortened(written[word.word], _MAX_WORD),
+                "document": None if corpus is None else document(word.document),
+            }
+            for word in loose[: limits.loose]
+        ],
+        "n_loose": len(loose),
     }
 
 
@@ -78,8 +115,6 @@ def _theme(theme: Theme, limits: Limits) -> Data:
                 "words": [shortened(word, _MAX_WORD) for word in rule.words],
                 "novel": rule.novel,
                 "known": rule.known,
-                "held_out_novel": rule.held_out_novel,
-                "held_out_known": rule.held_out_known,
             }
             for rule in theme.rules[: limits.theme_rules]
         ],
@@ -89,25 +124,18 @@ def _theme(theme: Theme, limits: Limits) -> Data:
         **{share: rounded(getattr(theme, share)) for share in _SHARES},
         "evidence": rounded(theme.evidence),
         "may_be_chance": theme.may_be_chance,
-        "joined": [
-            [shortened(one, _MAX_WORD), shortened(other, _MAX_WORD), rounded(strength, 2)]
-            for one, other, strength in theme.joined[: limits.joined]
-        ],
-        "documents": None,
-        "curve": None,
+        "gone": theme.gone,
+        "holds": theme.holds,
     }
 
 
-def _document(
-    corpus: Corpus,
-    axis: TimeAxis | CountedAxis | None,
-    row: int,
-    excerpts: Excerpts,
-    limits: Limits,
+def shown_document(
+    corpus: Corpus, day: str | None, row: int, excerpts: Excerpts, limits: Limits
 ) -> Data:
+    """Return a document of a theme, with its day."""
     return {
         "name": corpus.names[row][:80],
-        "date": None if axis is None else axis.day(row),
+        "date": day,
         **excerpts.opening(corpus.texts[row].strip(), limits.theme_document),
     }
 
@@ -123,7 +151,8 @@ def is_training_corpus(description: Description, corpus: Corpus) -> bool:
         return False
     if description.corpus is not None and list(corpus.texts) != list(description.corpus.texts):
         return False
-    return all(_finds_its_documents(theme, description, corpus) for theme in description.themes)
+    groups = description.all_themes.groups
+    return all(_finds_its_documents(theme, description, corpus) for theme in groups)
 
 
 def _finds_its_documents(theme: Theme, description: Description, corpus: Corpus) -> bool:
@@ -144,7 +173,7 @@ def axis_of(description: Description, most: int) -> TimeAxis | CountedAxis | Non
     if timeline is None:
         return None
     if isinstance(timeline, CountedTimeline):
-        return CountedAxis(timeline, description.themes, most)
+        return CountedAxis(timeline, description.all_themes.groups, most)
     if description.corpus is not None and len(description.corpus) == len(timeline.dates):
         return TimeAxis(timeline, description.corpus.novel, most)
     # A describer that was loaded has its documents in this order: known, then novel.

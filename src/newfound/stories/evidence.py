@@ -27,19 +27,17 @@ __all__ = [
     "DocumentWeights",
     "Piles",
     "agreeing",
+    "beyond_chance",
     "deviance_root",
     "document_weights",
     "evidence_of_sets",
     "excess",
-    "theme_evidence",
     "weighted_root",
 ]
 
 PRIOR = 16.0  # documents of no evidence that are added to each set
 MIN_EVIDENCE = 2.0  # of a word that may start a theme, and of a theme
 SURE = 3.0  # evidence of a theme that is hardly chance
-SEARCH = 5.0  # deviance that the best of many groups reaches by chance
-RULE_SEARCH = 0.7  # the same for each further rule
 PSEUDO_DOCUMENTS = 8.0  # with the expected share of novel ones, so that few documents are no proof
 TELLING = 2.5  # standard deviations, of a word of a group
 PSEUDO_WORDS = 10.0  # added to a group, in the proportions of all documents
@@ -171,7 +169,7 @@ def excess(counts: NDArray[Any], sizes: tuple[int, int]) -> NDArray[np.float64]:
     return excess
 
 
-def deviance_root(novel: Any, total: Any, share: float, prior: float = 0.0) -> Any:
+def deviance_root(novel: Any, total: Any, share: Any, prior: float = 0.0) -> Any:
     """Return the signed root of the deviance of `novel` of `total` documents from a share.
 
     `prior` documents with the expected share are added.
@@ -185,24 +183,51 @@ def deviance_root(novel: Any, total: Any, share: float, prior: float = 0.0) -> A
     return _signed_root(novel + prior * share, size, size * share)
 
 
-def theme_evidence(novel: float, total: float, share: float, n_rules: int = 1) -> float:
-    """Return `deviance_root` of documents that rules find, less what the search gives by chance.
+def beyond_chance(roots: Any, by_chance: Any) -> Any:
+    """Return evidence: roots of deviance, less the deviance that the search gives by chance.
 
     Examples
     --------
-    >>> round(theme_evidence(30, 40, 0.5), 2), round(theme_evidence(30, 40, 0.5, n_rules=3), 2)
-    (1.9, 1.48)
+    >>> beyond_chance(np.array([5.0, 3.0, -5.0]), 16.0).tolist()
+    [3.0, 0.0, 0.0]
     """
-    root = float(deviance_root(novel, total, share, PSEUDO_DOCUMENTS))
-    by_chance = SEARCH + RULE_SEARCH * (n_rules - 1)
-    return float(np.sign(root) * np.sqrt(max(root * root - by_chance, 0.0)))
+    beyond = np.sqrt(np.maximum(roots * roots - by_chance, 0.0))
+    return np.where(roots > 0, beyond, 0.0)
 
 
 class Piles:
     """Known and novel documents, and what is counted of some of them."""
 
-    def __init__(self, matrix: Matrix, novel: Bools) -> None:
+    def __init__(self, matrix: Matrix, novel: Bools, strata: Rows | None = None) -> None:
+        """Hold documents; with `strata`, novel is compared with known within each of them."""
         self.matrix, self.novel, self.share = matrix, novel, float(novel.mean())
+        self.strata = np.zeros(len(novel), np.intp) if strata is None else strata
+
+    @cached_property
+    def expected(self) -> Floats:
+        """The probability that a document is novel, if its words say nothing."""
+        sizes = np.bincount(self.strata)
+        shares: Floats = np.bincount(self.strata, self.novel) / np.maximum(sizes, 1)
+        return shares[self.strata]
+
+    def permuted(self, rng: np.random.Generator) -> Bools:
+        """Return the sides, permuted within each stratum."""
+        found = self.novel.copy()
+        for rows in np.split(np.argsort(self.strata, kind="stable"), self._bounds):
+            found[rows] = rng.permutation(self.novel[rows])
+        return found
+
+    @cached_property
+    def _bounds(self) -> Rows:
+        return np.cumsum(np.bincount(self.strata))[:-1]
+
+    def take(self, rows: Rows) -> Piles:
+        """Return some of the documents."""
+        return Piles(self.matrix[rows], self.novel[rows], self.strata[rows])
+
+    def reversed(self) -> Piles:
+        """Return the same documents with the sides exchanged."""
+        return Piles(self.matrix, ~self.novel, self.strata)
 
     @cached_property
     def columns(self) -> Matrix:
@@ -228,15 +253,6 @@ class Piles:
         """Return the number of known and of novel documents among these."""
         novel = int(self.novel[rows].sum())
         return len(rows) - novel, novel
-
-    def evidence(self, rows: Rows, n_rules: int = 1) -> float:
-        """Return the evidence of the documents that so many rules find; see `theme_evidence`."""
-        return theme_evidence(float(self.novel[rows].sum()), len(rows), self.share, n_rules)
-
-    def growth(self, rows: Rows) -> float:
-        """Return how many times as frequent documents are on the novel side, shrunk a little."""
-        known, novel = self.sides(rows)
-        return (novel + 1.0) / (known + 1) * (1 - self.share) / self.share
 
     def telling(self, rows: Rows) -> tuple[Rows, Floats]:
         """Return the words that are significantly more frequent in documents, and their weights.

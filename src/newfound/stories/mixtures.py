@@ -1,12 +1,9 @@
-"""Groups of documents that may be themes: topics of mixtures with several starts.
+"""Topics of documents, found by mixtures with several starts.
 
 All topics of a mixture compete for the documents (EM). A topic is a *sparse multinomial*: only the
-words that are significantly more frequent in it than elsewhere have a rate of their own. There are
-three mixtures. Two start from clusters of all documents, few large ones and many small ones; they
-do not see which documents are novel. The third starts from the novel words: the words with the most
-evidence are grouped by how often they occur together in novel documents, each group starts one
-topic, and clusters of the other documents start the rest. A topic of novel words keeps those of its
-documents that give the most evidence.
+words that are significantly more frequent in it than elsewhere have a rate of their own. The
+mixtures start from clusters of all documents, from few large ones to many small ones. They do not
+see which documents are novel.
 
 Topics are learned from at most `MAX_LEARNED` documents, as many of each side as possible. Every
 document is then assigned to a topic, in blocks. The time is linear in the number of documents;
@@ -15,88 +12,58 @@ beside the sparse matrix, memory is needed for a few numbers for each document.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial.distance import squareform
 
 from newfound.arithmetic import exp, log
 from newfound.linear import Tfidf, k_means, principal_axes, product, unit_rows
-from newfound.stories.evidence import MIN_EVIDENCE, Piles, deviance_root
+from newfound.stories.evidence import Piles
 
-__all__ = [
-    "MAX_LEARNED",
-    "MIN_DOCUMENTS",
-    "DocumentSpace",
-    "Draft",
-    "find_groups",
-]
+__all__ = ["MAX_LEARNED", "MIN_DOCUMENTS", "DocumentSpace", "Topic", "find_topics"]
 
-MAX_SEEDS = 300
-MIN_LINK = 0.2  # average NPMI of the words of one group
 MAX_LEARNED = 9_000
-N_TOPICS = (60, 120)
-N_BACKGROUND = 40  # topics beside those of novel words
+N_TOPICS = (30, 100, 240)
 DOCUMENTS_A_TOPIC = 30  # at least, on average
 DIMENSIONS = 100
 SIGNIFICANT = 2.0  # standard deviations, of a word with a rate of its own
 PSEUDO_SHARE = 0.05  # words added to a topic, for each word of the vocabulary
-PSEUDO_DOCUMENTS = 30.0
 NO_LENGTH = 1e-6  # of a reduced vector that is but rounding
 NEGLIGIBLE = 0.02  # probability of a topic that is set to 0
 LEAST_SCORE = -20.0  # below that of the best topic: too little to change the probability of others
 MIN_DOCUMENTS = 5
 N_ITERATIONS = 8
 BLOCK = 8192
-MOST_AVERAGED = 1000  # documents
 
 Matrix = Any
 Floats = NDArray[np.float64]
 Vectors = NDArray[np.float32]
 Bools = NDArray[np.bool_]
 Integers = NDArray[np.intp]
-Links = tuple[tuple[int, int, float], ...]
 
 
-@dataclass(frozen=True)
-class Draft:
-    """Documents that may be a theme.
-
-    `rows` are the documents of a topic, or those that the rules find; `words` its significant
-    columns, the strongest first. `links` say how its first words were joined: two columns and their
-    normalised pointwise mutual information, the strongest first; there are none for a topic that
-    started from documents. Rules are columns of ANDs.
-    """
+class Topic(NamedTuple):
+    """The documents of a topic, and its significant words as columns, the strongest first."""
 
     rows: Integers
     words: Integers
-    weights: Floats
-    links: Links = ()
-    rules: tuple[tuple[int, ...], ...] = ()
-    evidence: float = 0.0
 
 
 class DocumentSpace:
     """TF-IDF vectors of documents, reduced by a singular value decomposition.
 
-    The decomposition is learned from some documents only; `columns` has the column of each word in
-    the matrix that rules refer to.
+    The decomposition is learned from some documents only.
     """
 
-    def __init__(self, matrix: Matrix, learned: Integers, columns: Integers) -> None:
+    def __init__(self, matrix: Matrix, learned: Integers) -> None:
         self.matrix = matrix
-        self._place = {int(column): place for place, column in enumerate(columns)}
         self._scale = Tfidf.of(matrix)
         n = min(DIMENSIONS, len(learned) - 1, matrix.shape[1] - 1)
         self._axes = principal_axes(self.tfidf(learned), n, n_iterations=3) if n > 1 else None
-        # Rules of a theme find the same documents again and again.
-        self._made = np.zeros(matrix.shape[0], dtype=bool)
-        self._vectors = np.zeros((matrix.shape[0], n if n > 1 else 0), dtype=np.float32)
 
     def tfidf(self, rows: Integers) -> Matrix:
         """Return the TF-IDF vectors of some documents."""
@@ -106,67 +73,28 @@ class DocumentSpace:
         """Return the reduced vectors of some documents, of length 1 or 0."""
         if self._axes is None:
             return np.ones((len(rows), 1), dtype=np.float32)
-        new = rows[~self._made[rows]]
-        if len(new):
-            self._vectors[new] = unit_rows(product(self.tfidf(new), self._axes), NO_LENGTH)
-            self._made[new] = True
-        return self._vectors[rows]
-
-    def mean(self, rows: Integers) -> Vectors:
-        """Return the mean vector of documents; of at most about `MOST_AVERAGED` of them.
-
-        The more similar the documents are, the longer it is, from 0 to 1.
-        """
-        some = rows[:: max(1, len(rows) // MOST_AVERAGED)]
-        return np.asarray(self.vectors(some).mean(axis=0), dtype=np.float32)
-
-    def mean_without(self, rows: Integers, words: Sequence[int]) -> Vectors:
-        """Return the mean vector of documents from which words, by their columns, are removed."""
-        some = rows[:: max(1, len(rows) // MOST_AVERAGED)]
-        if self._axes is None:
-            return self.mean(some)
-        tfidf = self.tfidf(some)
-        places = [self._place[word] for word in words if word in self._place]
-        kept = np.ones(tfidf.shape[1], dtype=np.float32)
-        kept[places] = 0.0
-        rest = tfidf.multiply(kept).tocsr()
-        found = unit_rows(product(rest, self._axes), NO_LENGTH)
-        return np.asarray(found.mean(axis=0), dtype=np.float32)
+        found = unit_rows(product(self.tfidf(rows), self._axes), NO_LENGTH)
+        return np.asarray(found, dtype=np.float32)
 
 
-def find_groups(
-    piles: Piles, evidence: Floats, most: int = MAX_LEARNED
-) -> tuple[list[Draft], DocumentSpace | None]:
-    """Return topics that are more frequent on the novel side, and the space of documents.
+def find_topics(
+    piles: Piles, columns: Integers, most: int = MAX_LEARNED
+) -> tuple[list[Topic], DocumentSpace]:
+    """Return the topics of several mixtures, which overlap, and the space of the documents.
 
-    Topics of different mixtures may overlap. The space is None if no word is novel: then nothing
-    is new. `most` is the largest number of documents that topics are learned from.
+    `columns` are the words that topics may have; `most` is the largest number of documents that
+    topics are learned from.
     """
-    matrix, novel = piles.matrix, piles.novel
-    counts = np.asarray(matrix.sum(axis=0)).ravel()
-    often = np.flatnonzero(counts >= 2 + min(matrix.shape[0] // 2000, 4))
-    seeds = often[evidence[often] >= MIN_EVIDENCE]
-    if not len(seeds):
-        return [], None
-    narrow = Piles(sparse.csr_matrix(matrix[:, often], dtype=np.float32), novel)
-    learned = _learned_rows(novel, most)
-    space = DocumentSpace(narrow.matrix, learned, often)
+    narrow = Piles(sparse.csr_matrix(piles.matrix[:, columns], dtype=np.float32), piles.novel)
+    learned = _learned_rows(piles.novel, most)
+    space = DocumentSpace(narrow.matrix, learned)
     vectors = space.vectors(learned)
     starts = [_clusters(vectors, n) for n in N_TOPICS]
-    found = [group for start in starts for group in _Mixture(narrow, learned, start).groups(often)]
-    place = np.full(matrix.shape[1], -1)
-    place[often] = np.arange(len(often))
-    words = place[seeds[np.argsort(-evidence[seeds], kind="stable")][:MAX_SEEDS]]
-    clusters, links = _word_clusters(narrow.matrix[novel][:, words])
-    start = _seeded_start(space, learned, vectors, words, clusters, evidence[often[words]])
-    n_seeded = int(clusters.max()) + 1
-    joined: list[list[tuple[int, int, float]]] = [[] for _ in range(n_seeded)]
-    for a, b, strength in links:
-        if clusters[a] == clusters[b]:
-            joined[clusters[a]].append((int(often[words[a]]), int(often[words[b]]), strength))
-    mixture = _Mixture(narrow, learned, start)
-    found += mixture.groups(often, [tuple(each) for each in joined])
-    return found, space
+    # With few documents, several numbers of topics give the same clusters.
+    sizes = [int(start.max()) for start in starts]
+    distinct = [start for place, start in enumerate(starts) if sizes[place] not in sizes[:place]]
+    topics = [topic for start in distinct for topic in _Mixture(narrow, learned, start).topics()]
+    return [Topic(topic.rows, columns[topic.words]) for topic in topics], space
 
 
 def _learned_rows(novel: Bools, most: int) -> Integers:
@@ -189,46 +117,6 @@ def _clusters(vectors: Vectors, n_clusters: int) -> Integers:
     return k_means(vectors, n_clusters, n_starts=1, n_iterations=20)
 
 
-def _seeded_start(
-    space: DocumentSpace,
-    learned: Integers,
-    vectors: Vectors,
-    words: Integers,
-    clusters: Integers,
-    evidence: Floats,
-) -> Integers:
-    """Assign documents with seed words to the group of these, and cluster the others."""
-    n = int(clusters.max()) + 1
-    weights = sparse.csr_matrix((evidence, (words, clusters)), shape=(space.matrix.shape[1], n))
-    scores = product(space.tfidf(learned), weights.toarray())
-    start = np.where(scores.max(axis=1) > 0, scores.argmax(axis=1), -1)
-    rest = np.flatnonzero(start < 0)
-    if len(rest):
-        start[rest] = n + _clusters(vectors[rest], N_BACKGROUND)
-    return start.astype(np.intp)
-
-
-def _word_clusters(matrix: Matrix) -> tuple[Integers, list[tuple[int, int, float]]]:
-    """Group the columns by average linkage on NPMI; return also the strongest links."""
-    n, size = matrix.shape
-    if size == 1:
-        return np.zeros(1, dtype=np.intp), []
-    together = (matrix.T @ matrix).toarray().astype(np.float64)
-    single = np.diag(together)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        pmi = log(together * n / np.outer(single, single))
-        npmi = np.where(together > 0, pmi / np.maximum(-log(together / n), 1e-12), -1.0)
-    # One document with two words is no evidence that they belong together.
-    npmi = np.clip(np.where(together <= 1, np.minimum(npmi, 0.0), npmi), -1.0, 1.0)
-    np.fill_diagonal(npmi, 1.0)
-    tree = linkage(squareform(1 - npmi, checks=False), "average")
-    clusters = fcluster(tree, 1 - MIN_LINK, "distance").astype(np.intp) - 1
-    a, b = np.nonzero(np.triu(npmi, 1) >= MIN_LINK)
-    order = np.argsort(-npmi[a, b], kind="stable")
-    links = [(int(a[i]), int(b[i]), float(npmi[a[i], b[i]])) for i in order]
-    return clusters, links
-
-
 class _Mixture:
     """Topics that compete for documents, learned by EM from a start.
 
@@ -246,7 +134,7 @@ class _Mixture:
         for iteration in range(N_ITERATIONS):
             self._update_words(transposed, members)
             if iteration < N_ITERATIONS - 1:
-                found = [sparse.csr_matrix(_probable(scores)) for scores, _ in self._scores(part)]
+                found = [sparse.csr_matrix(_probable(scores)) for scores in self._scores(part)]
                 members = sparse.vstack(found, format="csr")
 
     def _update_words(self, transposed: Matrix, members: Matrix) -> None:
@@ -269,47 +157,27 @@ class _Mixture:
         sizes = np.asarray(members.sum(axis=0)).ravel()
         self.log_sizes = log(sizes + 1).astype(np.float32)
 
-    def _scores(self, matrix: Matrix) -> Iterator[tuple[Vectors, Vectors]]:
-        """Yield log scores of topics, and how well topics explain documents, in blocks."""
+    def _scores(self, matrix: Matrix) -> Iterator[Vectors]:
+        """Yield log scores of topics, in blocks of documents."""
         for first in range(0, matrix.shape[0], BLOCK):
             part = matrix[first : first + BLOCK]
             fits = (part @ self.ratios).toarray()
             fits += np.diff(part.indptr)[:, None].astype(np.float32) * self.others
-            yield fits + self.log_sizes, fits
+            yield fits + self.log_sizes
 
-    def _assigned(self) -> tuple[Integers, Floats]:
-        """Return the topic of each document, and how well it explains the document."""
-        topics, fits = [], []
-        for scores, found in self._scores(self.piles.matrix):
-            best = scores.argmax(axis=1)
-            topics.append(best)
-            fits.append(found[np.arange(len(best)), best])
-        return np.concatenate(topics).astype(np.intp), np.concatenate(fits).astype(np.float64)
-
-    def groups(self, columns: Integers, links: Sequence[Links] = ()) -> list[Draft]:
-        """Return the topics that are more frequent on the novel side, but for small ones.
-
-        `columns` has the column of each word in the drafts, `links` the links of the words that
-        the first topics started from.
-        """
-        piles = self.piles
-        topics, fits = self._assigned()
-        order = np.argsort(topics, kind="stable")
-        bounds = np.searchsorted(topics[order], np.arange(self.n_topics + 1))
-        drafts = []
-        for topic in range(self.n_topics):
-            rows = order[bounds[topic] : bounds[topic + 1]]
-            if len(rows) < MIN_DOCUMENTS:
-                continue
-            if topic < len(links):
-                rows = rows[_strongest(fits[rows], piles.novel[rows], piles.share)]
-            if deviance_root(float(piles.sides(rows)[1]), len(rows), piles.share) <= 0:
-                continue
-            words, weights = piles.telling(rows)
-            if len(words):
-                joined = links[topic] if topic < len(links) else ()
-                drafts.append(Draft(rows, columns[words], weights, joined))
-        return drafts
+    def topics(self) -> list[Topic]:
+        """Return the topics with all of their documents, but for small ones."""
+        assigned = [scores.argmax(axis=1) for scores in self._scores(self.piles.matrix)]
+        topic_of = np.concatenate(assigned)
+        order = np.argsort(topic_of, kind="stable")
+        bounds = np.searchsorted(topic_of[order], np.arange(self.n_topics + 1))
+        found = []
+        for first, last in pairwise(bounds.tolist()):
+            rows = order[first:last]
+            if len(rows) >= MIN_DOCUMENTS:
+                words, _ = self.piles.telling(rows)
+                found.append(Topic(rows, words))
+        return [topic for topic in found if len(topic.words)]
 
 
 def _probable(scores: Vectors) -> Vectors:
@@ -321,13 +189,3 @@ def _probable(scores: Vectors) -> Vectors:
     found /= found.sum(axis=1, keepdims=True)
     found[found < NEGLIGIBLE] = 0.0
     return np.asarray(found, dtype=np.float32)
-
-
-def _strongest(fits: Floats, novel: Bools, share: float) -> Bools:
-    """Return which documents fit at least as well as the limit with the most evidence."""
-    order = np.argsort(-fits, kind="stable")
-    total = np.arange(1, len(order) + 1)
-    found = deviance_root(np.cumsum(novel[order]), total, share, PSEUDO_DOCUMENTS)
-    last = np.append(np.diff(fits[order]) < -1e-6, True)
-    found = np.where(last & (total >= MIN_DOCUMENTS), found, -np.inf)
-    return np.asarray(fits >= fits[order][np.argmax(found)] - 1e-6)

@@ -1,26 +1,32 @@
-"""Names of groups: a few strong words, in the order and with the capitals that texts give them."""
+"""Names of groups of documents: phrases that their documents have, or else a few strong words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Set
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, pairwise, permutations
 from typing import TYPE_CHECKING
 
-from newfound.text.spelling import SpellingCounter
-from newfound.text.tokens import Token
+from newfound.text.tokens import Token, fold
 
 if TYPE_CHECKING:
-    from newfound.stories.themes import Theme
+    from newfound.stories.themes import Theme, Themes
 
-__all__ = ["N_LISTED", "in_reading_order", "listed", "named_as_read", "same_stem", "strong_words"]
+__all__ = ["N_LISTED", "listed", "named_as_read", "same_stem", "strong_words"]
 
 NAME_STRENGTH = 0.45  # of a word in a name, relative to the strongest word
 MAX_WORDS = 4
-MIN_SHARE = 0.1  # of the texts, in which two words stand side by side, for their order to count
 N_LISTED = 3  # words that name a group of which no more is known than its words
-N_READ = 100  # documents, at most about, that tell the order of the words of a name
-N_LETTERS = 1000  # of the beginning of each of them
+N_READ = 200  # documents of a theme, at most about, that tell its name
+N_LETTERS = 3000  # of the beginning of each of them
+MOST_PHRASES = 3  # of a name
+WHOLE = 0.5  # of the documents have a phrase that is a name by itself
+MIN_SHARE = 0.15  # of the documents, that a further phrase adds
+
+# What may stand between the words of a phrase: a space, a hyphen, and one stop word.
+_GAP = re.compile(r"[\s\-‐‑]{1,3}(?:[^\W\d_]+(?:['’][^\W\d_]+)?[\s\-]{1,2})?|[./]")
+_POSSESSIVE = re.compile(r"['’]s?$")
 
 
 def listed(words: Sequence[str]) -> str:
@@ -66,70 +72,102 @@ def same_stem(one: str, other: str, most: int | None = None) -> bool:
     return close and one[:shared] == other[:shared]
 
 
-def in_reading_order(words: Sequence[str], texts: Iterable[Sequence[str]]) -> tuple[str, ...]:
-    """Return words in the order in which texts have them, where they often stand side by side.
-
-    Other words stay in the given order.
-
-    Examples
-    --------
-    >>> in_reading_order(["day", "australia"], [["australia", "day", "honours"]])
-    ('australia', 'day')
-    """
-    before = {pair: 0 for pair in permutations(words, 2)}
-    n = 0
-    for text in texts:
-        n += 1
-        for pair in set(pairwise(text)) & before.keys():
-            before[pair] += 1
-
-    def lead(one: str, other: str) -> int:
-        more = before[one, other] - before[other, one]
-        return more if abs(more) >= MIN_SHARE * n else 0
-
-    # Of several best orders, max takes the first, and the given one comes first.
-    return max(
-        permutations(words),
-        key=lambda order: sum(lead(one, other) for one, other in combinations(order, 2)),
-    )
-
-
 def named_as_read(
-    themes: Sequence[Theme], texts: Sequence[str], tokens: Callable[[str], Sequence[Token]]
-) -> list[Theme]:
-    """Return themes with names that novel documents would give them.
+    found: Themes, texts: Sequence[str], tokens: Callable[[str], Sequence[Token]]
+) -> Themes:
+    """Return themes and their parts with the names that their documents give them.
 
-    A rule of several words that finds most documents of the theme is part of the name. A word of
-    an earlier name is not, unless a rule has it. The words have the order in which documents have
-    them, and the capitals that most documents give them.
+    A name is the phrase that most of the documents have and that has the most telling words, as
+    they write it. If it is in less than half of them, phrases of the others follow. The first
+    typical document is one that has the name.
 
     `tokens` returns the words of a text, in order, as the themes have them.
     """
-    used: set[str] = set()
-    names = []
-    for theme in themes:
-        names.append(_name_words(theme, used))
-        used.update(names[-1])
-    counter = SpellingCounter(used)
-    orders = []
-    for theme, name in zip(themes, names, strict=True):
-        rows = theme.novel_documents
-        begins = [texts[row][:N_LETTERS] for row in rows[:: max(1, len(rows) // N_READ)].tolist()]
-        read = [(text, tokens(text)) for text in begins]
-        for text, words in read:
-            counter.read(text, words)
-        orders.append(in_reading_order(name, ([word.term for word in words] for _, words in read)))
-    spelling = counter.spellings()
-    return [
-        replace(theme, name=" ".join(map(spelling.__getitem__, order)))
-        for theme, order in zip(themes, orders, strict=True)
-    ]
+    taken: set[str] = set()
+
+    def named(theme: Theme) -> Theme:
+        own = theme.known_documents if theme.gone else theme.novel_documents
+        some = own[:: max(1, len(own) // N_READ)].tolist()
+        read = {row: texts[row][:N_LETTERS] for row in {*some, *theme.typical}}
+        documents = [_Phrases(text, tokens(text)) for text in read.values()]
+        name = _name(documents, dict(theme.words), taken) or theme.name
+        taken.add(fold(name))
+        first = fold(name.split(", ")[0])
+        spaced = {row: fold(" ".join(read[row].split())) for row in theme.typical}
+        typical = sorted(theme.typical, key=lambda row: first not in spaced[row])
+        return replace(theme, name=name, typical=tuple(typical))
+
+    return found.mapped(named)
 
 
-def _name_words(theme: Theme, used: Set[str]) -> tuple[str, ...]:
-    """Return the words of a name, those of a rule that finds most documents first."""
-    rule = theme.rules[0]
-    most = len(rule.words) > 1 and 2 * rule.novel > theme.documents_novel
-    of_rules = {word for rule in theme.rules for word in rule.words}
-    fresh = [pair for pair in theme.words if pair[0] in of_rules or pair[0] not in used]
-    return strong_words(fresh if len(fresh) > 1 else theme.words, rule.words if most else ())
+class _Phrases:
+    """The phrases of a document: up to four words that follow each other in one sentence."""
+
+    def __init__(self, text: str, words: Sequence[Token]) -> None:
+        self._text, self._words = text, words
+
+    def of(self, weights: Mapping[str, float]) -> Iterator[tuple[tuple[str, ...], str]]:
+        """Yield the words and the text of each phrase that begins and ends with a weighed word."""
+        words, text = self._words, self._text
+        for first, word in enumerate(words):
+            if word.term not in weights:
+                continue
+            last = word
+            terms = [word.term]
+            yield (word.term,), self._written(word.start, word.end)
+            for other in words[first + 1 : first + MAX_WORDS]:
+                if not _GAP.fullmatch(text[last.end : other.start]):
+                    break
+                terms.append(other.term)
+                last = other
+                if other.term in weights:
+                    yield tuple(terms), self._written(word.start, other.end)
+
+    def _written(self, start: int, end: int) -> str:
+        """Return the text of a phrase; one that begins a sentence in small letters."""
+        written = " ".join(_POSSESSIVE.sub("", self._text[start:end]).split())
+        before = self._text[:start].rstrip(" ")[-1:]
+        begins = not (before.isalnum() or before == ",")
+        if begins and written[:1].isupper() and not written[1:2].isupper():
+            return written[:1].lower() + written[1:]
+        return written
+
+
+def _name(
+    documents: Sequence[_Phrases], weights: Mapping[str, float], taken: set[str]
+) -> str | None:
+    """Return the name of a group; None if it has no phrase that is not taken."""
+    where: defaultdict[tuple[str, ...], set[int]] = defaultdict(set)
+    written: defaultdict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+    for number, document in enumerate(documents):
+        for terms, text in document.of(weights):
+            where[terms].add(number)
+            written[terms][text] += 1
+    chosen: list[tuple[str, ...]] = []
+    left = set(range(len(documents)))
+    while where and len(chosen) < MOST_PHRASES:
+
+        def value(terms: tuple[str, ...], left: set[int] = left) -> float:
+            share = len(where[terms] & left) / len(documents)
+            whole = 1.5 if share >= WHOLE else 1.0
+            return share * whole * sum(weights.get(term, 0.0) for term in set(terms))
+
+        best = max(where, key=lambda terms: (value(terms), terms))
+        new = where.pop(best)
+        name = _usual(written[best])
+        if chosen and len(new & left) < max(2, MIN_SHARE * len(documents)):
+            break
+        if any(same_stem(one, two) for other in chosen for one in other for two in best):
+            continue
+        if not chosen and fold(name) in taken:
+            continue
+        chosen.append(best)
+        left = left - new
+        if len(left) <= WHOLE * len(documents):
+            break
+    return ", ".join(_usual(written[terms]) for terms in chosen) or None
+
+
+def _usual(written: Counter[str]) -> str:
+    """Return how a phrase is written most often; of the same number, in small letters."""
+    return min(written.items(), key=lambda item: (-item[1], item[0].swapcase()))[0]

@@ -1,15 +1,14 @@
 """Themes: what is new, as a few groups of words, rules and documents.
 
-A theme starts as a topic of a mixture (`newfound.stories.mixtures`). Rules that find its
-documents are chosen (`newfound.stories.choice`), and the documents of the theme are those
-that the rules find. Themes are then chosen one by one: always the one that explains most of what
-the earlier themes leave (`newfound.stories.choice`). The *evidence* of a theme is the
-root of the deviance of its documents from the share of novel documents in the corpus, less what the
-best of many groups reaches by chance.
+A theme is a candidate (`newfound.stories.candidates`): the documents that a few rules find.
+Candidates do not depend on which documents are novel. Themes are chosen among them one by one:
+always the one that explains most of what the earlier themes leave (`newfound.stories.choice`). The
+*evidence* of a theme is the root of the deviance of its documents from the share of novel documents
+in the corpus, less what the best of all candidates reaches where the sides are permuted.
 
-The rules are a greedy cover of the documents of a topic, not clauses of a machine. The time is
+The rules are a greedy cover of a topic or single words, not clauses of a machine. The time is
 linear in the number of documents. Beside the matrix, which is copied once as float32 in a fixed
-order, the memory is a few numbers for each document.
+order, the memory is that of the candidates, a few numbers for each word of the documents.
 """
 
 from __future__ import annotations
@@ -22,38 +21,42 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from newfound.stories.choice import ANDRule, choose_themes, held_out_figures
-from newfound.stories.evidence import (
-    MIN_EVIDENCE,
-    SURE,
-    Piles,
-    document_weights,
-    evidence_of_sets,
-)
-from newfound.stories.mixtures import Draft
+from newfound.checks import check_whole_number
+from newfound.stories.candidates import find_candidates
+from newfound.stories.choice import Draft, choose_themes, held_out_shares
+from newfound.stories.evidence import SURE, Piles, document_weights, evidence_of_sets
 from newfound.stories.names import strong_words
 from newfound.table import AsTable, Table, jsonable
 
 __all__ = [
+    "AMOUNTS",
     "N_TYPICAL",
+    "LooseWord",
     "Theme",
     "ThemeRule",
     "ThemeTuple",
     "Themes",
+    "check_amount",
+    "completed",
     "find_themes",
     "first_distinct",
     "recounted",
     "rule_rows",
     "text_key",
-    "unexplained_share",
     "with_copies",
 ]
 
 N_WORDS = 20
 N_TYPICAL = 3
+HELD = 0.5  # of the share of a theme, among documents left out
+IN_THEME = 0.5  # of the novel documents of a word
+AMOUNTS = {"few": (12, 0.5), "default": (60, 1.0), "many": (200, 2.0)}  # most themes, fineness
 
 _SHARES = ("share_novel", "share_known", "held_out_share_novel", "held_out_share_known")
-_COLUMNS = ("name", "evidence", "words", "rules", "documents_novel", "documents_known", *_SHARES)
+_COLUMNS = (
+    "name", "evidence", "may_be_chance", "words", "rules", "documents_novel", "documents_known",
+    *_SHARES, "parts",
+)  # fmt: skip
 
 Matrix = Any
 Bools = NDArray[np.bool_]
@@ -70,9 +73,6 @@ class ThemeRule:
         The words that a document must have.
     known, novel : int
         The number of documents of each side that have them.
-    held_out_known, held_out_novel : int
-        The same among documents that took no part in the choice of the rule; both 0 if it was
-        chosen with all documents only.
 
     Examples
     --------
@@ -84,8 +84,6 @@ class ThemeRule:
     words: tuple[str, ...]
     known: int
     novel: int
-    held_out_known: int = 0
-    held_out_novel: int = 0
 
     def __str__(self) -> str:
         return " AND ".join(self.words)
@@ -93,12 +91,14 @@ class ThemeRule:
 
 @dataclass(frozen=True, eq=False)
 class Theme:
-    """A group of novel documents, with the words and rules that find it.
+    """A group of documents that is more frequent on one side, with the rules that find it.
+
+    It is a theme of the novel documents, or of the known ones if it is less frequent than before.
 
     Attributes
     ----------
     name : str
-        Its two to four most telling words, in the order in which its documents have them.
+        A phrase that its documents have; several, with commas, if half of them have none.
     words : tuple of (str, float)
         Its words and their weights, the strongest first.
     rules : tuple of ThemeRule
@@ -108,20 +108,23 @@ class Theme:
     share_novel, share_known : float
         Their shares of all novel and of all known documents.
     evidence : float
-        How sure it is that the theme is novel, in standard deviations, after a correction for the
-        search. Every theme has at least 2; below 3 it may be chance.
+        How sure it is that the theme is more frequent, in standard deviations, after a correction
+        for the search. Every theme has at least 2. It is below 3 if one in twenty permutations of
+        the sides gives as much: then it may be chance.
     typical : tuple of int
-        The rows of up to three typical novel documents.
-    joined : tuple of (str, str, float)
-        How its first words were joined: pairs of words and their normalised pointwise mutual
-        information in novel documents, from -1 to 1.
+        The rows of up to three typical documents of its side; the first one has the name.
     held_out_share_novel, held_out_share_known : float
-        The shares that rules reach on documents that took no part in their choice: each half of
-        the documents is searched by the rules that the other half gives. nan if a half alone does
-        not give the theme.
+        The shares among documents that took no part in the choice: each half of the documents
+        chooses, and the other half is counted. nan if no half alone gives the theme.
     counted : (int, int) or None
         If the rows are those of a sample only: the number of known and of novel documents of all
         that the rules find. Counts, shares and evidence are then of all documents.
+    parts : tuple of Theme
+        What a large theme is made of; its documents may be in several parts or in none.
+    gone : bool
+        Whether it is a theme of the known documents, less frequent in the novel ones.
+    by_chance : float
+        The deviance that the search gives by chance, which is subtracted in the evidence.
     """
 
     name: str
@@ -133,10 +136,12 @@ class Theme:
     share_known: float
     evidence: float
     typical: tuple[int, ...]
-    joined: tuple[tuple[str, str, float], ...]
     held_out_share_novel: float = float("nan")
     held_out_share_known: float = float("nan")
     counted: tuple[int, int] | None = None
+    parts: tuple[Theme, ...] = ()
+    gone: bool = False
+    by_chance: float = 0.0
 
     @property
     def documents_known(self) -> int:
@@ -153,6 +158,13 @@ class Theme:
         """Whether the evidence is so small that chance may have made the theme."""
         return self.evidence < SURE
 
+    @property
+    def holds(self) -> bool:
+        """Whether it is surely no chance, and documents left out have half of its share or more."""
+        shares = (self.share_known, self.held_out_share_known)
+        own, left_out = shares if self.gone else (self.share_novel, self.held_out_share_novel)
+        return not self.may_be_chance and left_out >= HELD * own
+
     def __str__(self) -> str:
         return self.name
 
@@ -161,12 +173,23 @@ class Theme:
         return {
             "name": self.name,
             "evidence": self.evidence,
+            "may_be_chance": self.may_be_chance,
             "words": [word for word, _ in self.words],
             "rules": [str(rule) for rule in self.rules],
             "documents_novel": self.documents_novel,
             "documents_known": self.documents_known,
             **{name: jsonable(getattr(self, name)) for name in _SHARES},
+            "parts": [part.to_dict() for part in self.parts],
         }
+
+    def renumbered(self, places: Rows) -> Theme:
+        """Return the theme, but not its parts, for documents in another order."""
+        return replace(
+            self,
+            novel_documents=np.sort(places[self.novel_documents]),
+            known_documents=np.sort(places[self.known_documents]),
+            typical=tuple(places[list(self.typical)].tolist()),
+        )
 
 
 class ThemeTuple(AsTable, tuple[Theme, ...]):
@@ -174,31 +197,71 @@ class ThemeTuple(AsTable, tuple[Theme, ...]):
 
     def to_table(self) -> Table:
         """Return a table with a row for each theme."""
-        return Table.from_records((theme.to_dict() for theme in self), _COLUMNS)
+        rows = ({**theme.to_dict(), "parts": len(theme.parts)} for theme in self)
+        return Table.from_records(rows, _COLUMNS)
+
+
+@dataclass(frozen=True)
+class LooseWord:
+    """A word that is surely new and in no theme, and the row of a document that has it."""
+
+    word: str
+    document: int
 
 
 @dataclass(frozen=True)
 class Themes:
     """The themes of a description.
 
-    `unexplained` is the share of the novelty that no theme explains; nan if no word is novel.
+    Attributes
+    ----------
+    themes : tuple of Theme
+        The themes of the novel documents, the one with the most evidence first.
+    gone : tuple of Theme
+        Those that are less frequent than in the known documents.
+    unexplained : float
+        Of the novel documents that have a word that is surely new, the share that is in no theme
+        beyond chance; nan if no word is surely new.
+    loose : tuple of LooseWord
+        The words that are surely new and in no such theme.
     """
 
-    themes: tuple[Theme, ...]
-    unexplained: float
+    themes: tuple[Theme, ...] = ()
+    gone: tuple[Theme, ...] = ()
+    unexplained: float = float("nan")
+    loose: tuple[LooseWord, ...] = ()
+
+    @property
+    def groups(self) -> tuple[Theme, ...]:
+        """The themes of both sides, each followed by its parts."""
+        return tuple(
+            group for theme in (*self.themes, *self.gone) for group in (theme, *theme.parts)
+        )
+
+    def mapped(self, change: Callable[[Theme], Theme | None]) -> Themes:
+        """Return the same with each theme and part changed, or left out for None."""
+
+        def changed(themes: Iterable[Theme]) -> tuple[Theme, ...]:
+            pairs = ((theme, change(theme)) for theme in themes)
+            return tuple(
+                replace(new, parts=changed(old.parts)) for old, new in pairs if new is not None
+            )
+
+        return replace(self, themes=changed(self.themes), gone=changed(self.gone))
 
     def renumbered(self, places: Rows) -> Themes:
         """Return the same themes for documents in another order: `places` has the new rows."""
+        loose = (replace(word, document=int(places[word.document])) for word in self.loose)
+        return replace(self.mapped(lambda theme: theme.renumbered(places)), loose=tuple(loose))
 
-        def moved(theme: Theme) -> Theme:
-            return replace(
-                theme,
-                novel_documents=np.sort(places[theme.novel_documents]),
-                known_documents=np.sort(places[theme.known_documents]),
-                typical=tuple(places[list(theme.typical)].tolist()),
-            )
 
-        return replace(self, themes=tuple(map(moved, self.themes)))
+def check_amount(amount: Any) -> None:
+    """Raise a ValueError unless this says how many themes are wanted."""
+    if isinstance(amount, str):
+        if amount not in AMOUNTS:
+            raise ValueError(f"themes={amount!r}: expected {', '.join(AMOUNTS)} or a number.")
+        return
+    check_whole_number("themes", amount, 1)
 
 
 def find_themes(
@@ -208,18 +271,19 @@ def find_themes(
     *,
     evidence: ArrayLike | None = None,
     texts: Sequence[str] | None = None,
-    n_themes: int = 12,
+    amount: str | int = "default",
+    strata: NDArray[np.intp] | None = None,
     held_out: bool = True,
     random_state: int = 0,
-) -> list[Theme]:
-    """Return the themes of the novel documents.
+) -> Themes:
+    """Return the themes of the novel documents, and those that are gone.
 
     `evidence` says how sure each term is novel, in standard deviations, below 0 for known; by
     default it is computed from the counts. With `texts`, typical documents with the same text are
-    shown once. With `held_out`, the rules are measured also on documents that took no part in their
-    choice, in about twice the time; `random_state` is the seed for their halves, and themes do not
-    depend on it. The theme that explains most of the novelty comes first. There is none if nothing
-    is surely novel.
+    shown once. `amount` is "few", "default", "many" or the largest number of themes. With `strata`,
+    the number of the stratum of each document, sides are compared within each stratum. With
+    `held_out`, themes are also counted in documents that took no part in their choice;
+    `random_state` is the seed for these halves, and themes do not depend on it.
 
     Examples
     --------
@@ -230,8 +294,9 @@ def find_themes(
     >>> matrix = vectorizer.fit_transform([*banking, *travel])
     >>> terms = list(vectorizer.get_feature_names_out())
     >>> novel = [False] * len(banking) + [True] * len(travel)
-    >>> sorted(str(theme.rules[0]) for theme in find_themes(matrix, novel, terms)[:2])
-    ['flight', 'travel']
+    >>> found = find_themes(matrix, novel, terms)
+    >>> "flight" in [str(theme.rules[0]) for theme in found.themes[:3]]
+    True
     """
     novel = np.asarray(novel, dtype=bool)
     matrix = sparse.csr_matrix(matrix, dtype=np.float32)
@@ -241,52 +306,65 @@ def find_themes(
             f"{len(terms)} terms."
         )
     if novel.all() or not novel.any():
-        return []
+        return Themes()
     # Themes do not depend on the order of documents or words.
     order, places = _canonical_order(matrix, novel, terms)
-    piles = Piles(matrix[order][:, places], novel[order])
+    own_strata = None if strata is None else strata[order]
+    piles = Piles(matrix[order][:, places], novel[order], own_strata)
     terms = [str(terms[place]) for place in places]
     scores = _word_scores(piles, None if evidence is None else np.asarray(evidence)[places])
     texts = None if texts is None else [texts[row] for row in order]
-    drafts = choose_themes(piles, scores, n_themes)
-    rules: dict[ANDRule, Any] = {}
-    shares = np.full((len(drafts), 2), np.nan)
-    if held_out and drafts:
-        rules, shares = held_out_figures(drafts, piles, random_state)
-    themes = [
-        _theme(draft, piles, terms, scores, texts, rules, of_sides)
-        for draft, of_sides in zip(drafts, shares.tolist(), strict=True)
-    ]
-    # Of two themes with the same two strongest words, the first one.
-    return first_distinct(
-        Themes(tuple(themes), float("nan")).renumbered(order).themes,
-        lambda theme: frozenset(theme.name.split()[:2]),
-    )
+    candidates = find_candidates(piles)
+    if candidates is None:
+        return Themes()
+    most, fineness = AMOUNTS[amount] if isinstance(amount, str) else (amount, 1.0)
+    sides = []
+    for gone in (False, True):
+        side = piles.reversed() if gone else piles
+        search = candidates.searched(side)
+        drafts = choose_themes(candidates, side, search, most, fineness)
+        shares = np.full((len(drafts), 2), np.nan)
+        if held_out and drafts:
+            shares = held_out_shares(drafts, candidates, side, search, random_state)
+        shares = shares[:, :: -1 if gone else 1]
+        themes = (
+            replace(
+                _theme(draft, side, terms, -scores if gone else scores, texts, gone),
+                held_out_share_known=known,
+                held_out_share_novel=new,
+            )
+            for draft, (known, new) in zip(drafts, shares.tolist(), strict=True)
+        )
+        sides.append(tuple(themes))
+    return Themes(sides[0], sides[1]).renumbered(order)
 
 
-def unexplained_share(
-    themes: Sequence[Theme], matrix: Matrix, novel: ArrayLike, evidence: ArrayLike | None = None
-) -> float:
-    """Return the share of the novelty that no theme explains.
+def completed(
+    found: Themes, matrix: Matrix, novel: ArrayLike, terms: Sequence[str], sure: Rows
+) -> Themes:
+    """Return themes with what they leave out, given the columns of the words that are surely new.
 
-    The novelty is the excess of the novel words: how much more often novel documents have them
-    than expected from the known documents. A theme explains the part that is in its documents.
-
-    It is nan if no word is novel. The parameters are those of `find_themes`.
+    A word is in a theme if half of its novel documents are. Its document is the one that has most
+    such words for its length.
     """
-    novel = np.asarray(novel, dtype=bool)
-    if novel.all() or not novel.any():
-        return float("nan")
-    piles = Piles(sparse.csr_matrix(matrix, dtype=np.float64), novel)
-    words = np.flatnonzero(_word_scores(piles, evidence) >= MIN_EVIDENCE)
-    if not len(words):
-        return float("nan")
-    counts = np.asarray(piles.matrix[:, words].sum(axis=1)).ravel()
-    counts = np.where(novel, counts, -counts * novel.sum() / (~novel).sum())
-    explained = np.zeros(len(novel), dtype=bool)
-    for theme in themes:
-        explained[theme.novel_documents] = explained[theme.known_documents] = True
-    return float(np.clip(1 - counts[explained].sum() / counts.sum(), 0.0, 1.0))
+    piles = Piles(sparse.csr_matrix(matrix, dtype=np.float32), np.asarray(novel, dtype=bool))
+    inside = np.zeros(len(piles.novel), dtype=bool)
+    for theme in found.themes:
+        inside[theme.novel_documents] |= not theme.may_be_chance
+    own = piles.columns[:, sure]
+    n_words = np.asarray(own.sum(axis=1)).ravel()
+    having = piles.novel & (n_words > 0)
+    if not having.any():
+        return found
+    telling = n_words / np.sqrt(1 + np.diff(piles.matrix.indptr))
+    loose = []
+    for column in sure.tolist():
+        rows = piles.matching((column,))
+        rows = rows[piles.novel[rows]]
+        if len(rows) and inside[rows].mean() < IN_THEME:
+            loose.append(LooseWord(str(terms[column]), int(rows[np.argmax(telling[rows])])))
+    left = float((having & ~inside).sum() / having.sum())
+    return replace(found, unexplained=left, loose=tuple(loose))
 
 
 def rule_rows(theme: Theme, piles: Piles, place: Mapping[str, int]) -> list[Rows]:
@@ -311,38 +389,40 @@ def recounted(
     ]
     return replace(
         theme,
-        rules=tuple(sorted(rules, key=lambda rule: -rule.novel)),
+        rules=_most_first(rules, theme.gone),
         share_known=documents[0] / sizes[0],
         share_novel=documents[1] / sizes[1],
         **more,
     )
 
 
-def with_copies(
-    themes: Iterable[Theme], matrix: Matrix, novel: ArrayLike, terms: Sequence[str]
-) -> list[Theme]:
+def _most_first(rules: Iterable[ThemeRule], gone: bool) -> tuple[ThemeRule, ...]:
+    return tuple(sorted(rules, key=lambda rule: -(rule.known if gone else rule.novel)))
+
+
+def with_copies(found: Themes, matrix: Matrix, novel: ArrayLike, terms: Sequence[str]) -> Themes:
     """Return themes that were found without copied text, with all documents that rules find.
 
     Evidence and held-out figures stay as they are. The parameters are those of `find_themes`.
     """
     piles = Piles(sparse.csr_matrix(matrix), np.asarray(novel, dtype=bool))
     place = {term: number for number, term in enumerate(terms)}
-    whole = []
-    for theme in themes:
+    sizes = piles.sides(np.arange(len(piles.novel)))
+
+    def whole(theme: Theme) -> Theme:
         by_rule = rule_rows(theme, piles, place)
         rows = np.unique(np.concatenate(by_rule))
         new = piles.novel[rows]
-        whole.append(
-            recounted(
-                theme,
-                map(piles.sides, by_rule),
-                piles.sides(rows),
-                piles.sides(np.arange(len(piles.novel))),
-                novel_documents=rows[new],
-                known_documents=rows[~new],
-            )
+        return recounted(
+            theme,
+            map(piles.sides, by_rule),
+            piles.sides(rows),
+            sizes,
+            novel_documents=rows[new],
+            known_documents=rows[~new],
         )
-    return whole
+
+    return found.mapped(whole)
 
 
 def _word_scores(piles: Piles, evidence: ArrayLike | None) -> NDArray[np.float64]:
@@ -368,46 +448,64 @@ def _theme(
     terms: Sequence[str],
     scores: NDArray[np.float64],
     texts: Sequence[str] | None,
-    held_out: Mapping[ANDRule, Any],
-    shares: Sequence[float],
+    gone: bool,
 ) -> Theme:
-    """Collect the figures of a theme."""
+    """Collect the figures of a theme of the side that `piles` call novel: the known one if gone."""
     rows = draft.rows
     new = piles.novel[rows]
-    n_known, n_novel = piles.sides(np.arange(len(piles.novel)))
-    # A word is telling if it marks both the group and the novel side.
-    weights = draft.weights * np.maximum(scores[draft.words], 0.1)
-    order = np.argsort(-weights, kind="stable")
-    words = tuple((terms[draft.words[i]], float(weights[i])) for i in order[:N_WORDS])
-    rank = {int(draft.words[i]): place for place, i in enumerate(order)}
+    columns, weights = piles.telling(rows)
+    # A word is telling if it marks both the group and the side.
+    weights = weights * np.maximum(scores[columns], 0.1)
+    order = np.argsort(-weights, kind="stable")[:N_WORDS]
+    columns, weights = columns[order], weights[order]
+    words = tuple(
+        (terms[column], weight)
+        for column, weight in zip(columns.tolist(), weights.tolist(), strict=True)
+    )
+    rank = {column: place for place, column in enumerate(columns.tolist())}
 
-    def rule_of(columns: ANDRule) -> ThemeRule:
-        strongest = sorted(columns, key=lambda word: rank.get(word, len(rank)))
-        counts = (*piles.sides(piles.matching(columns)), *map(int, held_out.get(columns, (0, 0))))
+    def rule_of(rule: Sequence[int]) -> ThemeRule:
+        strongest = sorted(rule, key=lambda word: rank.get(word, len(rank)))
+        counts = piles.sides(piles.matching(rule))[:: -1 if gone else 1]
         return ThemeRule(tuple(terms[word] for word in strongest), *counts)
 
-    return Theme(
+    own, others = rows[new], rows[~new]
+    n_others, n_own = piles.sides(np.arange(len(piles.novel)))
+    theme = Theme(
         name=" ".join(strong_words(words)),
         words=words,
-        rules=tuple(sorted(map(rule_of, draft.rules), key=lambda rule: -rule.novel)),
-        novel_documents=rows[new],
-        known_documents=rows[~new],
-        share_novel=int(new.sum()) / n_novel,
-        share_known=int((~new).sum()) / n_known,
+        rules=_most_first(map(rule_of, draft.rules), gone),
+        novel_documents=own,
+        known_documents=others,
+        share_novel=len(own) / n_own,
+        share_known=len(others) / n_others,
         evidence=draft.evidence,
-        typical=_typical(draft, rows[new], piles.matrix, texts),
-        joined=tuple((terms[a], terms[b], strength) for a, b, strength in draft.links[:N_WORDS]),
-        held_out_share_novel=shares[1],
-        held_out_share_known=shares[0],
+        by_chance=draft.by_chance,
+        gone=gone,
+        typical=_typical(columns, weights, own, piles.matrix, texts),
+        parts=tuple(_theme(part, piles, terms, scores, texts, gone) for part in draft.parts),
+    )
+    if not gone:
+        return theme
+    return replace(
+        theme,
+        novel_documents=others,
+        known_documents=own,
+        share_novel=theme.share_known,
+        share_known=theme.share_novel,
     )
 
 
 def _typical(
-    draft: Draft, new: Rows, matrix: Matrix, texts: Sequence[str] | None
+    columns: Rows,
+    weights: NDArray[np.float64],
+    new: Rows,
+    matrix: Matrix,
+    texts: Sequence[str] | None,
 ) -> tuple[int, ...]:
-    """Return the novel documents that the rules find and that fit the group best."""
+    """Return the documents of the side that the rules find and that fit the group best."""
     strength = np.zeros(matrix.shape[1])
-    strength[draft.words[:N_WORDS]] = draft.weights[:N_WORDS]
+    strength[columns] = weights
     part = matrix[new]
     lengths = np.diff(part.indptr)
     score = (part @ strength) / np.sqrt(lengths + np.median(lengths))

@@ -25,11 +25,12 @@
             el(
               "span",
               { class: "new-themes" },
-              period.themes.rows.length
+              period.themes.rows.some((theme) => !theme.may_be_chance)
                 ? period.themes.rows
+                    .filter((theme) => !theme.may_be_chance)
                     .slice(0, 3)
                     .flatMap((theme, i) => [i ? el("span", { class: "and" }, " · ") : null, el("bdi", {}, theme.name)])
-                : el("span", { class: "none" }, "no theme"),
+                : el("span", { class: "none" }, period.themes.rows.length ? "no theme beyond chance" : "no theme"),
             ),
             el("small", {}, newfound.plural(period.n_novel, "document")),
           ),
@@ -100,6 +101,7 @@
         period.themes.rows.length ? newfound.unexplained(period.themes) : null,
       ),
       period.themes.rows.length ? newfound.themeList(period.themes, "h3", `${period.name}: `) : newfound.notice(newfound.noThemes),
+      newfound.loose(period.themes),
       period.words.length
         ? [el("h3", {}, "Words"), words(period)]
         : el("p", { class: "none" }, `No word is more frequent than ${rest ? "in the others" : "before"}.`),

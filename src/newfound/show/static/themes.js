@@ -21,7 +21,7 @@
   const held = (theme) =>
     theme.held_out_share_novel === null || theme.held_out_share_novel === undefined
       ? "A half of the documents alone does not give this theme, so there are no held-out figures."
-      : `Held out, rules find ${shares(theme.held_out_share_novel, theme.held_out_share_known)}: each half of the documents was searched with the rules that the other half gives.`;
+      : `Among documents left out, it is ${shares(theme.held_out_share_novel, theme.held_out_share_known)}: each half of the documents chose a theme like this, and the other half was counted.`;
 
   const rule = (row, first) =>
     el(
@@ -37,14 +37,7 @@
         ),
       ),
       " ",
-      el(
-        "small",
-        {},
-        counts(row.novel, row.known),
-        row.held_out_novel + row.held_out_known
-          ? `; held out ${format.count(row.held_out_novel)} and ${format.count(row.held_out_known)}`
-          : null,
-      ),
+      el("small", {}, counts(row.novel, row.known)),
     );
 
   const rules = (theme) => [
@@ -84,30 +77,9 @@
         ]
       : null;
 
-  const joined = (theme) =>
-    theme.joined.length
-      ? [
-          el("h4", {}, "How it was joined"),
-          el(
-            "p",
-            { class: "why" },
-            `These words are in the same ${by ? "" : `${newfound.piles.novel} `}documents more often than by chance (1 is always, 0 is chance): `,
-            list(
-              theme.joined.map(([a, b, strength]) => [
-                el("bdi", {}, a),
-                " – ",
-                el("bdi", {}, b),
-                " ",
-                el("small", {}, format.number(strength, 2)),
-              ]),
-              ", ",
-            ),
-            ".",
-          ),
-        ]
-      : null;
-
-  const content = (theme, address) => [
+  const content = (theme, address, parts) => [
+    parts,
+    documents(theme),
     el("h4", {}, "Words"),
     el(
       "ul",
@@ -115,10 +87,18 @@
       theme.words.map((word) => el("li", {}, newfound.word(word))),
     ),
     rules(theme),
-    documents(theme),
-    joined(theme),
     el("p", { class: "source" }, el("a", { href: address }, "Link to this theme")),
   ];
+
+  // The beginning of a typical document, without marks.
+  const example = (document) =>
+    document
+      ? el(
+          "span",
+          { class: "example" },
+          el("bdi", {}, document.pieces.map((piece) => (typeof piece === "string" ? piece : piece[0])).join("")),
+        )
+      : null;
 
   // One theme as a row that opens. `widest` is the largest share among the themes.
   const row = (theme, widest, level, prefix) => {
@@ -135,7 +115,7 @@
     const when = newfound.when(theme.curve);
     const element = el(
       "details",
-      { class: "theme" },
+      { class: theme.gone ? "theme gone" : "theme" },
       el(
         "summary",
         {},
@@ -146,6 +126,7 @@
             "span",
             { class: "theme-text" },
             el(level, {}, el("bdi", {}, theme.name)),
+            example(theme.documents?.[0]),
             el(
               "span",
               { class: "theme-figures" },
@@ -156,6 +137,7 @@
               { title: newfound.evidence },
               `evidence ${format.number(theme.evidence, 3)}`,
               theme.may_be_chance ? ", may be chance" : null,
+              theme.parts.length ? ` · ${newfound.plural(theme.parts.length, "part")}` : null,
               when ? ` · ${when}` : null,
             ),
           ),
@@ -165,24 +147,71 @@
       ),
       body,
     );
+    const parts = () =>
+      theme.parts.length
+        ? [
+            el("h4", {}, "Parts"),
+            el(
+              "ol",
+              { class: "themes" },
+              theme.parts.map((part) => row(part, widest, "h4", `${prefix}${theme.name}: `)),
+            ),
+          ]
+        : null;
     // Built when it is opened: most themes of a page stay closed.
     element.addEventListener("toggle", () => {
-      if (element.open && !body.childNodes.length) body.replaceChildren(...[content(theme, address)].flat(Infinity).filter(Boolean));
+      if (!element.open || body.childNodes.length) return;
+      body.replaceChildren(...[content(theme, address, parts())].flat(Infinity).filter(Boolean));
     });
     return el("li", {}, element);
   };
 
-  const largest = (themes) =>
-    Math.max(...themes.rows.map((theme) => Math.max(theme.share_novel, theme.share_known)), 1e-9);
+  const largest = (rows) =>
+    Math.max(...rows.map((theme) => Math.max(theme.share_novel, theme.share_known)), 1e-9);
 
-  newfound.themeList = (themes, level = "h3", prefix = "") => {
-    const widest = largest(themes);
-    return el(
+  const listOf = (rows, level, prefix, widest) =>
+    el(
       "ol",
       { class: "themes" },
-      themes.rows.map((theme) => row(theme, widest, level, prefix)),
+      rows.map((theme) => row(theme, widest, level, prefix)),
     );
+
+  // Those that may be chance stand apart, closed.
+  newfound.themeList = (themes, level = "h3", prefix = "") => {
+    const widest = largest(themes.rows);
+    const [sure, unsure] = [false, true].map((chance) =>
+      themes.rows.filter((theme) => theme.may_be_chance === chance),
+    );
+    return [
+      sure.length ? listOf(sure, level, prefix, widest) : null,
+      unsure.length
+        ? el(
+            "details",
+            { class: "chance" },
+            el("summary", {}, `${newfound.plural(themes.may_be_chance, sure.length ? "more theme" : "theme")} may be chance`),
+            listOf(unsure, level, prefix, widest),
+          )
+        : null,
+    ];
   };
+
+  // What is new, but in no theme: words, each with a document.
+  newfound.loose = (themes) =>
+    themes.loose.length
+      ? el(
+          "details",
+          { class: "chance loose" },
+          el("summary", {}, `Also new, in no theme: ${newfound.plural(themes.n_loose, "word")}`),
+          el(
+            "ul",
+            {},
+            themes.loose.map(({ word, document }) => el("li", {}, newfound.word(word), " ", example(document))),
+          ),
+          themes.loose.length < themes.n_loose
+            ? el("p", { class: "none" }, `and ${newfound.plural(themes.n_loose - themes.loose.length, "other word")}`)
+            : null,
+        )
+      : null;
 
   // What the themes leave out, in a sentence.
   newfound.unexplained = (themes) => {
@@ -192,7 +221,7 @@
         : "";
     return themes.unexplained === null
       ? shown
-      : `${shown}${format.percent(themes.unexplained)} of the novelty is in documents of no theme.`;
+      : `${shown}Of the documents with a word that is surely new, ${format.percent(themes.unexplained)} are in no theme.`;
   };
 
   newfound.noThemes = by
@@ -200,22 +229,30 @@
     : `No theme was found: no group of words is more frequent in the ${newfound.piles.novel} documents than chance can explain.`;
 
   newfound.section("themes", "Themes", () => {
-    const { data } = newfound;
-    if (!data.themes) return null;
-    if (!data.themes.rows.length) return newfound.notice(newfound.noThemes);
+    const { themes } = newfound.data;
+    if (!themes) return null;
+    const gone = themes.gone.length
+      ? [
+          el("h3", {}, newfound.data.time?.boundary ? "Less than before" : "Less frequent"),
+          listOf(themes.gone, "h4", "less: ", largest(themes.gone)),
+        ]
+      : null;
+    if (!themes.rows.length) return [newfound.notice(newfound.noThemes), newfound.loose(themes), gone];
     return [
       el(
         "p",
         { class: "lead" },
-        "Words that are new together, the theme that explains most first. Open a theme for its words, rules and documents. ",
-        newfound.unexplained(data.themes),
+        "Documents that belong together and are more frequent, the surest theme first. Open a theme for its parts, documents, words and rules. ",
+        newfound.unexplained(themes),
       ),
       newfound.legend(
         [newfound.mark("novel"), `share of the ${newfound.piles.novel} documents`],
         [newfound.mark("known"), `share of the ${newfound.piles.known} documents`],
-        newfound.barScale(largest(data.themes)),
+        newfound.barScale(largest(themes.rows)),
       ),
-      newfound.themeList(data.themes),
+      newfound.themeList(themes),
+      newfound.loose(themes),
+      gone,
     ];
   });
 })();
