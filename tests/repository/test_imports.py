@@ -247,3 +247,14 @@ def test_the_package_does_not_know_the_lab() -> None:
     }
     assert "newfound.table" in imported
     assert not {module for module in imported if module.partition(".")[0] == "lab"}
+
+
+def test_the_name_of_a_class_means_one_thing() -> None:
+    """Two rooms may not call different things the same."""
+    homes: dict[str, list[str]] = {}
+    for name, path in modules(SOURCE).items():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and name != CORE:
+                homes.setdefault(node.name, []).append(name)
+    twice = {name: places for name, places in homes.items() if len(places) > 1}
+    assert twice.keys() <= {"Rules"}  # those of a model, and of a page

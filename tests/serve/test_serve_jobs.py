@@ -23,7 +23,7 @@ import newfound
 from newfound.marks import STEERING
 from newfound.serve.jobs import Jobs
 from newfound.serve.search import search_documents, write_documents
-from newfound.serve.settings import Limits
+from newfound.serve.settings import ServiceLimits
 from newfound.serve.workspace import Run, Workspace
 from serve_client import (
     DESCRIBE,
@@ -291,7 +291,7 @@ def test_an_upload_that_is_not_there(service: httpx.Client) -> None:
 
 
 def test_progress_events_cancel_queue_and_restart(tmp_path: Path) -> None:
-    with client(tmp_path, jobs=1, limits=Limits(queue=1)) as service:
+    with client(tmp_path, jobs=1, limits=ServiceLimits(queue=1)) as service:
         body = {"sample": True, "parameters": LONG}
         first = service.post("/v1/describe", json=body).json()["id"]
         wait_for_state(service, first, "running")
@@ -512,7 +512,7 @@ def test_no_job_outlives_its_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.slow
 def test_a_job_that_takes_too_long_is_ended(tmp_path: Path) -> None:
-    with client(tmp_path, jobs=1, limits=Limits(job_seconds=2)) as service:
+    with client(tmp_path, jobs=1, limits=ServiceLimits(job_seconds=2)) as service:
         body = {"sample": True, "parameters": LONG}
         job = ended(service, service.post("/v1/describe", json=body).json()["id"])
         assert job["state"] == "failed" and "more than 2 s" in job["error"]
@@ -521,7 +521,7 @@ def test_a_job_that_takes_too_long_is_ended(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="memory is not limited there")
 def test_a_job_that_needs_too_much_memory_fails_alone(tmp_path: Path) -> None:
-    with client(tmp_path, jobs=1, limits=Limits(job_bytes=600 << 20)) as service:
+    with client(tmp_path, jobs=1, limits=ServiceLimits(job_bytes=600 << 20)) as service:
         body = {"sample": True, "parameters": {"n_clauses": 400_000, "n_machines": 1}}
         job = ended(service, service.post("/v1/describe", json=body).json()["id"])
         assert job["state"] == "failed" and "memory" in job["error"].lower(), job
@@ -543,7 +543,7 @@ def test_a_job_that_is_killed_fails_alone(tmp_path: Path) -> None:
 def test_events_end_when_a_run_is_deleted(tmp_path: Path) -> None:
     async def follow() -> list[Run]:
         workspace = Workspace(tmp_path)
-        jobs = Jobs(workspace, Limits())
+        jobs = Jobs(workspace, ServiceLimits())
         run = Run("x", "describe", "x", "running")
         workspace.put_run(run)
         seen = []

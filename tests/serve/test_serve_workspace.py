@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from newfound.serve.jobs import Jobs
-from newfound.serve.settings import Limits
+from newfound.serve.settings import ServiceLimits
 from newfound.serve.workspace import Run, Upload, Workspace, WorkspaceError, now
 from serve_client import DESCRIBE, LONG, OCTETS, client, ended, wait_for_end
 from waiting import PATIENCE, wait_for
@@ -28,7 +28,7 @@ def test_the_end_of_a_run_is_noted_when_there_is_room_again(
 
     async def end() -> Run | None:
         workspace = Workspace(tmp_path)
-        jobs, run = Jobs(workspace, Limits()), Run("x", "describe", "x", "running")
+        jobs, run = Jobs(workspace, ServiceLimits()), Run("x", "describe", "x", "running")
         workspace.put_run(run)
         index = workspace._db
         pages = index.execute("PRAGMA page_count").fetchone()[0]
