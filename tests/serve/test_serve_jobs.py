@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import csv
 import gzip
 import io
 import json
-import sqlite3
 import sys
 import threading
 from collections.abc import Iterator
@@ -428,15 +426,6 @@ def test_words_without_spaces_are_found(tmp_path: Path, query: str, found: list[
     answer = search_documents(tmp_path, query)
     assert [one["document"] for one in answer["documents"]] == found
     assert answer["total"] == len(found)
-
-
-def test_documents_of_earlier_versions_are_found(tmp_path: Path) -> None:
-    with contextlib.closing(sqlite3.connect(tmp_path / "documents.db")) as db:
-        db.execute("CREATE VIRTUAL TABLE documents USING fts5 (id, text, side, novelty)")
-        db.execute("INSERT INTO documents VALUES ('a', '図書館 opens', 'novel', 1.0)")
-        db.commit()
-    assert search_documents(tmp_path, "opens")["total"] == 1
-    assert search_documents(tmp_path, "図書")["total"] == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="priorities are others there")
