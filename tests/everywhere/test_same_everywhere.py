@@ -59,7 +59,7 @@ def compare(found: dict[str, Any], expected: dict[str, Any], library: str) -> No
         what for what, value in found["answers"].items() if expected["answers"][what] != value
     ]
     if found["kernels"][library] == expected["kernels"][library]:
-        pytest.skip(f"{library} has no such other kernels here, or they give the same digits")
+        pytest.skip(f"{library} has no such other kernels here; the answers are the same")
 
 
 def test_old_kernels_of_all_libraries_and_two_threads_change_nothing(expected) -> None:
