@@ -347,6 +347,8 @@ def test_periods_are_those_of_the_library(service: httpx.Client) -> None:
     assert table.startswith("period,word,") and "\n2024-05," in table and "\n2024-06," in table
     page = service.get(f"/runs/{job['id']}", headers={"Accept": "text/html"})
     assert page.status_code == 200 and "2024-06" in page.text
+    assert 'id="periods-body"' in page.text and "/static/report/periods.js" in page.text
+    assert service.get("/static/report/periods.js").status_code == 200
     assert service.get(f"/v1/jobs/{job['id']}/documents?side=novel").json()["total"] == 27
     explained = service.post("/v1/explain", json={"model": job["id"], "text": NOVEL[0]})
     assert explained.status_code == 200

@@ -160,10 +160,11 @@ async def run(request: Request, id: str) -> Response:
     if not path.is_file():
         raise Problem(404, "The report of this run is no longer in the workspace.")
     data = await asyncio.to_thread(lambda: data_of(path.read_text(encoding="utf-8")))
+    report = "periods.html" if data.get("periods") else "report.html"
     answer = _page(
         "live.html", data["title"],
         summary=data["summary"], data=embedded_json(data), run=found, about=result["about"],
-        scripts=script_names("report.html"),
+        report=report, scripts=script_names(report),
     )  # fmt: skip
     style = f"style-src 'self' 'sha256-{PLOT_STYLE_HASH}'"
     answer.headers["content-security-policy"] = POLICY.replace("style-src 'self'", style)
@@ -333,7 +334,7 @@ def _static_files() -> dict[str, str]:
     library = (own / "vendor" / "htmx.min.js").read_text("utf-8")
     found["htmx.min.js"] = f"/*!\n{licence}*/\n{library}"
     found["report.css"] = static_text("report.css")
-    for name in script_names("report.html"):
+    for name in {*script_names("report.html"), *script_names("periods.html")}:
         found[f"report/{name}"] = static_text(name)
     return found
 
