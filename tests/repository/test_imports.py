@@ -258,3 +258,12 @@ def test_the_name_of_a_class_means_one_thing() -> None:
                 homes.setdefault(node.name, []).append(name)
     twice = {name: places for name, places in homes.items() if len(places) > 1}
     assert twice.keys() <= {"Rules"}  # those of a model, and of a page
+
+
+def test_a_file_of_tests_has_one_subject() -> None:
+    """One that grows past 700 lines is parted by subject."""
+    sizes = {
+        path.relative_to(ROOT).as_posix(): len(path.read_text(encoding="utf-8").splitlines())
+        for path in (ROOT / "tests").rglob("*.py")
+    }
+    assert {name: lines for name, lines in sizes.items() if lines > 700} == {}
