@@ -392,7 +392,7 @@ def test_what_themes_explain_is_known_without_the_one_that_is_left_out():
         ({"n_clauses": 7}, "n_clauses"),
     ],
 )
-def test_what_is_asked_wrongly_is_told(table, change, said):
+def test_requests_that_make_no_sense_are_refused(table, change, said):
     with pytest.raises(ValueError, match=said):
         describe(table.to_batches(), **{**QUICK, **change})
 
