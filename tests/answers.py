@@ -72,6 +72,10 @@ def model_bytes(model: Any, folder: Path) -> bytes:
     return path.read_bytes()
 
 
+def _plain(theme: Any) -> dict[str, Any]:
+    return {**vars(theme), "parts": [_plain(part) for part in theme.parts]}
+
+
 def of_description(
     known: list[str], novel: list[str], folder: Path, n_jobs: int
 ) -> Iterator[tuple[str, Any]]:
@@ -79,7 +83,8 @@ def of_description(
     yield "words", found.words_
     yield "rules", found.clauses_
     yield "phrases", found.phrases_
-    yield "themes", [vars(theme) for theme in found.themes_]
+    yield "themes", [_plain(theme) for theme in (*found.themes_, *found.gone_)]
+    yield "words in no theme", [vars(word) for word in found.loose_]
     yield "unexplained", found.unexplained_
     yield "calibration", found.calibration_.to_state()
     texts = [*known[:40], *novel[:40]]

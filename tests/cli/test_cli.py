@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from rich.console import Console, RenderableType
 
+from newfound import describe
 from newfound.description.learning import PRESETS
 from newfound.models import load
 from newfound.show.tables import headline, themes_table
@@ -82,7 +83,11 @@ class TestDescribe:
             Theme(name, (), (), none, none, 0.1, 0.0, evidence, (), ())
             for name, evidence in (("first", 9.0), ("second", 2.97), ("third", 4.0))
         ]
-        shown = "\n".join(_wrapped(themes_table(themes), 100))
+        known = [f"rain {word}" for word in "abcdefgh"] * 2
+        sun = [f"sun {word}" for word in "abcdefgh"] * 2
+        described = describe(known, sun, n_clauses=10, T=5)
+        table = themes_table(described.description_, themes, Names(), most=5, title="Themes")
+        shown = "\n".join(_wrapped(table, 100))
         places = [shown.index(text) for text in ("first", "third", "may be chance:", "second")]
         assert places == sorted(places)
         assert "2.9" in shown and "3.0" not in shown  # chance is said to be below 3
@@ -90,9 +95,9 @@ class TestDescribe:
     def test_the_table_is_worth_reading(self, piles: Piles) -> None:
         result = call(*piles.arguments)
         assert result.exit_code == 0, result.stderr
-        first = result.stdout.splitlines()[0]
+        first, second = result.stdout.splitlines()[:2]
         assert "24 novel documents" in first
-        assert "24 known" in first
+        assert "24 known" in first + second
         assert "rugby" in first
         assert "Tsetlin" not in result.stdout
         assert result.stdout.index("scrum") < result.stdout.index("wicket")

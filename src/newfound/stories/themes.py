@@ -347,6 +347,8 @@ def completed(
     A word is in a theme if half of its novel documents are. Its document is the one that has most
     such words for its length.
     """
+    if not len(sure):
+        return found
     piles = Piles(sparse.csr_matrix(matrix, dtype=np.float32), np.asarray(novel, dtype=bool))
     inside = np.zeros(len(piles.novel), dtype=bool)
     for theme in found.themes:
