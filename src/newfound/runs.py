@@ -20,7 +20,14 @@ from newfound.description.describe import (
     split_by_date,
 )
 from newfound.description.describer import NoveltyDescriber
-from newfound.show.data import Found, description_data, found_in, periods_data
+from newfound.description.within import matched
+from newfound.show.data import (
+    Found,
+    description_data,
+    found_in,
+    periods_data,
+    theme_documents,
+)
 from newfound.show.sentences import by_mistake
 from newfound.sides import Names
 from newfound.table import Table
@@ -135,6 +142,8 @@ class DescribeRun:
         Whether labels are compared.
     dates_from : str, optional
         The first day of the novel documents, or of the periods.
+    within : str, optional
+        A column whose values are to make no difference; see `newfound.description.within`.
     names : Names
         What the two sides are called.
     parameters : mapping
@@ -148,6 +157,7 @@ class DescribeRun:
     by: str | None = None
     labels: bool = False
     dates_from: str | None = None
+    within: str | None = None
     names: Names = field(default_factory=Names)
     parameters: Mapping[str, Any] = field(default_factory=dict)
     title: str | None = None
@@ -155,8 +165,8 @@ class DescribeRun:
     def run(self, watch: Watch) -> Described | DescribedPeriods:
         """Read and learn."""
         began = perf_counter()
-        redact = bool(self.parameters.get("redact"))
-        read = [given.read(redact=redact) for given in self.inputs] or list(load_sample())
+        redact = bool(self.parameters.get("redact")) and self.within is not None
+        read = [self._read(given) for given in self.inputs] or list(load_sample())
         seconds = {"reading": perf_counter() - began}
         describer = NoveltyDescriber(**self.parameters)
         fold = bool(describer.resolve_parameters()["fold_copies"])
@@ -168,7 +178,13 @@ class DescribeRun:
         summaries = {side: read_summary(pile, fold=fold) for side, pile in sides.items()}
         for side, summary in summaries.items():
             watch.say(f"{self.names[side]}: {summary}")
-        labels = [side for side, pile in sides.items() for _ in pile.texts]
+        if self.within is not None:
+            found = matched(known, novel, self.within)
+            known, novel = found.known, found.novel
+            watch.say(found.summary)
+        if redact:
+            known, novel = known.redacted(), novel.redacted()
+        labels = [side for side, pile in (("known", known), ("novel", novel)) for _ in pile.texts]
         days = [day for pile in (known, novel) for day in pile.dates or (None,) * len(pile)]
         with watch.steps() as progress:
             describer.fit([*known, *novel], labels, dates=days, callback=epochs_of(progress))
@@ -176,6 +192,12 @@ class DescribeRun:
         for note in _notes(description):
             watch.say(note)
         return Described(self, description, known, novel, summaries, seconds)
+
+    def _read(self, given: RunInput) -> Documents:
+        """Return the documents of an input, not redacted yet if another column is needed."""
+        if self.within is not None:
+            return given.with_columns().read()
+        return given.read(redact=bool(self.parameters.get("redact")))
 
     def _compare_each(
         self, documents: Documents, seconds: dict[str, float], watch: Watch, *, fold: bool
@@ -225,8 +247,8 @@ class Described:
         )  # fmt: skip
 
     def table(self, name: str) -> Any:
-        """Return the words, rules, phrases or themes."""
-        return _table_of(self.description, name)
+        """Return the words, rules, phrases, themes, or the documents of the themes."""
+        return _table_of(self.description, name, self.known, self.novel)
 
     def summary(self, data: Mapping[str, Any]) -> str:
         """Return the first sentence of the answer."""
@@ -272,7 +294,10 @@ class DescribedPeriods:
 
     def table(self, name: str) -> Table:
         """Return the words, rules, ... of all periods, the period first."""
-        parts = {one.name: _table_of(one.description, name) for one in self.periods.periods}
+        parts = {
+            one.name: _table_of(one.description, name, one.known, one.novel)
+            for one in self.periods.periods
+        }
         return Table.stacked("period", parts)
 
     def summary(self, data: Mapping[str, Any]) -> str:
@@ -432,8 +457,10 @@ def _notes(description: Description) -> Iterator[str]:
         yield f"Set aside dates, numbers and single letters ({shown}); --calendar keeps them."
 
 
-def _table_of(description: Description, name: str) -> Any:
-    """Return the table of a description with this name: words, rules, phrases or themes."""
+def _table_of(description: Description, name: str, known: Any, novel: Any) -> Any:
+    """Return the table of a description with this name."""
+    if name == "documents":
+        return theme_documents(description, known, novel)
     if name == "words":
         return description.words
     if name == "phrases":

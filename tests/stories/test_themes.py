@@ -270,24 +270,6 @@ def test_a_pair_is_a_theme_where_each_word_was_there_before() -> None:
     assert all(len(rule.words) == 2 for rule in first.rules) and first.documents_known == 0
 
 
-def test_a_stratum_of_the_novel_side_is_no_theme_within_strata() -> None:
-    rng = np.random.default_rng(0)
-    sources = rng.random(1500) < np.where(np.arange(1500) < 750, 0.2, 0.8)
-    fill = [f"w{number}" for number in range(100)]
-    texts = [
-        " ".join([*rng.choice(fill, 5, replace=False), "herald" if source else "tribune"])
-        for source in sources
-    ]
-    vectorizer = TextVectorizer(min_df=1, stop_words=None)
-    matrix = vectorizer.fit_transform(texts)
-    terms = [str(term) for term in vectorizer.get_feature_names_out()]
-    novel = np.arange(1500) >= 750
-    plain = find_themes(matrix, novel, terms, held_out=False)
-    assert [str(theme.rules[0]) for theme in plain.themes] == ["herald"]
-    within = find_themes(matrix, novel, terms, strata=sources.astype(np.intp), held_out=False)
-    assert not any(not theme.may_be_chance for theme in (*within.themes, *within.gone))
-
-
 def test_piles_have_topics_that_grow() -> None:
     labels = np.repeat([f"topic {number}" for number in range(10)], 40)
     texts = np.array([f"{label} text {n}" for n, label in enumerate(labels)], dtype=object)

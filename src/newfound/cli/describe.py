@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -122,7 +123,8 @@ def describe(
             "--output",
             "-o",
             help="Write all words to a .csv, .json, .jsonl or .parquet file. A file whose name "
-            "ends in rules, phrases or themes, such as rules.csv, gets these. Can be repeated.",
+            "ends in rules, phrases, themes or documents, such as rules.csv, gets these: documents "
+            "are those of all themes, with their other columns. Can be repeated.",
         ),
     ] = None,
     save: Annotated[
@@ -194,6 +196,15 @@ def describe(
             help="How fine themes are, or the largest number of themes.",
         ),
     ] = "default",
+    within: Annotated[
+        str | None,
+        typer.Option(
+            "--within",
+            metavar="COLUMN",
+            help="Let a column make no difference, such as the source or the region: documents are "
+            "left out until each of its values has the same share of both sides.",
+        ),
+    ] = None,
     redact: Redact = False,
     stream: Annotated[
         bool,
@@ -246,6 +257,8 @@ def describe(
         raise typer.BadParameter("--known-name and --novel-name are for two piles, not for --by.")
     if title is not None and report is None:
         raise typer.BadParameter("--title is that of the report; give --report FILE, too.")
+    if inputs.by is not None and within is not None:
+        raise typer.BadParameter("--within is for two sides, not for --by or --pile.")
     outputs = output or []
     paths_out = {"--save": save, "--report": report}
     paths_in = {"--known": known, "--novel": novel, "--documents": documents}
@@ -255,6 +268,9 @@ def describe(
     check_table_format(*outputs)
     streaming = StreamOptions(sample, skip_bad, checkpoint)
     stream = is_stream(inputs, streaming, stream=stream, pairs=pairs)
+    if stream and (within is not None or any(which_table(one) == "documents" for one in outputs)):
+        what = "--within" if within is not None else "The documents of themes"
+        raise typer.BadParameter(f"{what} cannot be had of a stream; leave out --stream.")
     read_options = options_of(inputs, text_column, format, date_column)
     with outcome():
         from newfound.runs import DescribeRun, RunInput
@@ -291,10 +307,13 @@ def describe(
             by=inputs.by,
             labels=inputs.labels,
             dates_from=dates_from,
+            within=within,
             names=names,
             parameters={name: value for name, value in given.items() if value is not None},
             title=title,
         )
+        if any(which_table(path) == "documents" for path in outputs):
+            run = replace(run, inputs=tuple(given.with_columns() for given in run.inputs))
         described: Described | DescribedPeriods
         if stream:
             described = describe_stream(run, streaming, quiet=quiet)

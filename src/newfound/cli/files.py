@@ -38,7 +38,7 @@ __all__ = [
 
 _FOLDER = "folder"
 _FORMATS = (".csv", ".json", ".jsonl", ".parquet")
-_OTHER_TABLES = ("rules", "phrases", "themes")
+_OTHER_TABLES = ("rules", "phrases", "themes", "documents")
 
 
 @dataclass(frozen=True)

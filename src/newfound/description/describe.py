@@ -14,6 +14,7 @@ import numpy as np
 from newfound.description.describer import NoveltyDescriber
 from newfound.description.description import Description
 from newfound.description.timeline import Timeline, as_days, period_rows
+from newfound.description.within import matched
 from newfound.machine.native import EpochInfo
 from newfound.marks import counted
 from newfound.text.dates import parse_start
@@ -42,6 +43,7 @@ def describe(
     *,
     mixture: bool = False,
     dates: tuple[Iterable[Any], Iterable[Any]] | None = None,
+    within: tuple[Iterable[Any], Iterable[Any]] | None = None,
     callback: Callable[[EpochInfo], bool | None] | None = None,
     **parameters: Any,
 ) -> NoveltyDescriber:
@@ -59,6 +61,10 @@ def describe(
         The dates of the known and of the novel documents, if they are not in them: Documents that
         were read with a date column have dates. With dates, `NoveltyDescriber.curve` tells how
         often a word or a theme occurs over time.
+    within : pair of iterables, optional
+        A value of each known and of each novel document, such as its source or region, that is to
+        make no difference: documents are left out until both sides have the same share of each
+        value. See `newfound.description.within`.
     callback : callable, optional
         Called with an `EpochInfo` after each epoch; a true result ends training.
     **parameters
@@ -81,6 +87,8 @@ def describe(
     """
     describer = NoveltyDescriber(**parameters)
     sides = as_sides(known, novel, dates, redact=describer.redact)
+    if within is not None:
+        sides = _within(sides, within)
     texts = [text for documents in sides.values() for text in documents.texts]
     labels = [side for side, documents in sides.items() for _ in documents.texts]
     piles = sides.values()
@@ -90,6 +98,23 @@ def describe(
     from newfound.detection.mixture import describe_mixture
 
     return describe_mixture(describer, texts, labels, dates=days, callback=callback)
+
+
+def _within(
+    sides: Mapping[str, Documents], within: tuple[Iterable[Any], Iterable[Any]]
+) -> dict[str, Documents]:
+    """Return the documents of both sides that can be compared within each value."""
+    valued = []
+    for (side, pile), values in zip(sides.items(), within, strict=True):
+        given = tuple(values)
+        if len(given) != len(pile):
+            raise ValueError(
+                f"within has {len(given):,} values for {len(pile):,} {side} documents; pass one "
+                "for each, and leave out documents without text before."
+            )
+        valued.append(replace(pile, columns={"within": given}))
+    found = matched(valued[0], valued[1], "within")
+    return {"known": found.known, "novel": found.novel}
 
 
 @dataclass(frozen=True)

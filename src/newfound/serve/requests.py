@@ -242,6 +242,11 @@ class DescribeRequest(Body):
         "period): describe the documents of each of its values against all others.",
     )
     sample: bool = Field(False, description="Describe the bundled sample.")
+    within: str | None = Field(
+        None,
+        max_length=1000,
+        description="A column that is to make no difference, such as a source.",
+    )
     known_name: str | None = Field(None, max_length=40)
     novel_name: str | None = Field(None, max_length=40)
     name: str | None = Field(None, max_length=120, description="What to call the run.")
@@ -260,6 +265,8 @@ class DescribeRequest(Body):
             raise ValueError("documents belong together with dates_from or by")
         if self.by is not None and (self.known_name or self.novel_name):
             raise ValueError("known_name and novel_name are for two piles, not for by")
+        if self.by is not None and self.within is not None:
+            raise ValueError("within is for two piles, not for by")
         if self.compares_labels and self.dates_from is not None:
             raise ValueError("dates_from splits by dates, and by a column by its values")
         given = self.documents

@@ -217,6 +217,28 @@ async def words(request: Request, id: str) -> Response:
     return Response(text, headers=headers, media_type="text/csv; charset=utf-8")
 
 
+async def _table(request: Request, id: str, name: str) -> Response:
+    """Return a table of the themes of a description."""
+    context = ServiceParts.of(request)
+    run = finished(context, id)
+    path = context.workspace.run_folder(id) / f"{name}.csv"
+    if not path.is_file():
+        raise Problem(404, f"Run {id} is no description, so it has no {name} of themes.")
+    return file_answer(path, f"{run.name} {name}.csv", "text/csv; charset=utf-8")
+
+
+@router.get("/v1/jobs/{id}/themes.csv", responses=other_answer("text/csv"))
+async def themes(request: Request, id: str) -> Response:
+    """Return the themes of a description as CSV."""
+    return await _table(request, id, "themes")
+
+
+@router.get("/v1/jobs/{id}/documents.csv", responses=other_answer("text/csv"))
+async def theme_documents(request: Request, id: str) -> Response:
+    """Return all documents of the themes of a description as CSV."""
+    return await _table(request, id, "documents")
+
+
 def _csv(documents: list[dict[str, Any]]) -> str:
     reasons = ([reason["word"] for reason in row["reasons"]] for row in documents)
     rows = [{**row, "reasons": words} for row, words in zip(documents, reasons, strict=True)]

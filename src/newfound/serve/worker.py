@@ -29,10 +29,11 @@ from newfound.storage.files import replacing
 if TYPE_CHECKING:
     from newfound.runs import RunInput
 
-__all__ = ["MODEL", "REPORT", "TIME_LIMIT", "WORDS", "check", "main", "preview"]
+__all__ = ["MODEL", "REPORT", "THEME_TABLES", "TIME_LIMIT", "WORDS", "check", "main", "preview"]
 
 MODEL, REPORT = "model.newfound", "report.html"
 WORDS = "words.csv"  # of several periods; the documents of a detection
+THEME_TABLES = ("themes", "documents")
 _NICE = 10
 _PAUSE = 0.1  # seconds between two lines about the same stage
 
@@ -135,6 +136,7 @@ def _describe(folder: Path, request: dict[str, Any], progress: Progress) -> Done
         by=request.get("by"),
         labels=bool(request.get("labels")),
         dates_from=request.get("dates_from"),
+        within=request.get("within"),
         names=Names(request.get("known_name"), request.get("novel_name")),
         parameters=request["parameters"],
         title=request.get("title"),
@@ -147,6 +149,8 @@ def _describe(folder: Path, request: dict[str, Any], progress: Progress) -> Done
     write_page(folder / REPORT, described.page(), force=True)
     if isinstance(described, DescribedPeriods):
         _write_csv(folder / WORDS, described.table("words"))
+    for name in THEME_TABLES:
+        _write_csv(folder / f"{name}.csv", described.table(name))
     write_documents(folder / DOCUMENTS, _sides(described.known, described.novel))
     about = {"summary": described.summary(data), "read": dict(described.read)}
     return about, data, bool(run.parameters.get("redact"))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from newfound.detection.detector import NoveltyDetector
     from newfound.stories.clusters import Group
     from newfound.stories.themes import Theme
+    from newfound.table import Table
     from newfound.text.documents import Documents
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "found_in",
     "named_groups",
     "periods_data",
+    "theme_documents",
     "top_phrases",
     "top_words",
     "word_curves",
@@ -50,6 +52,8 @@ class Pile(Protocol):
     def __len__(self) -> int: ...
 
 
+_DOCUMENT = ("theme", "is", "may_be_chance", "parts", "side", "id", "date", "text")
+_OTHER = "their "  # before the name of a column that is called like one of these
 _BEGINNING = 300  # characters of a document
 _NEUTRAL = {"novelty": 0, "times": 1, "score": 1}  # of a word that says nothing
 
@@ -112,6 +116,53 @@ def _theme_data(description: Description, theme: Theme) -> dict[str, Any]:
     if description.timeline is not None:
         data["curve"] = description.curve(theme).to_dict()
     return data
+
+
+def theme_documents(description: Description, known: Any, novel: Any) -> Table:
+    """Return a table with a row for each document of each theme: where it is from, and its text.
+
+    `known` and `novel` are the documents that were described, with their other columns. A theme is
+    "new" or "gone", and a document may be in several parts of it.
+    """
+    from newfound.table import Table
+    from newfound.text.documents import Documents
+
+    if not isinstance(known, Documents) or not isinstance(novel, Documents):
+        raise ValueError(
+            "The documents of themes are not kept where documents are read batch by batch; "
+            "describe documents that fit in memory."
+        )
+    others = [name for name in dict.fromkeys((*known.columns, *novel.columns)) if name != "text"]
+    rows = []
+    for theme in (*description.themes, *description.gone):
+        inside: dict[int, list[str]] = {}
+        for part in theme.parts:
+            for row in (*part.known_documents.tolist(), *part.novel_documents.tolist()):
+                inside.setdefault(row, []).append(part.name)
+        for row in sorted((*theme.novel_documents.tolist(), *theme.known_documents.tolist())):
+            side, pile, place = "known", known, row
+            if row >= len(known):
+                side, pile, place = "novel", novel, row - len(known)
+            rows.append(
+                {
+                    "theme": theme.name,
+                    "is": "gone" if theme.gone else "new",
+                    "may_be_chance": theme.may_be_chance,
+                    "parts": "; ".join(inside.get(row, ())),
+                    "side": side,
+                    "id": pile.ids[place],
+                    "date": None if pile.dates is None else _day(pile.dates[place]),
+                    "text": pile.texts[place],
+                    **{f"{_OTHER}{name}" if name in _DOCUMENT else name: pile.columns[name][place]
+                       for name in others if name in pile.columns},
+                }
+            )  # fmt: skip
+    names = [f"{_OTHER}{name}" if name in _DOCUMENT else name for name in others]
+    return Table.from_records(rows, (*_DOCUMENT, *names))
+
+
+def _day(date: Any) -> str | None:
+    return None if date is None else str(date)
 
 
 def _text(description: Description, row: int) -> str | None:

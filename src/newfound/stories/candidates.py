@@ -72,14 +72,15 @@ class Candidates:
     def searched(self, piles: Piles) -> Floats:
         """Return the deviance that the search for each candidate gives by chance.
 
-        The sides of the documents are permuted, within each stratum. With this deviance
-        subtracted, the best candidate of all is sure in 5 % of the permutations. Only what could be
-        a theme counts.
+        The sides of the documents are permuted. With this deviance subtracted, the best candidate
+        of all is sure in 5 % of the permutations. Only what could be a theme counts.
         """
         rng = np.random.default_rng(0)
         highest: list[Any] = []
         for _ in range(0, N_PERMUTATIONS, PERMUTED_AT_ONCE):
-            sides = np.stack([piles.permuted(rng) for _ in range(PERMUTED_AT_ONCE)], axis=1)
+            sides = np.stack(
+                [rng.permutation(piles.novel) for _ in range(PERMUTED_AT_ONCE)], axis=1
+            )
             roots, _, possible = self.measured(piles, sides)
             roots = np.where(possible, roots, 0.0)
             kinds = (~self.from_topic, self.from_topic)
@@ -96,9 +97,9 @@ class Candidates:
         """
         own = np.asarray(self.members @ novel.astype(np.float32), np.float64)
         sizes = np.asarray(self.members.sum(axis=1), np.float64).ravel()
-        share = (self.members @ piles.expected) / sizes
+        share = piles.share
         if own.ndim == 2:
-            sizes, share = sizes[:, None], share[:, None]
+            sizes = sizes[:, None]
         growth = (own + 1) / (sizes - own + 1) * (1 - share) / share
         few = max(MIN_DOCUMENTS, MIN_SHARE * float(piles.novel.sum()))
         roots: Floats = deviance_root(own, sizes, share, PSEUDO_DOCUMENTS)

@@ -67,9 +67,7 @@ class _Choice:
         while among.any() and len(chosen) < most:
             novel = np.asarray(self.members @ (left * self.novel), np.float64)
             sizes = np.asarray(self.members @ left, np.float64)
-            share = self.members @ (left * self.piles.expected) / np.maximum(sizes, 1.0)
-            share = np.where(sizes > 0, share, self.piles.share)
-            roots = deviance_root(novel, sizes, share, PSEUDO_DOCUMENTS)
+            roots = deviance_root(novel, sizes, self.piles.share, PSEUDO_DOCUMENTS)
             evidence = beyond_chance(roots, self.search)
             # What was taken once stays taken: fresh documents only become fewer.
             among &= (evidence >= MIN_EVIDENCE) & (novel >= MIN_FRESH * self.sizes)

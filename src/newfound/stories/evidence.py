@@ -198,36 +198,16 @@ def beyond_chance(roots: Any, by_chance: Any) -> Any:
 class Piles:
     """Known and novel documents, and what is counted of some of them."""
 
-    def __init__(self, matrix: Matrix, novel: Bools, strata: Rows | None = None) -> None:
-        """Hold documents; with `strata`, novel is compared with known within each of them."""
+    def __init__(self, matrix: Matrix, novel: Bools) -> None:
         self.matrix, self.novel, self.share = matrix, novel, float(novel.mean())
-        self.strata = np.zeros(len(novel), np.intp) if strata is None else strata
-
-    @cached_property
-    def expected(self) -> Floats:
-        """The probability that a document is novel, if its words say nothing."""
-        sizes = np.bincount(self.strata)
-        shares: Floats = np.bincount(self.strata, self.novel) / np.maximum(sizes, 1)
-        return shares[self.strata]
-
-    def permuted(self, rng: np.random.Generator) -> Bools:
-        """Return the sides, permuted within each stratum."""
-        found = self.novel.copy()
-        for rows in np.split(np.argsort(self.strata, kind="stable"), self._bounds):
-            found[rows] = rng.permutation(self.novel[rows])
-        return found
-
-    @cached_property
-    def _bounds(self) -> Rows:
-        return np.cumsum(np.bincount(self.strata))[:-1]
 
     def take(self, rows: Rows) -> Piles:
         """Return some of the documents."""
-        return Piles(self.matrix[rows], self.novel[rows], self.strata[rows])
+        return Piles(self.matrix[rows], self.novel[rows])
 
     def reversed(self) -> Piles:
         """Return the same documents with the sides exchanged."""
-        return Piles(self.matrix, ~self.novel, self.strata)
+        return Piles(self.matrix, ~self.novel)
 
     @cached_property
     def columns(self) -> Matrix:

@@ -272,7 +272,6 @@ def find_themes(
     evidence: ArrayLike | None = None,
     texts: Sequence[str] | None = None,
     amount: str | int = "default",
-    strata: NDArray[np.intp] | None = None,
     held_out: bool = True,
     random_state: int = 0,
 ) -> Themes:
@@ -280,8 +279,7 @@ def find_themes(
 
     `evidence` says how sure each term is novel, in standard deviations, below 0 for known; by
     default it is computed from the counts. With `texts`, typical documents with the same text are
-    shown once. `amount` is "few", "default", "many" or the largest number of themes. With `strata`,
-    the number of the stratum of each document, sides are compared within each stratum. With
+    shown once. `amount` is "few", "default", "many" or the largest number of themes. With
     `held_out`, themes are also counted in documents that took no part in their choice;
     `random_state` is the seed for these halves, and themes do not depend on it.
 
@@ -309,8 +307,7 @@ def find_themes(
         return Themes()
     # Themes do not depend on the order of documents or words.
     order, places = _canonical_order(matrix, novel, terms)
-    own_strata = None if strata is None else strata[order]
-    piles = Piles(matrix[order][:, places], novel[order], own_strata)
+    piles = Piles(matrix[order][:, places], novel[order])
     terms = [str(terms[place]) for place in places]
     scores = _word_scores(piles, None if evidence is None else np.asarray(evidence)[places])
     texts = None if texts is None else [texts[row] for row in order]
