@@ -91,9 +91,10 @@ def matched_rows(
 
     Examples
     --------
-    >>> rows = matched_rows(["a"] * 30 + ["b"] * 10, ["a"] * 10 + ["b"] * 30)
-    >>> [np.bincount(np.array(side) // 30, minlength=2).tolist() for side in rows]
-    [[10, 10], [10, 10]]
+    >>> sides = ["a"] * 30 + ["b"] * 10, ["a"] * 10 + ["b"] * 30
+    >>> rows = matched_rows(*sides)
+    >>> [[side[row] for row in own].count("a") for side, own in zip(sides, rows)]
+    [10, 10]
     """
     names = sorted({*known} & {*novel})
     if not names:
