@@ -65,6 +65,7 @@ class Limits:
     theme_document: int = 400  # characters
     gone: int = 12  # themes of the known documents
     loose: int = 40  # words in no theme
+    set_aside: int = 100  # words
     bins: int = 120  # of time; neighbours are joined if there are more
     periods: int = 400
     period_words: int = 20
@@ -312,6 +313,8 @@ def words(description: Description, rows: NDArray[np.intp], limits: Limits) -> d
         "total": len(description.words),
         "new": int((description.words.sides == "novel").sum()),
         "several_machines": description.n_machines > 1,
+        "set_aside": [word[:60] for word in list(description.set_aside)[: limits.set_aside]],
+        "n_set_aside": len(description.set_aside),
     }
 
 

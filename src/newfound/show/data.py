@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Protocol
 
-from newfound.show.sentences import description_sentence, shortened
+from newfound.show.sentences import description_sentence, passage
 from newfound.sides import SIDES, Names
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Pile(Protocol):
 
 _DOCUMENT = ("theme", "is", "may_be_chance", "parts", "side", "id", "date", "text")
 _OTHER = "their "  # before the name of a column that is called like one of these
-_BEGINNING = 300  # characters of a document
+_PASSAGE = 300  # characters of a document
 _NEUTRAL = {"novelty": 0, "times": 1, "score": 1}  # of a word that says nothing
 
 
@@ -99,7 +99,7 @@ def described_data(description: Description, top: int, by: str = "novelty") -> d
         "gone": [_theme_data(description, theme) for theme in description.gone],
         "unexplained": jsonable(description.unexplained),
         "in_no_theme": [
-            {"word": word.word, "document": _text(description, word.document)}
+            {"word": word.word, "document": _text(description, word.document, word.word)}
             for word in description.loose
         ],
         "timeline": None if timeline is None else timeline.to_dict(),
@@ -110,7 +110,8 @@ def described_data(description: Description, top: int, by: str = "novelty") -> d
 
 def _theme_data(description: Description, theme: Theme) -> dict[str, Any]:
     """Return a theme and its parts, with a typical document and their curves."""
-    document = _text(description, theme.typical[0]) if theme.typical else None
+    name = theme.name.split(", ")[0]
+    document = _text(description, theme.typical[0], name) if theme.typical else None
     data = {**theme.to_dict(), "document": document}
     data["parts"] = [_theme_data(description, part) for part in theme.parts]
     if description.timeline is not None:
@@ -165,12 +166,12 @@ def _day(date: Any) -> str | None:
     return None if date is None else str(date)
 
 
-def _text(description: Description, row: int) -> str | None:
-    """Return the beginning of a document; None without documents."""
+def _text(description: Description, row: int, phrase: str) -> str | None:
+    """Return a document from where it has a phrase; None without documents."""
     corpus = description.corpus
     if corpus is None or row >= len(corpus):
         return None
-    return shortened(" ".join(corpus.texts[row][: 2 * _BEGINNING].split()), _BEGINNING)
+    return passage(corpus.texts[row], phrase, _PASSAGE)
 
 
 def periods_data(found: Periods, *, top: int, by: str = "novelty") -> dict[str, Any]:

@@ -20,6 +20,7 @@ __all__ = [
     "description_sentence",
     "detection_summary",
     "number",
+    "passage",
     "percent",
     "periods_summary",
     "q_value",
@@ -32,6 +33,8 @@ _NAMED = 5
 _NAMED_THEMES = 3
 _SHOWN = 12
 _FEW = 50  # documents
+_LOOKED_AT = 20_000  # characters of a document
+_ENDS = (". ", "? ", "! ", ": ", "> ")  # of sentences and of quoted lines
 NEARLY_NONE = 0.005  # share of the novelty
 
 
@@ -97,6 +100,26 @@ def shortened(text: str, most: int) -> str:
     ('accommo…', 'hotel')
     """
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def passage(text: str, phrase: str, most: int) -> str:
+    """Return so many characters of a text, from the sentence with a phrase on if that is late.
+
+    Examples
+    --------
+    >>> passage("Hello all. I write again. The gun law is new.", "gun", 24)
+    '… The gun law is new.'
+    >>> passage("The gun law is new, and much more is said of it.", "gun", 24)
+    'The gun law is new, and…'
+    """
+    flat = " ".join(text[:_LOOKED_AT].split())
+    place = flat.lower().find(phrase.lower())
+    if place < most - len(phrase) - 1:
+        return shortened(flat, most)
+    begin = max(flat.rfind(end, 0, place) for end in _ENDS) + 1
+    if begin < place - most // 2:
+        begin = flat.rfind(" ", 0, place - most // 4) + 1
+    return shortened(f"… {flat[begin:].lstrip()}", most)
 
 
 def summary(

@@ -19,6 +19,7 @@ from newfound.show.data import top_phrases, top_words, word_curves
 from newfound.show.sentences import (
     description_sentence,
     number,
+    passage,
     q_value,
     shortened,
 )
@@ -285,8 +286,8 @@ def _example(description: Description, theme: Theme) -> str:
     corpus = description.corpus
     if corpus is None or not theme.typical or theme.typical[0] >= len(corpus):
         return visible(shortened("; ".join(map(str, theme.rules)), _EXAMPLE))
-    text = " ".join(corpus.texts[theme.typical[0]][: 4 * _EXAMPLE].split())
-    return visible(shortened(text, _EXAMPLE))
+    text = corpus.texts[theme.typical[0]]
+    return visible(passage(text, theme.name.split(", ")[0], _EXAMPLE))
 
 
 def _add_doubt(table: Table) -> None:

@@ -18,7 +18,7 @@ from scipy import sparse
 from newfound.description.timeline import UNITS, CountedTimeline, Curve, Timeline
 from newfound.machine.clauses import rows_with
 from newfound.show.documents import Excerpts
-from newfound.show.sentences import rounded, shortened
+from newfound.show.sentences import passage, rounded, shortened
 from newfound.sides import SIDES
 from newfound.text.corpus import Corpus
 
@@ -37,6 +37,7 @@ __all__ = [
     "themes",
 ]
 
+_EXAMPLE = 160  # characters of a document
 _MAX_NAME = 100  # characters of the name of a theme
 _MAX_WORD = 60  # characters of a word of a theme
 _SHARES = ("share_novel", "share_known", "held_out_share_novel", "held_out_share_known")
@@ -75,11 +76,16 @@ def themes(
         document of each, and ``n_loose``, their number.
     """
 
+    def example(place: int, name: str) -> str:
+        text = "" if corpus is None else corpus.texts[place]
+        return passage(text, name.split(", ")[0], _EXAMPLE)
+
     def row(theme: Theme) -> Data:
         typical = theme.typical[: limits.theme_documents]
         return {
             **_theme(theme, limits),
             "parts": [row(part) for part in theme.parts if not part.may_be_chance],
+            "example": None if corpus is None else example(theme.typical[0], theme.name),
             "documents": None if corpus is None else [document(place) for place in typical],
             "curve": curve(theme),
         }
@@ -98,7 +104,7 @@ def themes(
         "loose": [
             {
                 "word": shortened(written[word.word], _MAX_WORD),
-                "document": None if corpus is None else document(word.document),
+                "example": None if corpus is None else example(word.document, word.word),
             }
             for word in loose[: limits.loose]
         ],

@@ -71,7 +71,7 @@ newfound.section("made", "How it was made", () => {
       ? el(
           "p",
           { class: "lead" },
-          `Each ${data.periods.by} was described against all documents before it. The parameters are those of every description.`,
+          `Each ${data.periods.by} was described against all ${data.periods.rest ? "others" : "documents before it"}. The parameters are those of every description.`,
         )
       : null,
     piles.length || n

@@ -90,15 +90,8 @@
     el("p", { class: "source" }, el("a", { href: address }, "Link to this theme")),
   ];
 
-  // The beginning of a typical document, without marks.
-  const example = (document) =>
-    document
-      ? el(
-          "span",
-          { class: "example" },
-          el("bdi", {}, document.pieces.map((piece) => (typeof piece === "string" ? piece : piece[0])).join("")),
-        )
-      : null;
+  // A line of a document.
+  const example = (text) => (text ? el("span", { class: "example" }, el("bdi", {}, text)) : null);
 
   // One theme as a row that opens. `widest` is the largest share among the themes.
   const row = (theme, widest, level, prefix) => {
@@ -126,7 +119,7 @@
             "span",
             { class: "theme-text" },
             el(level, {}, el("bdi", {}, theme.name)),
-            example(theme.documents?.[0]),
+            example(theme.example),
             el(
               "span",
               { class: "theme-figures" },
@@ -205,7 +198,7 @@
           el(
             "ul",
             {},
-            themes.loose.map(({ word, document }) => el("li", {}, newfound.word(word), " ", example(document))),
+            themes.loose.map((row) => el("li", {}, newfound.word(row.word), " ", example(row.example))),
           ),
           themes.loose.length < themes.n_loose
             ? el("p", { class: "none" }, `and ${newfound.plural(themes.n_loose - themes.loose.length, "other word")}`)

@@ -242,8 +242,20 @@ newfound.section("words", "Words", () => {
     ),
     holder,
     table.element,
+    newfound.aside(data.words),
   ];
 });
+
+// The dates, numbers and letters that were left out of all words.
+newfound.aside = ({ set_aside: words, n_set_aside: n }) =>
+  n
+    ? newfound.el(
+        "details",
+        { class: "aside" },
+        newfound.el("summary", {}, `Set aside: ${newfound.plural(n, "date, number or letter", "dates, numbers and letters")}`),
+        newfound.el("p", {}, newfound.el("bdi", {}, words.join(", ")), words.length < n ? ", …" : null),
+      )
+    : null;
 
 // Scatter plot of frequency and novelty, with as many labels as fit without overlap.
 newfound.scatter = (words, kept, width, filtered) => {
