@@ -24,7 +24,7 @@ from newfound.arithmetic import exp, log
 from newfound.linear import Tfidf, k_means, principal_axes, product, unit_rows
 from newfound.stories.evidence import Piles
 
-__all__ = ["MAX_LEARNED", "MIN_DOCUMENTS", "DocumentSpace", "Topic", "find_topics"]
+__all__ = ["MAX_LEARNED", "MIN_DOCUMENTS", "DocumentSpace", "MixtureTopic", "find_topics"]
 
 MAX_LEARNED = 9_000
 N_TOPICS = (30, 100, 240)
@@ -46,7 +46,7 @@ Bools = NDArray[np.bool_]
 Integers = NDArray[np.intp]
 
 
-class Topic(NamedTuple):
+class MixtureTopic(NamedTuple):
     """The documents of a topic, and its significant words as columns, the strongest first."""
 
     rows: Integers
@@ -79,7 +79,7 @@ class DocumentSpace:
 
 def find_topics(
     piles: Piles, columns: Integers, most: int = MAX_LEARNED
-) -> tuple[list[Topic], DocumentSpace]:
+) -> tuple[list[MixtureTopic], DocumentSpace]:
     """Return the topics of several mixtures, which overlap, and the space of the documents.
 
     `columns` are the words that topics may have; `most` is the largest number of documents that
@@ -94,7 +94,7 @@ def find_topics(
     sizes = [int(start.max()) for start in starts]
     distinct = [start for place, start in enumerate(starts) if sizes[place] not in sizes[:place]]
     topics = [topic for start in distinct for topic in _Mixture(narrow, learned, start).topics()]
-    return [Topic(topic.rows, columns[topic.words]) for topic in topics], space
+    return [MixtureTopic(topic.rows, columns[topic.words]) for topic in topics], space
 
 
 def _learned_rows(novel: Bools, most: int) -> Integers:
@@ -165,7 +165,7 @@ class _Mixture:
             fits += np.diff(part.indptr)[:, None].astype(np.float32) * self.others
             yield fits + self.log_sizes
 
-    def topics(self) -> list[Topic]:
+    def topics(self) -> list[MixtureTopic]:
         """Return the topics with all of their documents, but for small ones."""
         assigned = [scores.argmax(axis=1) for scores in self._scores(self.piles.matrix)]
         topic_of = np.concatenate(assigned)
@@ -176,7 +176,7 @@ class _Mixture:
             rows = order[first:last]
             if len(rows) >= MIN_DOCUMENTS:
                 words, _ = self.piles.telling(rows)
-                found.append(Topic(rows, words))
+                found.append(MixtureTopic(rows, words))
         return [topic for topic in found if len(topic.words)]
 
 
