@@ -94,7 +94,7 @@ def test_the_command_holds_a_column_constant_and_writes_documents(
     assert "Held paper constant: compared are" in done.stderr
     with output.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    flood = [row for row in rows if row["is"] == "new" and "flood" in row["theme"]]
+    flood = [row for row in rows if row["kind"] == "new" and "flood" in row["theme"]]
     assert flood and all("flood" in row["text"] for row in flood)
     assert {row["paper"] for row in flood} == {"herald", "tribune"}
     assert all(row["their theme"] == "own" and row["side"] in ("known", "novel") for row in rows)

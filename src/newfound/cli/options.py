@@ -143,7 +143,8 @@ def _jobs(value: int) -> int:
 
 
 Top = Annotated[
-    int, typer.Option(min=1, help="Maximum number of words of each side, and of rules, to print.")
+    int,
+    typer.Option(min=1, help="Maximum number of themes, words of each side and rules to print."),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Random seed; the same seed gives the same result.")]
 Jobs = Annotated[

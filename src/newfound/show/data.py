@@ -52,7 +52,7 @@ class Pile(Protocol):
     def __len__(self) -> int: ...
 
 
-_DOCUMENT = ("theme", "is", "may_be_chance", "parts", "side", "id", "date", "text")
+_DOCUMENT = ("theme", "kind", "may_be_chance", "parts", "side", "id", "date", "text")
 _OTHER = "their "  # before the name of a column that is called like one of these
 _PASSAGE = 300  # characters of a document
 _NEUTRAL = {"novelty": 0, "times": 1, "score": 1}  # of a word that says nothing
@@ -133,7 +133,11 @@ def theme_documents(description: Description, known: Any, novel: Any) -> Table:
             "The documents of themes are not kept where documents are read batch by batch; "
             "describe documents that fit in memory."
         )
-    others = [name for name in dict.fromkeys((*known.columns, *novel.columns)) if name != "text"]
+    others = [
+        name
+        for name in dict.fromkeys((*known.columns, *novel.columns))
+        if not all(_is_shown(pile, name) for pile in (known, novel) if name in pile.columns)
+    ]
     rows = []
     for theme in (*description.themes, *description.gone):
         inside: dict[int, list[str]] = {}
@@ -147,7 +151,7 @@ def theme_documents(description: Description, known: Any, novel: Any) -> Table:
             rows.append(
                 {
                     "theme": theme.name,
-                    "is": "gone" if theme.gone else "new",
+                    "kind": "gone" if theme.gone else "new",
                     "may_be_chance": theme.may_be_chance,
                     "parts": "; ".join(inside.get(row, ())),
                     "side": side,
@@ -160,6 +164,13 @@ def theme_documents(description: Description, known: Any, novel: Any) -> Table:
             )  # fmt: skip
     names = [f"{_OTHER}{name}" if name in _DOCUMENT else name for name in others]
     return Table.from_records(rows, (*_DOCUMENT, *names))
+
+
+def _is_shown(pile: Documents, name: str) -> bool:
+    """Return whether a column of documents has their ids or their dates."""
+    values = tuple("" if value is None else str(value) for value in pile.columns[name])
+    days = tuple(_day(date) or "" for date in pile.dates or ())
+    return values == pile.ids or (bool(days) and tuple(value[:10] for value in values) == days)
 
 
 def _day(date: Any) -> str | None:

@@ -258,9 +258,8 @@ def themes_table(
         cell = Text(visible(theme.name), STYLES["known" if theme.gone else "novel"])
         cell.append(f"\n{_example(description, theme)}", "dim")
         side = "documents_known" if theme.gone else "documents_novel"
-        parts = [part for part in theme.parts if not part.may_be_chance]
-        if parts:
-            named = (f"{visible(part.name)} ({getattr(part, side):,})" for part in parts)
+        if theme.parts:
+            named = (f"{visible(part.name)} ({getattr(part, side):,})" for part in theme.parts)
             cell.append(f"\nof them: {'; '.join(named)}", "dim")
         table.add_row(
             cell,
@@ -272,8 +271,11 @@ def themes_table(
         )
 
     doubtful = [theme for theme in themes if theme.may_be_chance][:most]
-    for theme in [theme for theme in themes if not theme.may_be_chance][:most]:
+    sure = [theme for theme in themes if not theme.may_be_chance]
+    for theme in sure[:most]:
         add(theme)
+    if len(sure) > most:
+        table.add_row(f"and {counted(len(sure) - most, 'theme')} more", style="dim")
     if doubtful:
         _add_doubt(table)
     for theme in doubtful:
@@ -433,15 +435,12 @@ def _themes_part(description: Description, names: Names, top: int) -> list[Rende
     themes, gone = description.themes, description.gone
     if themes:
         parts.append(themes_table(description, themes, names, most=top, title="Themes"))
-        more = sum(not theme.may_be_chance for theme in themes) - top
-        if more > 0:
-            parts.append(Text(f"  and {counted(more, 'theme')} more\n", "dim"))
     loose = [word.word for word in description.loose]
     if loose:
         written = description.spellings(loose[:top])
         listed = visible(", ".join(written.values()))
         rest = f" and {len(loose) - top:,} more" if len(loose) > top else ""
-        parts.append(Unbroken(f"Also new, in no theme: {listed}{rest}.\n"))
+        parts.append(Unbroken(f"Also new, in no sure theme: {listed}{rest}.\n"))
     if any(not theme.may_be_chance for theme in gone):
         title = "Less than before" if description.timeline is not None else "Less frequent"
         sure = [theme for theme in gone if not theme.may_be_chance]

@@ -84,7 +84,7 @@ def themes(
         typical = theme.typical[: limits.theme_documents]
         return {
             **_theme(theme, limits),
-            "parts": [row(part) for part in theme.parts if not part.may_be_chance],
+            "parts": list(map(row, theme.parts)),
             "example": None if corpus is None else example(theme.typical[0], theme.name),
             "documents": None if corpus is None else [document(place) for place in typical],
             "curve": curve(theme),

@@ -13,6 +13,7 @@ from newfound.stories.candidates import Candidates, Rules
 from newfound.stories.evidence import (
     MIN_EVIDENCE,
     PSEUDO_DOCUMENTS,
+    SURE,
     Piles,
     beyond_chance,
     deviance_root,
@@ -20,6 +21,7 @@ from newfound.stories.evidence import (
 
 __all__ = ["Draft", "choose_themes", "held_out_shares"]
 
+MOST_THEMES = 300  # that are chosen before the surest of them are kept
 MIN_FRESH = 0.6  # share of a theme's novel documents that no earlier theme has
 MIN_INSIDE = 0.7  # share of a part's novel documents that are in the theme
 MAX_PART = 0.6  # of the novel documents of the theme, in a part
@@ -85,7 +87,7 @@ class _Choice:
         inside = np.zeros(len(self.novel), np.float32)
         inside[self.candidates.rows(place)] = 1.0
         among = self.members @ (inside * self.novel) >= MIN_INSIDE * self.sizes
-        among &= self.sizes <= MAX_PART * self.sizes[place]
+        among &= (self.sizes <= MAX_PART * self.sizes[place]) & (self.evidence >= SURE)
         found = self.best_first(len(among), among, inside, fineness)
         return found if len(found) > 1 else []
 
@@ -104,12 +106,13 @@ def choose_themes(
     """
     choice = _Choice(candidates, piles, search)
     everywhere = np.ones(len(piles.novel), np.float32)
-    chosen = choice.best_first(most, np.ones(len(choice.sizes), bool), everywhere, fineness)
+    among = np.ones(len(choice.sizes), bool)
+    chosen = choice.best_first(max(most, MOST_THEMES), among, everywhere, fineness)
     drafts = []
-    for place in chosen:
+    for place in sorted(chosen, key=lambda place: -choice.evidence[place])[:most]:
         parts = tuple(map(choice.draft, choice.parts(place, fineness)))
         drafts.append(replace(choice.draft(place), parts=parts))
-    return sorted(drafts, key=lambda draft: -draft.evidence)
+    return drafts
 
 
 def held_out_shares(

@@ -24,8 +24,9 @@ MOST_PHRASES = 3  # of a name
 WHOLE = 0.5  # of the documents have a phrase that is a name by itself
 MIN_SHARE = 0.15  # of the documents, that a further phrase adds
 
-# What may stand between the words of a phrase: a space, a hyphen, and one stop word.
-_GAP = re.compile(r"[\s\-‐‑]{1,3}(?:[^\W\d_]+(?:['’][^\W\d_]+)?[\s\-]{1,2})?|[./]")
+# What may stand between the words of a phrase: a space, a hyphen, or a small word of this kind.
+_SMALL = "of|the|and|in|for|on|at|to|with|by|de|du|des|del|la|le|les|el|los|y|et|von|van|der|und"
+_GAP = re.compile(rf"[\s\-‐‑]{{1,3}}(?:(?:{_SMALL})\s{{1,2}}(?:the\s)?)?|[./]", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s?$")
 
 
@@ -79,11 +80,12 @@ def named_as_read(
 
     A name is the phrase that most of the documents have and that has the most telling words, as
     they write it. If it is in less than half of them, phrases of the others follow. The first
-    typical document is one that has the name.
+    typical document is one that has the name, and is not yet the first one of another theme.
 
     `tokens` returns the words of a text, in order, as the themes have them.
     """
     taken: set[str] = set()
+    shown: set[int] = set()
 
     def named(theme: Theme) -> Theme:
         own = theme.known_documents if theme.gone else theme.novel_documents
@@ -94,7 +96,8 @@ def named_as_read(
         taken.add(fold(name))
         first = fold(name.split(", ")[0])
         spaced = {row: fold(" ".join(read[row].split())) for row in theme.typical}
-        typical = sorted(theme.typical, key=lambda row: first not in spaced[row])
+        typical = sorted(theme.typical, key=lambda row: (row in shown, first not in spaced[row]))
+        shown.update(typical[:1])
         return replace(theme, name=name, typical=tuple(typical))
 
     return found.mapped(named)
@@ -128,7 +131,7 @@ class _Phrases:
         written = " ".join(_POSSESSIVE.sub("", self._text[start:end]).split())
         before = self._text[:start].rstrip(" ")[-1:]
         begins = not (before.isalnum() or before == ",")
-        if begins and written[:1].isupper() and not written[1:2].isupper():
+        if begins and written[:1].isupper() and written.split(" ")[0][1:].islower():
             return written[:1].lower() + written[1:]
         return written
 

@@ -194,7 +194,7 @@
       ? el(
           "details",
           { class: "chance loose" },
-          el("summary", {}, `Also new, in no theme: ${newfound.plural(themes.n_loose, "word")}`),
+          el("summary", {}, `Also new, in no sure theme: ${newfound.plural(themes.n_loose, "word")}`),
           el(
             "ul",
             {},
@@ -214,7 +214,7 @@
         : "";
     return themes.unexplained === null
       ? shown
-      : `${shown}Of the documents with a word that is surely new, ${format.percent(themes.unexplained)} are in no theme.`;
+      : `${shown}Of the documents with a word that is surely new, ${format.percent(themes.unexplained)} are in no sure theme.`;
   };
 
   newfound.noThemes = by
