@@ -133,7 +133,7 @@ def test_the_sample_is_one_click_away(served: Site) -> None:
     count = page.inner_text("#found .count")
     page.select_option("#side", "known")
     until(page, f"document.querySelector('#found .count').innerText != {count!r}")
-    page.locator("button.word").first.click()
+    page.locator("button.word:visible").first.click()
     assert page.locator("dialog[open] h3").count() == 1  # a card, as in the report
     page.keyboard.press("Escape")
     served.go("/history")

@@ -59,7 +59,7 @@ class TestThemes:
         assert opened.locator(".original").count() == 3
         assert opened.locator(".original mark.novel").count() >= 3
         assert "novel document" in opened.locator(".rules").inner_text()
-        assert "of the novelty is in documents of no theme" in page.inner_text("#themes .lead")
+        assert "are in no sure theme" in page.inner_text("#themes .lead")
         word = opened.locator(".chips button.word").first
         text = word.inner_text()
         word.click()
@@ -72,7 +72,7 @@ class TestThemes:
     ) -> None:
         page = open_page(dated)
         names = page.locator(".strip .of bdi").all_inner_texts()
-        assert names == ["All documents", *page.locator(".theme h3").all_inner_texts()]
+        assert names == ["All documents", *page.locator(".theme h3:visible").all_inner_texts()]
         assert "the novel documents begin on 2004-01-01" in page.inner_text("#time .legend")
         assert page.locator(".strip .boundary").count() == len(names)
         page.click("#time details > summary")
@@ -80,9 +80,43 @@ class TestThemes:
         records = json.loads(saved(page, "Download the documents over time as JSON"))
         assert sum(row["all"] for row in records) == 3000
 
+    def test_what_may_be_chance_stands_apart_and_what_went_is_told(
+        self, open_page: Open, tmp_path: Path, described: Any
+    ) -> None:
+        data = collect(described.description_, gather(described.description_), Limits())
+        first = {**data["themes"]["rows"][0], "parts": [], "curve": None}
+        data["themes"] = {
+            "rows": [
+                {**first, "name": "sure", "parts": [{**first, "name": "a part"}]},
+                {**first, "name": "unsure", "may_be_chance": True},
+            ],
+            "total": 2,
+            "may_be_chance": 1,
+            "gone": [{**first, "name": "went", "gone": True}],
+            "loose": [{"word": "alone", "example": "it stands alone <b>here</b>"}],
+            "n_loose": 3,
+            "unexplained": 0.25,
+        }
+        path = tmp_path / "apart.html"
+        path.write_text(render({**data, "title": "x"}), encoding="utf-8")
+        page = open_page(path)
+        themes = page.locator("#themes")
+        assert themes.locator("h3:visible").all_inner_texts()[:1] == ["sure"]
+        assert not themes.get_by_text("unsure", exact=True).is_visible()
+        page.click("#themes summary:has-text('1 more theme may be chance')")
+        assert themes.get_by_text("unsure", exact=True).is_visible()
+        page.click("#themes summary:has-text('Also new, in no sure theme: 3 words')")
+        assert "alone it stands alone <b>here</b>" in themes.inner_text().replace("\n", " ")
+        assert "and 2 other words" in themes.inner_text()
+        assert themes.locator(".gone h4").all_inner_texts() == ["went"]
+        page.click("#themes .theme summary >> nth=0")
+        assert themes.get_by_text("a part", exact=True).is_visible()
+        assert "1 part" in themes.locator(".theme").first.inner_text()
+
     def test_no_theme_is_said(self, open_page: Open, tmp_path: Path, described: Any) -> None:
         data = collect(described.description_, gather(described.description_), Limits())
-        data["themes"] = {"rows": [], "total": 0, "unexplained": None}
+        none: dict[str, Any] = dict.fromkeys(("rows", "gone", "loose"), [])
+        data["themes"] = {**none, "total": 0, "n_loose": 0, "unexplained": None}
         path = tmp_path / "none.html"
         path.write_text(render({**data, "title": "x"}), encoding="utf-8")
         page = open_page(path)
@@ -213,7 +247,7 @@ class TestSizes:
         path = tmp_path / "one.html"
         write_report(path, describer.description_, known=known, novel=novel)
         page = open_page(path)
-        assert page.inner_text(".sentence") == (
+        assert page.inner_text(".sentence").replace("\u00a0", " ") == (
             "New above all in the 40 novel documents: scrum (100 % of them, 0 % of the known ones)."
         )
         page.click(".dozen button:has-text('scrum')")

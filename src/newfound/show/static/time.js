@@ -135,12 +135,12 @@
 
   newfound.section("time", "Time", () => {
     if (!time) return null;
-    // On a page of periods, the first theme of each.
+    // Themes beyond chance; on a page of periods, the first one of each.
     const all = data.periods
       ? data.periods.rows.flatMap(({ name, themes }) =>
-          themes.rows.slice(0, 1).map((theme) => ({ ...theme, name: `${name}: ${theme.name}` })),
+          themes.rows.slice(0, 1).filter((theme) => !theme.may_be_chance).map((theme) => ({ ...theme, name: `${name}: ${theme.name}` })),
         )
-      : (data.themes?.rows ?? []);
+      : (data.themes?.rows ?? []).filter((theme) => !theme.may_be_chance);
     const themes = all.filter((theme) => theme.curve).slice(-most);
     const rows = time.names.map((name, i) => ({
       bin: name,
