@@ -128,11 +128,11 @@ def bertopic(
         The folder of a sentence-transformers model. Without it, documents are represented by a
         singular value decomposition of their TF-IDF vectors.
     """
-    from bertopic import BERTopic  # type: ignore[import-not-found,unused-ignore]
-    from umap import UMAP  # type: ignore[import-not-found,unused-ignore]
+    from bertopic import BERTopic  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    from umap import UMAP  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
     if model is not None:
-        from sentence_transformers import (  # type: ignore[import-not-found,unused-ignore]
+        from sentence_transformers import (  # type: ignore[import-not-found,import-untyped,unused-ignore]
             SentenceTransformer,
         )
 
