@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from lab.datasets import LabelledDocuments
+from newfound.description.describe import describe
 from newfound.stories.themes import Theme
 from newfound.text.tokens import fold
 
-__all__ = ["NameCheck", "check_name", "check_names"]
+__all__ = ["NameCheck", "NameChecks", "check_name", "months"]
 
 HALF = 0.5
+N_BEFORE = 20_000  # documents before a month, at most
 _NOT_WORD = re.compile(r"[\W_]+")
 
 
@@ -68,9 +73,56 @@ def check_name(theme: Theme, texts: Sequence[str]) -> NameCheck:
     )
 
 
-def check_names(themes: Iterable[Theme], texts: Sequence[str]) -> list[NameCheck]:
-    """Check the names of the themes that are not marked as chance."""
-    return [check_name(theme, texts) for theme in themes if not theme.may_be_chance]
+class NameChecks:
+    """The checks of the names in several descriptions, by data and by kind of theme."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
+        self._checks: dict[tuple[str, str], list[NameCheck]] = {}
+
+    def describe(
+        self, data: str, draw: str, known: Sequence[str], novel: Sequence[str], **parameters: Any
+    ) -> None:
+        """Describe texts, and check the names of the themes that are not marked as chance."""
+        found = describe(known, novel, random_state=0, **parameters).description_.all_themes
+        texts = [*known, *novel]
+        parts = [part for theme in found.themes for part in theme.parts]
+        for kind, themes in (("themes", found.themes), ("parts", parts), ("gone", found.gone)):
+            sure = [check_name(theme, texts) for theme in themes if not theme.may_be_chance]
+            self._checks.setdefault((data, kind), []).extend(sure)
+        shown = (f"{theme.name}{'?' if theme.may_be_chance else ''}" for theme in found.themes)
+        self._say(f"names: {data}, {draw}: {'; '.join(shown)}")
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return which shares of the names are as they should be."""
+        return [
+            {"data": data, "kind": kind, "names": len(some), **_shares(some)}
+            for (data, kind), some in self._checks.items()
+            if some
+        ]
+
+
+def months(corpus: LabelledDocuments) -> Iterator[tuple[str, Sequence[str], Sequence[str]]]:
+    """Yield each month but the first, the documents before it, and its own, in order of date."""
+    dates = np.array([f"{date:%Y-%m}" for date in corpus.dates or ()])
+    for month in np.unique(dates)[1:].tolist():
+        rows = np.flatnonzero(dates == month)
+        known = corpus.texts[max(0, rows[0] - N_BEFORE) : rows[0]]
+        yield month, known, corpus.texts[rows[0] : rows[-1] + 1]
+
+
+def _shares(checks: Sequence[NameCheck]) -> dict[str, float]:
+    def share(values: Iterable[float]) -> float:
+        return float(np.mean(list(values)))
+
+    return {
+        "one word or in half": share(check.good for check in checks),
+        "of one word": share(check.single for check in checks),
+        "of several phrases": share(check.n_phrases > 1 for check in checks),
+        "a phrase in half": share(check.any_phrase for check in checks),
+        "in typical": share(check.in_typical for check in checks),
+        "share": share(check.share for check in checks),
+    }
 
 
 def _plain(text: str) -> str:

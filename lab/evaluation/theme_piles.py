@@ -8,7 +8,6 @@ difference is made by groups that join two topics, such as two intents about a s
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,26 +22,20 @@ from newfound.text.copies import fold_copies
 from newfound.text.vectorizer import TextVectorizer
 
 __all__ = [
-    "NEAR_SHARE",
     "Groups",
     "Piles",
     "Topics",
     "agreement",
-    "near_copies",
     "other_piles",
-    "other_rows",
+    "other_texts",
     "piles_of",
 ]
 
 F1 = 0.5
-NEAR_SHARE = 0.3  # of the texts, that have near copies
-NEAR_TIMES = 3
 
 Matrix = Any
 Groups = list[NDArray[np.intp]]
 Figures = dict[str, float]
-
-_WORD = re.compile(r"\S+")
 
 
 @dataclass(frozen=True)
@@ -180,7 +173,7 @@ def piles_of(topics: Topics, seed: int, times: int) -> Piles:
     return topics.piles(rows, novel, tuple(drawn.grown))
 
 
-def other_rows(topics: Topics, seed: int) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+def _other_rows(topics: Topics, seed: int) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """Draw the documents of two piles without a common topic, and which of them are novel.
 
     Half of the topics are known, of an odd number the smaller half; where topics have domains, all
@@ -198,9 +191,16 @@ def other_rows(topics: Topics, seed: int) -> tuple[NDArray[np.intp], NDArray[np.
     return rows, np.arange(len(rows)) >= len(sides[0])
 
 
+def other_texts(topics: Topics, seed: int) -> tuple[list[str], list[str]]:
+    """Return the texts of the known and of the novel pile of `other_piles`."""
+    rows, novel = _other_rows(topics, seed)
+    known, new = (topics.texts[rows[novel == side]].tolist() for side in (False, True))
+    return known, new
+
+
 def other_piles(topics: Topics, seed: int) -> Piles:
     """Draw two piles without a common topic; all topics of the novel one count as grown."""
-    rows, novel = other_rows(topics, seed)
+    rows, novel = _other_rows(topics, seed)
     grown = np.unique(topics.labels[rows[novel]]).tolist()
     return topics.piles(rows, novel, tuple(grown))
 
@@ -233,31 +233,6 @@ def agreement(groups: Groups, piles: Piles) -> Figures:
         "about nothing new": float(np.mean(together)) if groups else 0.0,
         "themes": float(len(groups)),
     }
-
-
-def near_copies(texts: Sequence[str], rng: np.random.Generator) -> list[str]:
-    """Return texts, and two near copies of each of some of them: 30 % are there three times.
-
-    A near copy lacks one word of its text or has another text's word in its place.
-
-    Examples
-    --------
-    >>> texts = ["rain falls on the hills", "the council plans a road"] * 5
-    >>> len(near_copies(texts, np.random.default_rng(0)))
-    16
-    """
-    made = list(texts)
-    chosen = rng.permutation(len(texts))[: round(NEAR_SHARE * len(texts))]
-    for row in np.repeat(chosen, NEAR_TIMES - 1).tolist():
-        places = list(_WORD.finditer(texts[row]))
-        if len(places) < 2:
-            made.append(texts[row])
-            continue
-        place = places[int(rng.integers(len(places)))]
-        others = texts[int(rng.integers(len(texts)))].split() or [""]
-        other = others[int(rng.integers(len(others)))] if rng.random() < 0.5 else ""
-        made.append(texts[row][: place.start()] + other + texts[row][place.end() :])
-    return made
 
 
 def _objects(texts: Sequence[str]) -> NDArray[np.object_]:

@@ -24,23 +24,21 @@ from lab.datasets import (
     load_clinc150,
 )
 from lab.evaluation.suites import SuiteSetting, Values, add_value, means
-from lab.evaluation.theme_names import NameCheck, check_names
+from lab.evaluation.theme_chance import by_chance
+from lab.evaluation.theme_names import NameChecks, months
 from lab.evaluation.theme_piles import (
-    NEAR_SHARE,
     Groups,
     Piles,
     Topics,
     agreement,
-    near_copies,
     other_piles,
-    other_rows,
+    other_texts,
     piles_of,
 )
 from lab.evaluation.topic_models import MODELS, bertopic, grown_clusters, has_bertopic
 from lab.tables import table_of
-from newfound.description.describe import describe
 from newfound.processes import safe_path
-from newfound.stories.themes import Theme, Themes
+from newfound.stories.themes import Theme
 from newfound.table import Table
 
 __all__ = ["SUITES", "Piles", "Setting", "Topics", "agreement", "piles_of"]
@@ -49,8 +47,6 @@ OURS = "newfound: themes"
 BOTH = "newfound: themes and parts"
 GRID = (10, 20, 40, 80)
 N_COMPARED = 3  # draws of the suites that take long
-N_SPLIT = 3000  # documents of a split of which nothing is novel
-N_BEFORE = 20_000  # headlines before a month, at most
 # Themes do not depend on rules, so that as few as possible are learned.
 FEW_RULES: dict[str, Any] = {"n_machines": 1, "n_clauses": 10, "T": 5, "epochs": 1}
 
@@ -182,7 +178,7 @@ def no_novelty(setting: Setting) -> Table:
             seeds = range(setting.first_seed, setting.first_seed + setting.splits)
             with safe_path():
                 run = Parallel(n_jobs=setting.n_jobs)
-                found = run(delayed(_split)(texts, near, seed) for seed in seeds)
+                found = run(delayed(by_chance)(texts, near=near, seed=seed) for seed in seeds)
             columns = {column: [one[column] for one in found] for column in found[0]}
             shares = {column: float(np.mean(values)) for column, values in columns.items()}
             rows.append({"data": data, **shares})
@@ -200,21 +196,14 @@ def names(setting: Setting) -> Table:
     phrases. "in typical": the first typical document has the first phrase. "share": mean share of
     the documents that have the first phrase.
     """
-    checks: dict[tuple[str, str], list[NameCheck]] = {}
-    for data, draw, known, novel in chain(_months(setting), _other_posts(setting)):
-        more = {} if data == "headlines" else FEW_RULES
-        found = describe(known, novel, random_state=0, **more).description_.all_themes
-        texts = [*known, *novel]
-        parts = [part for theme in found.themes for part in theme.parts]
-        for kind, themes in (("themes", found.themes), ("parts", parts), ("gone", found.gone)):
-            checks.setdefault((data, kind), []).extend(check_names(themes, texts))
-        setting.say(f"names: {draw}: {'; '.join(map(_shown, found.themes))}")
-    rows = [
-        {"data": data, "kind": kind, "names": len(some), **_shares(some)}
-        for (data, kind), some in checks.items()
-        if some
-    ]
-    return table_of(rows)
+    seeds = range(setting.first_seed, setting.first_seed + setting.seeds)
+    checks = NameChecks(setting.say)
+    for month, known, novel in months(setting.headlines):
+        checks.describe("headlines", month, known, novel)
+    for seed in seeds:
+        known, novel = other_texts(setting.newsgroups, seed)
+        checks.describe("20 Newsgroups", str(seed), known, novel, **FEW_RULES)
+    return table_of(checks.rows())
 
 
 SUITES: Mapping[str, Callable[[Setting], Table]] = MappingProxyType(
@@ -384,76 +373,6 @@ def _stable(draw: Draw, seed: int, sentence_model: str | None) -> Rows:
     )
     figures = {"another seed": _overlap(first, second), "another half": _overlap(*parts)}
     return [(OURS, figures)]
-
-
-def _split(texts: Sequence[str], near: bool, seed: int) -> Figures:
-    """Return what there is in two random halves of some texts: 1 for yes, 0 for no."""
-    rng = np.random.default_rng([seed, 12])
-    if near:
-        some = rng.permutation(len(texts))[: round(N_SPLIT / (1 + 2 * NEAR_SHARE))]
-        chosen = near_copies([texts[row] for row in some], rng)
-    else:
-        chosen = [texts[row] for row in rng.permutation(len(texts))[:N_SPLIT]]
-    novel = np.arange(len(chosen)) % 2 == 1
-    found = Piles.of_texts(chosen, rng.permutation(novel)).found()
-    return {"documents": float(len(chosen)), **_by_chance(found)}
-
-
-def _by_chance(found: Themes) -> Figures:
-    sure, sure_gone = (
-        any(not theme.may_be_chance for theme in side) for side in (found.themes, found.gone)
-    )
-    return {
-        "any theme": float(bool(found.themes)),
-        "sure theme": float(sure),
-        "any gone": float(bool(found.gone)),
-        "sure gone": float(sure_gone),
-        "sure of either": float(sure or sure_gone),
-        "themes": float(len(found.themes)),
-        "themes gone": float(len(found.gone)),
-    }
-
-
-Texts = Sequence[str]
-
-
-def _months(setting: Setting) -> Iterator[tuple[str, str, Texts, Texts]]:
-    """Yield each month of headlines but the first, and the headlines before it."""
-    texts = setting.headlines.texts
-    months = np.array([f"{date:%Y-%m}" for date in setting.headlines.dates or ()])
-    for month in np.unique(months)[1:]:
-        rows = np.flatnonzero(months == month)
-        known = texts[max(0, rows[0] - N_BEFORE) : rows[0]]
-        yield "headlines", str(month), known, texts[rows[0] : rows[-1] + 1]
-
-
-def _other_posts(setting: Setting) -> Iterator[tuple[str, str, Texts, Texts]]:
-    """Yield the posts of the draws of "other"."""
-    topics = setting.newsgroups
-    for seed in range(setting.first_seed, setting.first_seed + setting.seeds):
-        rows, novel = other_rows(topics, seed)
-        sides = (topics.texts[rows[novel == side]].tolist() for side in (False, True))
-        yield topics.name, f"{topics.name}, {seed}", *sides
-
-
-def _shown(theme: Theme) -> str:
-    return f"{theme.name}{'?' if theme.may_be_chance else ''}"
-
-
-def _shares(checks: Sequence[NameCheck]) -> Figures:
-    """Return how many of the names are as they should be."""
-
-    def share(values: Iterable[float]) -> float:
-        return float(np.mean(list(values)))
-
-    return {
-        "one word or in half": share(check.good for check in checks),
-        "of one word": share(check.single for check in checks),
-        "of several phrases": share(check.n_phrases > 1 for check in checks),
-        "a phrase in half": share(check.any_phrase for check in checks),
-        "in typical": share(check.in_typical for check in checks),
-        "share": share(check.share for check in checks),
-    }
 
 
 def _overlap(ones: Sequence[Theme], others: Sequence[Theme]) -> float:
