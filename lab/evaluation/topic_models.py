@@ -139,7 +139,8 @@ def bertopic(
         vectors = SentenceTransformer(model, device="cpu").encode(texts, batch_size=64)
     else:
         tfidf = TfidfTransformer().fit_transform(matrix.astype(float))
-        vectors = TruncatedSVD(DIMENSIONS, random_state=0).fit_transform(tfidf)
+        n = min(DIMENSIONS, tfidf.shape[1] - 1)
+        vectors = TruncatedSVD(n, random_state=0).fit_transform(tfidf)
     vectors = np.asarray(vectors, dtype=np.float32)
     # The reduction that BERTopic uses by default, with a seed.
     reduction = UMAP(n_neighbors=15, n_components=5, min_dist=0.0, metric="cosine", random_state=0)
