@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from threadpoolctl import threadpool_info
 
 import newfound
 from newfound.table import AsTable, Table
@@ -71,6 +72,10 @@ def model_bytes(model: Any, folder: Path) -> bytes:
     return path.read_bytes()
 
 
+def _plain(theme: Any) -> dict[str, Any]:
+    return {**vars(theme), "parts": [_plain(part) for part in theme.parts]}
+
+
 def of_description(
     known: list[str], novel: list[str], folder: Path, n_jobs: int
 ) -> Iterator[tuple[str, Any]]:
@@ -78,7 +83,8 @@ def of_description(
     yield "words", found.words_
     yield "rules", found.clauses_
     yield "phrases", found.phrases_
-    yield "themes", [vars(theme) for theme in found.themes_]
+    yield "themes", [_plain(theme) for theme in (*found.themes_, *found.gone_)]
+    yield "words in no theme", [vars(word) for word in found.loose_]
     yield "unexplained", found.unexplained_
     yield "calibration", found.calibration_.to_state()
     texts = [*known[:40], *novel[:40]]
@@ -148,11 +154,13 @@ def answers(n_jobs: int) -> Iterator[tuple[str, Any]]:
 
 
 def kernels() -> dict[str, str]:
-    """Return digests of what the libraries compute, which tell their kernels apart."""
+    """Return what tells the kernels of the libraries apart: names, or digests of what they give."""
     random = np.random.default_rng(0)
     x, square = random.uniform(-30, 30, 20_000), random.standard_normal((150, 150))
+    # Two kernels may multiply matrices alike and differ elsewhere, so their names count as well.
+    named = {str(library.get("architecture")) for library in threadpool_info()}
     return {
-        "linear algebra": digest(square @ square),
+        "linear algebra": f"{' '.join(sorted(named))} {digest(square @ square)}",
         "NumPy": digest(np.log(np.exp(x))),
         "C library": digest([math.pow(value, 1.7) + math.sin(value) for value in np.abs(x)]),
     }

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import shutil
 import socket
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import jsonschema
+import psutil
 
 import newfound
 from newfound.serve.app import Server, bind, create_app, make_config
@@ -39,6 +40,11 @@ NOVEL = [
     for city in ("Oslo", "Rome", "Tokyo")
 ]
 
+SMALL = {"n_machines": 2, "n_clauses": 20, "T": 5, "epochs": 2, "random_state": 1}
+LONG = {"n_machines": 500, "n_clauses": 2000, "epochs": 5000}
+DESCRIBE = {"known": {"texts": KNOWN[::2]}, "novel": {"texts": NOVEL}, "parameters": SMALL}
+OCTETS = {"Content-Type": "application/octet-stream"}
+
 
 @cache
 def make_models() -> dict[str, Path]:
@@ -55,7 +61,7 @@ def make_models() -> dict[str, Path]:
     return {name: folder / f"{name}.newfound" for name in ("detector", "describer")}
 
 
-@contextmanager
+@contextlib.contextmanager
 def running(
     settings: Settings, listening: socket.socket, patience: float = PATIENCE
 ) -> Iterator[None]:
@@ -75,7 +81,7 @@ def running(
         assert not thread.is_alive()
 
 
-@contextmanager
+@contextlib.contextmanager
 def client(
     workspace: Path, *, token: str | None = TOKEN, patience: float = PATIENCE, **settings: Any
 ) -> Iterator[httpx.Client]:
@@ -99,7 +105,7 @@ def client(
             yield made
 
 
-@contextmanager
+@contextlib.contextmanager
 def site(workspace: Path, **settings: Any) -> Iterator[Settings]:
     """A service in this process, for a browser."""
     listening, told = bind(Settings(workspace, port=0, token=TOKEN, code="the-code", **settings))
@@ -111,3 +117,33 @@ def validate(data: object, definition: str) -> None:
     """Raise an error unless data is as a definition of the schema of outputs says."""
     schema = {**output_schema(), "$ref": f"#/$defs/{definition}"}
     jsonschema.Draft202012Validator(schema).validate(data)
+
+
+def ended(service: httpx.Client, id: str) -> dict[str, Any]:
+    """Wait until a job has ended; return it."""
+
+    def job() -> dict[str, Any] | None:
+        found: dict[str, Any] = service.get(f"/v1/jobs/{id}").json()
+        validate(found, "job")
+        return None if found["state"] in ("queued", "running") else found
+
+    return cast(dict[str, Any], wait_for(job, f"the end of job {id}"))
+
+
+def wait_for_state(service: httpx.Client, id: str, state: str) -> None:
+    wait_for(lambda: service.get(f"/v1/jobs/{id}").json()["state"] == state)
+
+
+def worker(id: str) -> list[psutil.Process]:
+    """Return the process of a job."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            command = process.cmdline()
+            if process.status() != psutil.STATUS_ZOMBIE and any(id in part for part in command):
+                found.append(process)
+    return found
+
+
+def wait_for_end(id: str) -> None:
+    wait_for(lambda: not worker(id))

@@ -47,7 +47,7 @@ KINDS = {
 }
 
 # The tests that have to notice errors in a module; with them run the examples of its docstrings.
-TERMINAL = "tests/everywhere/test_attacks.py::test_no_control_character_reaches_a_terminal"
+TERMINAL = "tests/everywhere/test_terminals.py::test_no_control_character_reaches_a_terminal"
 RATES = [
     "tests/everywhere/test_attacks.py::test_a_rate_that_no_collection_can_hold_is_refused_at_once",
     "tests/everywhere/test_attacks.py::test_how_many_documents_are_enough_is_found_in_constant_time",
@@ -70,8 +70,8 @@ CALIBRATED = [
 ]
 HOSTILE = [
     "tests/storage/test_hostile_files.py",
-    "--deselect",
-    "tests/storage/test_hostile_files.py::TestMemory",
+    "tests/storage/test_hostile_archives.py",
+    "tests/storage/test_hostile_states.py",
 ]
 MATCHING: dict[str, list[str]] = {
     "storage/files.py": [

@@ -20,11 +20,11 @@ from lab.evaluation.suites import SuiteSetting
 from lab.tables import table_of
 from newfound.detection.calibration import Calibration
 from newfound.detection.detector import NoveltyDetector
-from newfound.monitor.engine import Engine
+from newfound.monitor.engine import WindowEngine
 from newfound.monitor.laws import rate_p_value
 from newfound.monitor.monitor import Monitor
-from newfound.monitor.records import Alert, Document, Settings, Topic, format_time
-from newfound.monitor.reference import Known, Reader
+from newfound.monitor.records import Alert, Document, MonitorSettings, Topic, format_time
+from newfound.monitor.reference import Known, ScoringReader
 from newfound.monitor.store import Store
 from newfound.table import Table
 
@@ -77,7 +77,7 @@ class Population:
         self, detector: NoveltyDetector, texts: Sequence[str], labels: Sequence[str]
     ) -> None:
         self.detector = detector
-        reader = Reader(detector)
+        reader = ScoringReader(detector)
         scores = detector.score_texts(texts)
         self.novelty, self.nearest, self.has_words = (
             scores.novelty, scores.nearest, scores.has_words,
@@ -122,8 +122,8 @@ class Drawn:
     def watch(self, rows: Rows) -> tuple[list[tuple[int, Alert]], dict[int, Topic], list[int]]:
         """Return the alerts of a stream of rows and when each came, topics, topics of rows."""
         store = Store(None)
-        settings = Settings(str(EVERY), str(APART), 0.1, 200, 16, 1000)
-        engine = Engine(store, settings)
+        settings = MonitorSettings(str(EVERY), str(APART), 0.1, 200, 16, 1000)
+        engine = WindowEngine(store, settings)
         alerts: list[tuple[int, Alert]] = []
         with store.transaction():
             engine.load(self.known, 1)

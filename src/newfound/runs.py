@@ -42,8 +42,8 @@ __all__ = [
     "DescribedPeriods",
     "DetectRun",
     "Detected",
-    "Input",
     "Progress",
+    "RunInput",
     "Watch",
     "epochs_of",
 ]
@@ -64,7 +64,7 @@ class Watch(Protocol):
 
 
 @dataclass(frozen=True)
-class Input:
+class RunInput:
     """Documents to read.
 
     Attributes
@@ -84,7 +84,7 @@ class Input:
     rows: Mapping[str, Any] | None = None
     source: str | None = None
 
-    def with_columns(self) -> Input:
+    def with_columns(self) -> RunInput:
         """Return the input with the other columns of its documents kept."""
         return replace(self, options={**self.options, "keep_columns": True})
 
@@ -93,7 +93,7 @@ class Input:
 
         Examples
         --------
-        >>> Input(rows={"texts": ["a try", "a goal"]}, source="texts of a request").read().source
+        >>> RunInput(rows={"texts": ["a try", "a goal"]}, source="texts of a request").read().source
         'texts of a request'
         """
         if self.rows is not None:
@@ -123,7 +123,7 @@ class DescribeRun:
 
     Attributes
     ----------
-    inputs : tuple of Input
+    inputs : tuple of RunInput
         Known and novel documents; one input that is split by `dates_from` or compared `by`
         something; or several piles. None of them stands for the bundled sample.
     piles : tuple of str
@@ -143,7 +143,7 @@ class DescribeRun:
         The title of the page.
     """
 
-    inputs: tuple[Input, ...]
+    inputs: tuple[RunInput, ...]
     piles: tuple[str, ...] = ()
     by: str | None = None
     labels: bool = False
@@ -288,7 +288,7 @@ class DetectRun:
 
     Attributes
     ----------
-    known, incoming : Input, optional
+    known, incoming : RunInput, optional
         Documents to learn from, and documents to examine. With neither of them nor a model, parts
         of the bundled sample.
     model : path, optional
@@ -303,8 +303,8 @@ class DetectRun:
         The title of the page.
     """
 
-    known: Input | None = None
-    incoming: Input | None = None
+    known: RunInput | None = None
+    incoming: RunInput | None = None
     model: str | PathLike[str] | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     describe: bool = True

@@ -2,78 +2,24 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
-import os
-import pty
-import resource
-import signal
-import subprocess
-import sys
-import sysconfig
 import time
-from functools import partial
 from importlib.metadata import version
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from rich.console import Console, RenderableType
-from typer.testing import CliRunner
 
-from newfound.cli import app
+from newfound import describe
 from newfound.description.learning import PRESETS
 from newfound.models import load
 from newfound.show.tables import headline, themes_table
 from newfound.sides import Names
 from newfound.stories.themes import Theme
 from newfound.text.validation import MAX_EXPLAINED
-from waiting import PATIENCE, wait_for_work
-
-COMMAND = str(Path(sysconfig.get_path("scripts"), "newfound"))
-KNOWN = ["the batsman hit six", "a cricket match in England", "six wickets in the match"] * 8
-NOVEL = ["the scrum won the ball", "a rugby match in England", "old rugby try in the match"] * 8
-# The command, which is not ended by force however long it takes to end in order.
-PATIENT = "from newfound.cli import interrupts, main; interrupts._LONGEST = 1e6; main()"
-SMALL = [
-    "--n-clauses", "20", "--epochs", "10", "--min-df", "1", "--jobs", "1", "--keep-copies",
-]  # fmt: skip
-
-
-class Piles:
-    """Two files of documents, and the arguments that name them."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.known = folder / "known.txt"
-        self.novel = folder / "novel.txt"
-        self.write(KNOWN, NOVEL)
-
-    def write(self, known: list[str], novel: list[str]) -> Piles:
-        for path, lines in ((self.known, known), (self.novel, novel)):
-            path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        return self
-
-    @property
-    def arguments(self) -> list[str]:
-        return ["describe", "--known", str(self.known), "--novel", str(self.novel), *SMALL]
-
-    def new_files(self) -> list[str]:
-        return sorted({*os.listdir(self.folder)} - {"known.txt", "novel.txt"})
-
-
-@pytest.fixture(autouse=True)
-def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Use the width of a pipe; pytest-xdist sets COLUMNS to 80."""
-    monkeypatch.delenv("COLUMNS", raising=False)
-
-
-@pytest.fixture
-def piles(tmp_path: Path) -> Piles:
-    return Piles(tmp_path)
+from pile_files import KNOWN, NOVEL, SMALL, Piles, call, refused
 
 
 @pytest.fixture(scope="module")
@@ -85,41 +31,11 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def call(*arguments: object, input: str | bytes | None = None) -> Any:
-    """Call the command in this process."""
-    return CliRunner().invoke(app, [str(argument) for argument in arguments], input=input)
-
-
-def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run the installed command."""
-    command = [COMMAND, *map(str, arguments)]
-    return subprocess.run(
-        command, capture_output=True, encoding="utf-8", timeout=PATIENCE, check=False, **options
-    )
-
-
-def refused(result: Any, message: str, status: int = 1) -> None:
-    """Expect one sentence on standard error after what was read, and no result."""
-    assert result.exit_code == status, result.output
-    assert result.stdout == ""
-    *talk, last = result.stderr.splitlines()
-    assert message in last
-    assert last.startswith("newfound: ")
-    assert "Traceback" not in result.stderr
-    assert all(line.startswith(("newfound: known: ", "newfound: novel: ")) for line in talk)
-
-
 def _wrapped(part: RenderableType, width: int) -> list[str]:
     console = Console(width=width, file=io.StringIO())
     with console.capture() as printed:
         console.print(part)
     return [line.rstrip() for line in printed.get().splitlines()]
-
-
-def cpu_seconds() -> float:
-    """Return the processor time of all processes so far, on however busy a machine."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
 
 
 class TestDescribe:
@@ -167,7 +83,11 @@ class TestDescribe:
             Theme(name, (), (), none, none, 0.1, 0.0, evidence, (), ())
             for name, evidence in (("first", 9.0), ("second", 2.97), ("third", 4.0))
         ]
-        shown = "\n".join(_wrapped(themes_table(themes), 100))
+        known = [f"rain {word}" for word in "abcdefgh"] * 2
+        sun = [f"sun {word}" for word in "abcdefgh"] * 2
+        described = describe(known, sun, n_clauses=10, T=5)
+        table = themes_table(described.description_, themes, Names(), most=5, title="Themes")
+        shown = "\n".join(_wrapped(table, 100))
         places = [shown.index(text) for text in ("first", "third", "may be chance:", "second")]
         assert places == sorted(places)
         assert "2.9" in shown and "3.0" not in shown  # chance is said to be below 3
@@ -175,9 +95,9 @@ class TestDescribe:
     def test_the_table_is_worth_reading(self, piles: Piles) -> None:
         result = call(*piles.arguments)
         assert result.exit_code == 0, result.stderr
-        first = result.stdout.splitlines()[0]
+        first, second = result.stdout.splitlines()[:2]
         assert "24 novel documents" in first
-        assert "24 known" in first
+        assert "24 known" in first + second
         assert "rugby" in first
         assert "Tsetlin" not in result.stdout
         assert result.stdout.index("scrum") < result.stdout.index("wicket")
@@ -410,99 +330,6 @@ class TestDescribe:
         assert "[bold]x.txt" in result.stderr
 
 
-class TestFilesOut:
-    def test_csv_is_utf8_and_holds_every_word(self, piles: Piles) -> None:
-        piles.write([*KNOWN, "crème brûlée", "=cmd|' /C calc'!A0 -2+3 @sum"], NOVEL)
-        path = piles.folder / "words.csv"
-        assert call(*piles.arguments, "--output", path).exit_code == 0
-        rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
-        words = {row["word"] for row in rows}
-        assert {"rugby", "wickets", "brûlée", "cmd"} <= words
-        text = [cell for row in rows for key in ("word", "forms") for cell in [row[key]]]
-        assert not [cell for cell in text if cell[:1] in ("=", "+", "-", "@", "\t", "\r")]
-        assert piles.new_files() == ["words.csv"]
-
-    def test_json_holds_every_word(self, piles: Piles) -> None:
-        path = piles.folder / "words.json"
-        assert call(*piles.arguments, "--output", path).exit_code == 0
-        assert "rugby" in {row["word"] for row in json.loads(path.read_text(encoding="utf-8"))}
-
-    def test_parquet_holds_every_word_or_names_the_extra(self, piles: Piles) -> None:
-        path = piles.folder / "words.parquet"
-        result = call(*piles.arguments, "--output", path)
-        try:
-            from pyarrow import parquet
-        except ImportError:
-            refused(result, "pip install 'newfound[parquet]'")
-        else:
-            assert "rugby" in parquet.read_table(path)["word"].to_pylist()
-
-    def test_a_file_called_rules_gets_the_rules(self, piles: Piles) -> None:
-        paths = [piles.folder / f"new-{name}.csv" for name in ("rules", "themes", "phrases")]
-        words = piles.folder / "table.json"
-        options = [part for path in (*paths, words) for part in ("--output", path)]
-        result = call(*piles.arguments, *options)
-        assert result.exit_code == 0, result.output
-        headers = [path.read_text("utf-8").splitlines()[0].split(",") for path in paths]
-        assert [header[0] for header in headers] == ["rule", "name", "phrase"]
-        assert {"plain", "negated", "precision", "held_out_precision"} <= set(headers[0])
-        assert "word" in json.loads(words.read_text("utf-8"))[0]
-        for what in ("rules", "themes", "phrases", "words"):
-            assert f"wrote the {what} to" in result.stderr
-        twice = call(*piles.arguments, "-o", words, "-o", words, "--force")
-        assert twice.exit_code == 2 and "same file twice" in twice.stderr
-
-    def test_an_unknown_suffix_is_asked_wrongly(self, piles: Piles) -> None:
-        result = call(*piles.arguments, "--output", piles.folder / "words.xls")
-        assert result.exit_code == 2
-        assert ".csv, .json, .jsonl or .parquet" in " ".join(result.stderr.split())
-
-    @pytest.mark.parametrize("option", ["--output", "--save"])
-    def test_an_existing_file_asks_for_force_before_the_work(
-        self, piles: Piles, option: str
-    ) -> None:
-        path = piles.folder / "there.csv"
-        path.write_text("precious")
-        result = call(*piles.arguments, option, path)
-        refused(result, "there.csv exists; pass --force")
-        assert "known:" not in result.stderr
-        assert path.read_text() == "precious"
-        assert call(*piles.arguments, option, path, "--force").exit_code == 0
-        assert path.read_bytes() != b"precious"
-
-    @pytest.mark.parametrize("option", ["--output", "--save"])
-    def test_a_place_that_cannot_be_written_is_told_before_the_work(
-        self, piles: Piles, option: str
-    ) -> None:
-        refused(
-            call(*piles.arguments, option, piles.folder / "no" / "x.csv"),
-            "No such file or directory.",
-        )
-        refused(call(*piles.arguments, option, "/proc/x.csv"), "Cannot write /proc/x.csv")
-
-    def test_output_and_save_must_differ(self, piles: Piles) -> None:
-        path = piles.folder / "x.csv"
-        assert call(*piles.arguments, "--output", path, "--save", path).exit_code == 2
-
-    @pytest.mark.parametrize("option", ["--output", pytest.param("--save", marks=pytest.mark.slow)])
-    def test_a_full_disk_is_one_sentence_and_leaves_nothing(
-        self, piles: Piles, option: str
-    ) -> None:
-        """Let the system refuse to write, by a limit on the size of files."""
-
-        def limit() -> None:
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))
-
-        path = piles.folder / "x.csv"
-        path.write_text("precious")
-        done = run(*piles.arguments, "--quiet", "--force", option, path, preexec_fn=limit)
-        assert done.returncode == 1
-        assert done.stderr == f"newfound: Cannot write {path}: File too large.\n"
-        assert piles.new_files() == ["x.csv"]
-        assert path.read_text() == "precious"
-
-
 class TestExplain:
     def test_words_rules_and_votes(self, model: Path) -> None:
         result = call("explain", model, "A Rugby match in England, zzyzx")
@@ -576,7 +403,7 @@ class TestExplain:
         assert done.exit_code == 1
         assert done.stderr == "newfound: There is no text to explain; standard input is empty.\n"
 
-    def test_no_text_is_asked_wrongly(self, model: Path) -> None:
+    def test_no_text_is_a_usage_error(self, model: Path) -> None:
         assert call("explain", model).exit_code == 2
 
     def test_files_that_are_no_models(self, model: Path, tmp_path: Path) -> None:
@@ -586,312 +413,3 @@ class TestExplain:
         refused(call("explain", tmp_path / "cut", "text"), "is truncated")
         (tmp_path / "else").write_text("hello")
         refused(call("explain", tmp_path / "else", "text"), "is not a newfound model")
-
-
-class TestBadInput:
-    def test_a_side_that_is_not_named(self, piles: Piles) -> None:
-        result = call("describe", "--known", piles.known)
-        assert result.exit_code == 2
-        assert "--novel" in result.stderr
-
-    def test_a_side_that_is_missing(self, piles: Piles) -> None:
-        result = call("describe", "--known", piles.known, "--novel", piles.folder / "no.txt")
-        refused(result, "There is no file or folder")
-
-    @pytest.mark.parametrize("content", ["", "\n\n", "  \n"])
-    def test_a_side_that_is_empty(self, piles: Piles, content: str) -> None:
-        piles.novel.write_text(content)
-        refused(call(*piles.arguments), "There are no documents in")
-
-    def test_nothing_left_after_cleaning(self, piles: Piles) -> None:
-        refused(
-            call(*piles.write(["the of and"] * 5, ["... !!!"] * 5).arguments),
-            "Nothing is left after cleaning: the 10 documents hold no words other than stop "
-            "words and too short words; pass other texts, or stop_words=None.",
-        )
-
-    def test_nothing_left_on_one_side(self, piles: Piles) -> None:
-        result = call(*piles.write(KNOWN, ["the of and"] * 5).arguments)
-        refused(
-            result,
-            "Nothing is left of the 5 novel documents after cleaning; pass longer texts, a smaller "
-            "min_df or fewer stop words.",
-        )
-
-    def test_the_same_path_twice_is_asked_wrongly(self, piles: Piles) -> None:
-        result = call("describe", "--known", piles.known, "--novel", piles.known)
-        assert result.exit_code == 2
-        assert "are the same" in " ".join(result.stderr.split())
-        assert call("describe", "--known", "-", "--novel", "-").exit_code == 2
-
-    @pytest.mark.parametrize("option", ["--output", "--report", "--save"])
-    def test_no_output_replaces_an_input(self, piles: Piles, option: str) -> None:
-        piles.write(KNOWN, NOVEL)
-        before = piles.novel.read_bytes()
-        for name in (piles.novel, piles.novel.parent / "link.csv"):
-            if not name.exists():
-                name.symlink_to(piles.novel)
-            result = call(*piles.arguments, option, name, "--force")
-            assert result.exit_code == 2
-            said = " ".join(result.stderr.replace("│", " ").split())
-            assert f"--novel and {option} are the same" in said
-        assert piles.novel.read_bytes() == before
-
-    def test_the_same_documents_on_both_sides(self, piles: Piles) -> None:
-        refused(
-            call(*piles.write(KNOWN, KNOWN).arguments),
-            "known and novel hold the same documents, so nothing is new; pass different ones.",
-        )
-
-    def test_all_documents_identical(self, piles: Piles) -> None:
-        refused(
-            call(*piles.write(["rugby match"] * 5, ["rugby match"] * 9).arguments),
-            "All 14 documents have the same words after cleaning; pass documents that differ.",
-        )
-
-    def test_one_document_a_side(self, piles: Piles) -> None:
-        result = call(*piles.write(["a cricket match"], ["a rugby match"]).arguments)
-        refused(result, "known has 1 document with text; pass at least 2 for each side.")
-        result = call(*piles.write(KNOWN, ["a rugby match"]).arguments)
-        refused(result, "novel has 1 document with text; pass at least 2 for each side.")
-
-    def test_a_folder_without_text_files(self, piles: Piles) -> None:
-        folder = piles.folder / "folder"
-        folder.mkdir()
-        (folder / "photo.bin").write_bytes(b"\x89PNG\0\0\0")
-        result = call("describe", "--known", piles.known, "--novel", folder)
-        refused(result, "There are no documents in")
-
-    @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-    def test_an_unreadable_file(self, piles: Piles) -> None:
-        piles.novel.chmod(0)
-        refused(call(*piles.arguments), "Permission denied")
-
-    def test_a_file_that_fails_while_it_is_read(self, piles: Piles) -> None:
-        """Read the memory of this process from its start: an error of the system, even for root."""
-        arguments = ["--known", piles.known, "--novel", "/proc/self/mem", "--format", "txt"]
-        result = call("describe", *arguments)
-        refused(result, "Cannot read /proc/self/mem")
-
-    def test_a_wrong_column(self, piles: Piles) -> None:
-        table = piles.folder / "novel.csv"
-        table.write_text("id,text\n1,rugby\n")
-        arguments = ["--known", table, "--novel", piles.novel, "--text-column", "body"]
-        refused(call("describe", *arguments), "no column 'body'; it has: id, text")
-
-    def test_a_line_of_10_mb(self, piles: Piles) -> None:
-        words = " ".join(f"word{i % 5000}" for i in range(60_000))
-        piles.write([*KNOWN, *[words * (10_000_000 // len(words) + 1)]], NOVEL)
-        done = call(*piles.arguments, "--json")
-        assert done.exit_code == 0, done.stderr
-        assert json.loads(done.stdout)["known"]["documents"] == len(KNOWN) + 1
-
-    def test_a_line_of_10_mb_without_a_space(self, piles: Piles) -> None:
-        piles.write([*KNOWN, "x" * 10_000_000], NOVEL)
-        done = call(*piles.arguments)
-        assert done.exit_code == 0, done.stderr
-        assert len(done.stdout) < 100_000
-
-    def test_nul_bytes(self, piles: Piles) -> None:
-        piles.novel.write_bytes("\n".join(NOVEL).encode() + b"\nrugby\0\0 try\n")
-        result = call(*piles.arguments)
-        assert result.exit_code == 0
-        assert "left out: 1 non-text" in result.stderr
-        piles.novel.write_bytes(b"\0" * 1000)
-        refused(call(*piles.arguments), "There are no documents in")
-
-    @pytest.mark.parametrize(
-        "arguments",
-        [
-            ["--n-clauses", "0"],
-            ["--n-clauses", "3"],
-            ["--n-clauses", "ten"],
-            ["--machines", "0"],
-            ["--machines", "1001"],
-            ["--machines", "2.5"],
-            ["--T", "0"],
-            ["--s", "0.5"],
-            ["--s", "nan"],
-            ["--epochs", "0"],
-            ["--max-literals", "-1"],
-            ["--min-df", "0"],
-            ["--seed", "-1"],
-            ["--jobs", "0"],
-            ["--jobs", "-2"],
-            ["--top", "0"],
-            ["--preset", "best"],
-            ["--language", "xx"],
-            ["--format", "xls"],
-            ["--unknown"],
-        ],
-        ids=" ".join,
-    )
-    def test_parameters_out_of_range_are_asked_wrongly(
-        self, piles: Piles, arguments: list[str]
-    ) -> None:
-        result = call(*piles.arguments, *arguments)
-        assert result.exit_code == 2, result.output
-        assert arguments[0] in result.stderr
-        assert result.stdout == ""
-
-    def test_more_automata_than_memory(self, piles: Piles) -> None:
-        result = call(*piles.arguments, "--n-clauses", str(2**30 - 2))
-        refused(result, "The machine needs")
-
-    def test_a_min_df_that_leaves_no_word(self, piles: Piles) -> None:
-        refused(
-            call(*piles.arguments, "--min-df", "1000"),
-            "documents none has min_df=1000, max_df=1.0, ngram_range=(1, 1); loosen these.",
-        )
-
-
-class TestProcess:
-    def test_help_loads_no_library_that_takes_long(self) -> None:
-        code = (
-            "import sys; from newfound.cli import app; app(standalone_mode=False); "
-            "print(*sys.modules, file=sys.stderr)"
-        )
-        command = [sys.executable, "-c", code, "describe", "--help"]
-        done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
-        assert "--known" in done.stdout
-        loaded = set(done.stderr.split())
-        assert "newfound.cli.describe" in loaded
-        assert not {"numpy", "pandas", "sklearn", "scipy", "simplemma"} & loaded
-
-    @pytest.mark.parametrize("command", ["describe", "detect", "monitor"])
-    def test_help_is_wrapped_at_the_width_of_the_terminal(self, command: str) -> None:
-        shown = run(*command.split(), "--help", env={**os.environ, "COLUMNS": "80"}).stdout
-        lines = [line.strip() for line in shown.split("╭")[0].split("\n")]
-        assert max(map(len, lines)) > 70
-        for line, following in pairwise(lines):
-            # The first word of the next line had no room; old versions of typer leave no blank line
-            # after a paragraph.
-            if line and following and not line.endswith("."):
-                assert len(line) + 1 + len(following.split()[0]) > 76, line
-
-    def test_version(self) -> None:
-        expected = f"newfound {version('newfound')}\n"
-        assert run("--version").stdout == expected
-        module = [sys.executable, "-m", "newfound", "--version"]
-        assert subprocess.check_output(module, text=True) == expected
-
-    @pytest.mark.slow
-    def test_demo_needs_nothing_and_takes_seconds(self) -> None:
-        before = cpu_seconds()
-        done = run("demo")
-        assert cpu_seconds() - before < 30
-        assert done.returncode == 0, done.stderr
-        assert "1,500 novel documents" in done.stdout.splitlines()[0]
-        assert "flight" in done.stdout
-        readme = (Path(__file__).resolve().parents[2] / "README.md").read_text("utf-8")
-        quoted = readme.partition("```text\n")[2].partition("...")[0]
-        assert quoted and " ".join(done.stdout.split()).startswith(" ".join(quoted.split()))
-        assert "CC BY" in done.stderr
-        assert "\x1b" not in done.stdout + done.stderr
-
-    @pytest.mark.parametrize("extra", [[], pytest.param(["--json"], marks=pytest.mark.slow)])
-    def test_a_reader_that_stops_early_is_no_failure(self, piles: Piles, extra: list[str]) -> None:
-        many = [f"word{i} other{i}" for i in range(900)]
-        piles.write(many, NOVEL)
-        with subprocess.Popen(
-            [COMMAND, *piles.arguments, "--top", "900", *extra],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-        ) as process:
-            assert process.stdout is not None
-            assert process.stderr is not None
-            process.stdout.read(10)
-            process.stdout.close()
-            talk = process.stderr.read()
-            assert process.wait(PATIENCE) == 0, talk
-        assert "Traceback" not in talk
-        assert "Exception" not in talk
-
-    def test_a_closed_standard_output_is_one_sentence_at_most(self, piles: Piles) -> None:
-        with open("/dev/full", "w") as full:
-            done = subprocess.run(
-                [COMMAND, *piles.arguments, "--quiet"],
-                stdout=full,
-                stderr=subprocess.PIPE,
-                text=True,
-                check=False,
-            )
-        assert done.returncode == 1
-        reason = "Cannot write to standard output: No space left on device."
-        assert done.stderr == f"newfound: {reason}\n"
-
-    def test_a_bar_on_a_terminal_and_none_in_a_pipe(self, piles: Piles) -> None:
-        ours, theirs = pty.openpty()
-        environment = {**os.environ, "TERM": "xterm-256color"}
-        with subprocess.Popen(
-            [COMMAND, *piles.arguments], stdout=subprocess.PIPE, stderr=theirs, env=environment
-        ) as process:
-            os.close(theirs)
-            seen = b""
-            while True:
-                try:
-                    chunk = os.read(ours, 4096)
-                except OSError:
-                    break
-                if not chunk:
-                    break
-                seen += chunk
-            assert process.stdout is not None
-            result = process.stdout.read()
-        os.close(ours)
-        assert b"Learning rules" in seen
-        assert b"Learning rules" not in result
-        assert "Learning rules" not in call(*piles.arguments).stderr
-
-    def test_an_encoding_that_lacks_the_letters(self, piles: Piles) -> None:
-        piles.write([*KNOWN, "crème brûlée"], NOVEL)
-        arguments = [*piles.arguments, "--top", "100"]
-        ascii = CliRunner(charset="ascii")
-        done = ascii.invoke(app, arguments)
-        assert done.exit_code == 0, done.stderr
-        assert "cr?me" in done.stdout
-        done = ascii.invoke(app, [*arguments, "--json"])
-        assert "crème" in {row["word"] for row in json.loads(done.stdout)["known_words"]}
-
-    @pytest.mark.parametrize(
-        ("machines", "seconds"),
-        [
-            ("3", 1.5),
-            pytest.param("1", 0.3, marks=pytest.mark.slow),
-            pytest.param("1", 1.5, marks=pytest.mark.slow),
-            pytest.param("1", 3, marks=pytest.mark.slow),
-            pytest.param("3", 3, marks=pytest.mark.slow),
-        ],
-    )
-    def test_an_interrupt_in_the_middle_of_endless_work_ends_it(
-        self, piles: Piles, machines: str, seconds: float
-    ) -> None:
-        rng = np.random.default_rng(0)
-        texts = [
-            " ".join(f"w{number}" for number in rng.integers(0, 5000, 60)) for _ in range(4000)
-        ]
-        piles.write(texts[:2000], texts[2000:])
-        arguments = [*piles.arguments[:5], "--preset", "paper", "--machines", machines]
-        arguments += ["--jobs", "2", "--epochs", "1000000"]
-        files = ["--save", piles.folder / "model", "--output", piles.folder / "words.csv"]
-        with subprocess.Popen(
-            [sys.executable, "-c", PATIENT, *map(str, [*arguments, *files])],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            # In the background, a shell ignores Control-C for its commands.
-            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
-        ) as process:
-            assert process.stdout is not None
-            assert process.stderr is not None
-            talk = [process.stderr.readline(), process.stderr.readline()]
-            assert "novel: 2,000 documents" in talk[1]
-            wait_for_work(process.pid, seconds)
-            process.send_signal(signal.SIGINT)
-            assert process.wait(PATIENCE) == 130
-            assert process.stdout.read() == ""
-            assert (
-                process.stderr.read() == "newfound: interrupted; no file was left half-written.\n"
-            )
-        assert piles.new_files() == []

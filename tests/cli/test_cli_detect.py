@@ -297,7 +297,7 @@ def test_explain_understands_a_detector(files):
         (("--incoming", "incoming.txt", *KNOWN, "--groups", "3"), 2, "documents without classes"),
     ],
 )
-def test_what_is_asked_wrongly_is_said_in_a_sentence(files, arguments, status, said):
+def test_a_usage_error_is_said_in_a_sentence(files, arguments, status, said):
     done = call("detect", *arguments, folder=files[0])
     assert done.returncode == status
     assert said in " ".join(done.stderr.replace("│", " ").split())

@@ -35,7 +35,7 @@ WHOLE, SWITCH, NUMBER, SHARE, FROM_0 = [2], [0, True], [2, 0.5], [0.5], [0, 2]
 # Of the values above those that a parameter may have; of others of that name, none.
 SOUND: dict[str, list[Any]] = {
     **dict.fromkeys(("n_clauses", "T", "s", "epochs", "max_literals", "max_words"), WHOLE),
-    **dict.fromkeys(("min_matches", "n_groups", "n_machines", "max_features"), WHOLE),
+    **dict.fromkeys(("min_matches", "n_groups", "n_machines", "max_features", "themes"), WHOLE),
     **dict.fromkeys(("max_documents", "rule_min_df"), FROM_0),
     **dict.fromkeys(("classwise", "lemmatize", "correct_typos", "redact", "calendar"), SWITCH),
     **dict.fromkeys(("fold_copies", "boost_true_positive", "weighted", "negations"), SWITCH),

@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 import sysconfig
-import time
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
@@ -18,12 +17,10 @@ import pytest
 
 import newfound
 from newfound.processes import clean_environment, python_command, safe_path
-from newfound.serve.workspace import ENDED
-from serve_client import KNOWN, NOVEL, make_models
+from serve_client import KNOWN, NOVEL, OCTETS, SMALL, ended, make_models
+from waiting import PATIENCE
 
 COMMAND = str(Path(sysconfig.get_path("scripts"), "newfound"))
-SMALL = {"n_machines": 2, "n_clauses": 20, "T": 5, "epochs": 2, "random_state": 1}
-OCTETS = {"Content-Type": "application/octet-stream"}
 
 
 @pytest.fixture
@@ -31,7 +28,8 @@ def hostile(tmp_path: Path) -> Path:
     """A folder with a file for each module that can be imported; it notes that it was run."""
     folder = tmp_path / "downloads"
     folder.mkdir()
-    names = {*sys.stdlib_module_names, *packages_distributions(), "sitecustomize", "usercustomize"}
+    names = {*sys.stdlib_module_names, *packages_distributions()}
+    names |= {"newfound", "sitecustomize", "usercustomize"}  # newfound may be installed editable
     for name in filter(str.isidentifier, names):
         text = f"print({name!r}, file=open({str(tmp_path / 'ran')!r}, 'a'))\n"
         (folder / f"{name}.py").write_text(text)
@@ -49,11 +47,11 @@ def environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
 
 
-def ended(service: httpx.Client, started: httpx.Response) -> dict[str, Any]:
+def done(service: httpx.Client, path: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Have a service do a job; return the job when it has ended."""
+    started = service.post(path, json=body)
     assert started.status_code == 202, started.text
-    while (job := service.get(f"/v1/jobs/{started.json()['id']}").json())["state"] not in ENDED:
-        time.sleep(0.05)
-    return job
+    return ended(service, started.json()["id"])
 
 
 def work_of(service: httpx.Client) -> None:
@@ -67,10 +65,10 @@ def work_of(service: httpx.Client) -> None:
     checked = service.post(f"/v1/uploads/{sent['id']}/check", json={}).json()
     assert checked["documents"] == len(NOVEL)
     piles = {"known": {"texts": KNOWN[::2]}, "novel": {"upload": sent["id"]}}
-    described = ended(service, service.post("/v1/describe", json={**piles, "parameters": SMALL}))
+    described = done(service, "/v1/describe", {**piles, "parameters": SMALL})
     assert described["state"] == "finished", described
     asked = {"model": imported.json()["id"], "incoming": {"upload": sent["id"]}}
-    detected = ended(service, service.post("/v1/detect", json=asked))
+    detected = done(service, "/v1/detect", asked)
     assert detected["state"] == "finished", detected
 
 
@@ -89,7 +87,7 @@ def test_a_service_runs_no_file_of_the_folder_it_is_started_in(hostile: Path) ->
             said = json.loads(process.stdout.readline())
             headers = {"Authorization": f"Bearer {said['token']}"}
             with httpx.Client(
-                base_url=said["address"], headers=headers, trust_env=False, timeout=60
+                base_url=said["address"], headers=headers, trust_env=False, timeout=PATIENCE
             ) as service:
                 work_of(service)
         finally:

@@ -604,7 +604,7 @@ class TestCommand:
         [["nonsense"], ["bbcsport", "--seeds", "0"], ["bbcsport", "--n-clauses", "3"],
          ["bbcsport", "--preset", "none"], ["bbcsport", "--jobs", "0"], []],
     )  # fmt: skip
-    def test_asked_wrongly_is_2(self, wrong: list[str]) -> None:
+    def test_a_usage_error_is_2(self, wrong: list[str]) -> None:
         assert call("reproduce", *wrong).exit_code == 2
 
     @pytest.mark.slow

@@ -12,7 +12,7 @@ import pytest
 import newfound
 from newfound import Monitor, NoveltyDetector
 from newfound.monitor import reference
-from newfound.monitor.reference import Reader
+from newfound.monitor.reference import ScoringReader
 from newfound.monitor.store import StateError
 
 DRAW = random.Random(5)
@@ -96,7 +96,7 @@ def test_an_alert_counts_what_it_says(detector, sample, every: str, gap: int, un
     match = re.search(said, alert.summary)
     assert alert.windows > 1 and match is not None, alert.summary
     rows = range(50 * (alert.window - alert.windows), 50 * alert.window)
-    bag = Reader(detector).bag
+    bag = ScoringReader(detector).bag
     having = {(windows[i], texts[i]) for i in rows if "account" in bag(texts[i])}
     called = [text for _, text in having if detector.p_values([text])[0] <= detector.alpha]
     assert int(match[1]) == alert.documents == len(called) < len(having)

@@ -239,7 +239,7 @@ def test_the_page_on_the_monitor_runs(here: Path, names: dict[str, Any]) -> None
 @WITHOUT_WORDS
 def test_the_page_on_reports_runs(here: Path, names: dict[str, Any]) -> None:
     for command in commands("report"):
-        if not command.startswith("newfound demo"):  # tests/cli/test_cli.py runs it
+        if not command.startswith("newfound demo"):  # tests/cli/test_cli_process.py runs it
             run(command)
     for page in ("new.html", "inbox.html"):
         assert (here / page).stat().st_size > 10_000

@@ -247,3 +247,23 @@ def test_the_package_does_not_know_the_lab() -> None:
     }
     assert "newfound.table" in imported
     assert not {module for module in imported if module.partition(".")[0] == "lab"}
+
+
+def test_the_name_of_a_class_means_one_thing() -> None:
+    """Two rooms may not call different things the same."""
+    homes: dict[str, list[str]] = {}
+    for name, path in modules(SOURCE).items():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and name != CORE:
+                homes.setdefault(node.name, []).append(name)
+    twice = {name: places for name, places in homes.items() if len(places) > 1}
+    assert twice.keys() <= {"Rules"}  # those of a model, and of a page
+
+
+def test_a_file_of_tests_has_one_subject() -> None:
+    """One that grows past 700 lines is parted by subject."""
+    sizes = {
+        path.relative_to(ROOT).as_posix(): len(path.read_text(encoding="utf-8").splitlines())
+        for path in (ROOT / "tests").rglob("*.py")
+    }
+    assert {name: lines for name, lines in sizes.items() if lines > 700} == {}

@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from scipy import sparse
 from typer.testing import CliRunner
 
 import newfound
@@ -36,11 +35,16 @@ from newfound.scale.arrow import Checkpoint
 from newfound.scale.counting import draw_sample, place_of, sample_sizes
 from newfound.scale.describing import describe_with
 from newfound.scale.engines import Batches, train_as_tasks
-from newfound.scale.themes import ThemeCounts, measured_themes, theme_groups, unexplained
+from newfound.scale.themes import ThemeCounts, measured_themes
 from newfound.show.collect import Limits, collect
 from newfound.show.themes import TimeAxis, axis_of
-from newfound.stories.evidence import document_weights, theme_evidence
-from newfound.stories.themes import unexplained_share
+from newfound.stories.evidence import (
+    PSEUDO_DOCUMENTS,
+    beyond_chance,
+    deviance_root,
+    document_weights,
+)
+from newfound.stories.themes import Themes
 from newfound.text.spelling import Capitals
 from newfound.text.vectorizer import TextVectorizer
 
@@ -66,11 +70,13 @@ def same(one: newfound.NoveltyDescriber, other: newfound.NoveltyDescriber) -> No
     for name in one.words_.columns:
         left, right = one.words_[name], other.words_[name]
         assert left.tolist() == right.tolist() or np.array_equal(left, right, equal_nan=True), name
-    for name in ("clauses_", "phrases_", "themes_"):
+    for name in ("clauses_", "phrases_", "themes_", "gone_"):
         assert getattr(one, name).to_records() == getattr(other, name).to_records(), name
     assert np.array_equal(one.unexplained_, other.unexplained_, equal_nan=True)
-    for mine, its in zip(one.themes_, other.themes_, strict=True):
-        assert mine.rules == its.rules and mine.words == its.words and mine.joined == its.joined
+    assert one.loose_ == other.loose_
+    both = (found.description_.all_themes.groups for found in (one, other))
+    for mine, its in zip(*both, strict=True):
+        assert mine.rules == its.rules and mine.words == its.words and mine.gone == its.gone
         if one.corpus_ is not None and other.corpus_ is not None:
             assert typical_texts(one, mine) == typical_texts(other, its)
     assert one.n_documents_ == other.n_documents_ and one.set_aside_ == other.set_aside_
@@ -149,7 +155,7 @@ def test_counts_come_from_all_documents(table, sampled):
     frequencies = whole.vectorizer_.document_frequencies_
     assert np.array_equal(sampled.vectorizer_.document_frequencies_, frequencies)
     sample = list(zip(sampled.corpus_.novel[:240].tolist(), sampled.corpus_.texts, strict=False))
-    assert sum(side for side, _ in sample) == 120 and sampled.corpus_.novel[240:].all()
+    assert sum(side for side, _ in sample) == 120
     # The sample has a third of the documents, and the evidence comes from all.
     novelty = [{r["word"]: r["novelty"] for r in d.words_.to_records()} for d in (sampled, whole)]
     values = np.array([[by_word[word] for word in other] for by_word in novelty])
@@ -182,28 +188,25 @@ def test_themes_and_phrases_are_counted_on_all_documents(table, sampled, fold):
     texts, novel = with_text(table)
     matrix = found.vectorizer_.transform(texts).toarray().astype(bool)
     assert len(found.themes_) > 2 and len(found.phrases_) > 2
-    direct = []
-    for theme in found.themes_:
+    groups = found.description_.all_themes.groups
+    assert any(theme.gone for theme in groups)
+    for theme in groups:
         rows = rows_of_rules([r.words for r in theme.rules], found.vectorizer_, matrix)
         known, new = int((rows & ~novel).sum()), int((rows & novel).sum())
         assert (theme.documents_known, theme.documents_novel) == (known, new)
-        assert theme.to_dict()["documents_novel"] == new > len(theme.novel_documents)
+        assert theme.to_dict()["documents_novel"] == new >= len(theme.novel_documents)
         assert theme.share_novel == new / novel.sum() and theme.share_known == known / 401
         for rule in theme.rules:
             own = rows_of_rules([rule.words], found.vectorizer_, matrix)
             assert (rule.known, rule.novel) == ((own & ~novel).sum(), (own & novel).sum())
-        evidence = theme_evidence(new, known + new, float(novel.mean()), len(theme.rules))
-        assert theme.evidence == evidence or fold
-        places = np.flatnonzero(rows)
-        sides = {"known_documents": places[~novel[rows]], "novel_documents": places[novel[rows]]}
-        direct.append(replace(theme, counted=None, **sides))
-        assert {text for text in typical_texts(found, theme)} <= set(np.array(texts)[rows & novel])
+        own_side, share = (known, 1 - novel.mean()) if theme.gone else (new, novel.mean())
+        root = deviance_root(own_side, known + new, share, PSEUDO_DOCUMENTS)
+        assert theme.evidence == pytest.approx(beyond_chance(root, theme.by_chance)) or fold
+        side = novel != theme.gone
+        assert {text for text in typical_texts(found, theme)} <= set(np.array(texts)[rows & side])
     strengths = [theme.evidence for theme in found.themes_]
     assert strengths == sorted(strengths, reverse=True) and min(strengths) >= 2
-    if not fold:
-        bags = found.vectorizer_.transform(texts)
-        left = unexplained_share(direct, bags, novel, found.evidence_.novelty)
-        assert found.unexplained_ == pytest.approx(left, abs=1e-9) and 0 < left < 1
+    assert 0 < found.unexplained_ < 1
     for row in found.phrases_.to_records():
         own = rows_of_rules([row["words"]], found.vectorizer_, matrix)
         counts = int((own & ~novel).sum()), int((own & novel).sum())
@@ -237,15 +240,18 @@ def test_typical_documents_are_the_best_of_all_documents(table):
 
 
 def test_a_theme_that_all_documents_do_not_bear_out_is_left_out(sampled):
-    theme = sampled.themes_[0]
-    themes = np.array([[0, 0, 400], [0, 1, 250], [1, 0, 10], [1, 1, 200]])
-    counts = ThemeCounts(np.zeros((2, 2 * len(theme.rules)), np.int64), themes, themes, [])
-    found = measured_themes([theme, theme], counts, (401, 253), np.ones((2, 2)))
-    assert [number for number, _ in found] == [1]
-    assert found[0][1].counted == (10, 200) and found[0][1].share_novel == 200 / 253
-    copied = measured_themes([theme, theme], counts, (401, 253), np.full((2, 2), 0.1))
-    assert 2 <= copied[0][1].evidence < found[0][1].evidence / 2
-    assert copied[0][1].counted == (10, 200)
+    first, second = (replace(sampled.themes_[0], parts=()) for _ in range(2))
+    both = Themes((first, second), (replace(first, gone=True),))
+    groups = np.array([[400, 10, 10], [250, 200, 200]])
+    ands = np.zeros((2, 3 * len(first.rules)), np.int64)
+    counts = ThemeCounts(ands, groups, [])
+    found, numbers = measured_themes(both, counts, (401, 253), np.ones((3, 2)), [()] * 3)
+    assert numbers == [1] and not found.gone
+    (kept,) = found.themes
+    assert kept.counted == (10, 200) and kept.share_novel == 200 / 253
+    copied, _ = measured_themes(both, counts, (401, 253), np.full((3, 2), 0.1), [()] * 3)
+    assert 2 <= copied.themes[0].evidence < kept.evidence / 2
+    assert copied.themes[0].counted == (10, 200)
 
 
 def test_a_description_of_a_sample_is_saved_and_reported(sampled, tmp_path):
@@ -360,28 +366,6 @@ def test_the_sample_of_long_documents_does_not_depend_on_the_cut(monkeypatch):
     assert set(found[0].corpus_.texts[:50]) <= set(drawn[:150])
 
 
-def test_what_themes_explain_is_known_without_the_one_that_is_left_out():
-    draw = np.random.default_rng(1)
-    novel, masks = draw.random(400) < 0.5, draw.integers(0, 8, 400)
-    matrix = sparse.csr_array(
-        draw.random((400, 6)) < np.where(novel & (masks > 0), 0.6, 0.3)[:, None]
-    )
-    documents = np.stack([matrix[rows].sum(axis=0) for rows in (~novel, novel)]).astype(np.int64)
-    cells = [(g, w, int(novel[i])) for i, g in enumerate(theme_groups(np.maximum(masks, 1)))
-             if masks[i] for w in matrix[[i]].indices]  # fmt: skip
-    keys, counts = np.unique(np.array(cells), axis=0, return_counts=True)
-    found = ThemeCounts(np.zeros((2, 0)), np.zeros((0, 3)), np.column_stack((keys, counts)), [])
-    sizes, novelty = (int((~novel).sum()), int(novel.sum())), np.full(6, 3.0)
-    signs = np.where(novel, 1.0, -sizes[1] / sizes[0])
-    total = (matrix.T @ signs).sum()
-    for kept in ([0, 1, 2], [0, 2], [0, 1], [1, 2]):
-        inside = masks & sum(1 << number for number in kept) > 0
-        explained = (matrix.T @ (signs * inside)).sum()
-        left = unexplained(kept, found, documents, documents, novelty, sizes)
-        assert left == pytest.approx(np.clip(1 - explained / total, 0, 1))
-    assert unexplained([], found, documents, documents, novelty, sizes) == 1
-
-
 @pytest.mark.parametrize(
     "change, said",
     [
@@ -392,7 +376,7 @@ def test_what_themes_explain_is_known_without_the_one_that_is_left_out():
         ({"n_clauses": 7}, "n_clauses"),
     ],
 )
-def test_what_is_asked_wrongly_is_told(table, change, said):
+def test_requests_that_make_no_sense_are_refused(table, change, said):
     with pytest.raises(ValueError, match=said):
         describe(table.to_batches(), **{**QUICK, **change})
 

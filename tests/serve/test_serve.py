@@ -24,7 +24,7 @@ from newfound.serve import api, library
 from newfound.serve.library import Explainer
 from newfound.serve.openapi import output_schema
 from newfound.serve.requests import MonitorDocumentsRequest, invalid, schema_of
-from newfound.serve.settings import Limits, Settings
+from newfound.serve.settings import ServiceLimits, Settings
 from serve_client import JSON, KNOWN, NOVEL, TOKEN, client, make_models, validate
 from waiting import PATIENCE
 
@@ -435,6 +435,6 @@ def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
 
 
 def test_limits_of_a_service_can_be_smaller(tmp_path: Path, models: dict[str, Path]) -> None:
-    with client(tmp_path, models=models, limits=Limits(texts=2)) as small:
+    with client(tmp_path, models=models, limits=ServiceLimits(texts=2)) as small:
         answer = small.post("/v1/score", json={"model": "detector", "texts": TEXTS[:3]})
         assert answer.status_code == 413

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,27 +12,12 @@ from typing import Any
 import httpx
 import pytest
 
+from browsers import AXE, Page, launched, needs_browser
 from serve_client import KNOWN, NOVEL, TOKEN, make_models, site
 from waiting import PATIENCE
 
-BROWSER = os.environ.get("NEWFOUND_BROWSER") or next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
-try:
-    from playwright.sync_api import Page, sync_playwright
-except ImportError:
-    sync_playwright = None  # type: ignore[assignment]
-
-REQUIRED = os.environ.get("NEWFOUND_REQUIRE_BROWSER") == "1"
 SHOTS = os.environ.get("NEWFOUND_SCREENSHOTS")  # a folder, to look at the pages
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        (BROWSER is None or sync_playwright is None) and not REQUIRED,
-        reason="needs Chromium and playwright",
-    ),
-]
-AXE = Path(__file__).resolve().parents[1] / "vendor" / "axe.min.js"
+pytestmark = needs_browser
 HOSTILE = (
     "<script>window.hacked=1</script><img src=x onerror=window.hacked=2> "
     "\"'><svg onload=window.hacked=3> {{ 7*7 }} \u202e book a flight"
@@ -94,18 +78,15 @@ class Site:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    assert sync_playwright is not None and BROWSER is not None
     models = make_models()
     with (
         site(tmp_path_factory.mktemp("workspace"), models=models) as settings,
-        sync_playwright() as playwright,
+        launched() as browser,
     ):
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
         made = Site(browser, settings)
         yield made
         for context in made.contexts:
             context.close()
-        browser.close()
         made.program.close()
     assert made.messages == []
     assert all(url.startswith((made.address, "data:", "blob:")) for url in made.requests)

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from newfound.cli import app as command
 from newfound.serve import guard
 from newfound.serve.guard import Guard
-from newfound.serve.settings import Limits, Settings
+from newfound.serve.settings import ServiceLimits, Settings
 from newfound.serve.workspace import Workspace
 from serve_client import HOST, JSON, TOKEN, client
 from waiting import PATIENCE, wait_for
@@ -162,7 +162,7 @@ def test_every_answer_protects_browsers(service: httpx.Client) -> None:
 
 
 def test_a_large_body_is_refused(tmp_path: Path) -> None:
-    with client(tmp_path, limits=Limits(body_bytes=1000)) as small:
+    with client(tmp_path, limits=ServiceLimits(body_bytes=1000)) as small:
         large = json.dumps({"model": "none", "text": "a" * 2000}).encode()
         answer = small.post("/v1/score", content=large, headers=JSON)
         assert answer.status_code == 413
@@ -186,7 +186,7 @@ def test_a_slow_body_is_given_up(tmp_path: Path) -> None:
     sent: list[dict[str, Any]] = []
 
     async def asked(seconds: float) -> None:
-        settings = Settings(tmp_path, token=TOKEN, limits=Limits(body_seconds=seconds))
+        settings = Settings(tmp_path, token=TOKEN, limits=ServiceLimits(body_seconds=seconds))
         from newfound.serve.app import create_app
 
         async def receive() -> dict[str, Any]:
@@ -251,7 +251,7 @@ def test_strangers_cannot_send_much(stranger: httpx.Client, path: str) -> None:
 
 
 def test_only_files_may_have_the_size_of_files(tmp_path: Path) -> None:
-    limits = Limits(body_bytes=1000, upload_bytes=100_000)
+    limits = ServiceLimits(body_bytes=1000, upload_bytes=100_000)
     with client(tmp_path, limits=limits) as small:
         body = json.dumps({"text_column": "x" * 2000})
         answer = small.post("/v1/uploads/none/check", content=body, headers=JSON)

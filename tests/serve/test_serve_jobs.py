@@ -3,74 +3,42 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import csv
 import gzip
 import io
 import json
-import sqlite3
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import httpx
-import jsonschema
-import psutil
 import pytest
 
 import newfound
 from newfound.marks import STEERING
 from newfound.serve.jobs import Jobs
-from newfound.serve.openapi import output_schema
 from newfound.serve.search import search_documents, write_documents
-from newfound.serve.settings import Limits
-from newfound.serve.workspace import Run, Upload, Workspace, WorkspaceError, now
-from serve_client import JSON, KNOWN, NOVEL, client, make_models
+from newfound.serve.settings import ServiceLimits
+from newfound.serve.workspace import Run, Workspace
+from serve_client import (
+    DESCRIBE,
+    JSON,
+    KNOWN,
+    LONG,
+    NOVEL,
+    OCTETS,
+    SMALL,
+    client,
+    ended,
+    make_models,
+    validate,
+    wait_for_state,
+    worker,
+)
 from waiting import PATIENCE, wait_for
-
-SMALL = {"n_machines": 2, "n_clauses": 20, "T": 5, "epochs": 2, "random_state": 1}
-LONG = {"n_machines": 500, "n_clauses": 2000, "epochs": 5000}
-DESCRIBE = {"known": {"texts": KNOWN[::2]}, "novel": {"texts": NOVEL}, "parameters": SMALL}
-OCTETS = {"Content-Type": "application/octet-stream"}
-
-
-def validate(data: object, definition: str) -> None:
-    schema = {**output_schema(), "$ref": f"#/$defs/{definition}"}
-    jsonschema.Draft202012Validator(schema).validate(data)
-
-
-def ended(service: httpx.Client, id: str) -> dict[str, Any]:
-    """Wait until a job has ended; return it."""
-
-    def job() -> dict[str, Any] | None:
-        found: dict[str, Any] = service.get(f"/v1/jobs/{id}").json()
-        validate(found, "job")
-        return None if found["state"] in ("queued", "running") else found
-
-    return cast(dict[str, Any], wait_for(job, f"the end of job {id}"))
-
-
-def wait_for_state(service: httpx.Client, id: str, state: str) -> None:
-    wait_for(lambda: service.get(f"/v1/jobs/{id}").json()["state"] == state)
-
-
-def worker(id: str) -> list[psutil.Process]:
-    """Return the process of a job."""
-    found = []
-    for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error):
-            command = process.cmdline()
-            if process.status() != psutil.STATUS_ZOMBIE and any(id in part for part in command):
-                found.append(process)
-    return found
-
-
-def wait_for_end(id: str) -> None:
-    wait_for(lambda: not worker(id))
 
 
 @pytest.fixture(scope="module")
@@ -321,7 +289,7 @@ def test_an_upload_that_is_not_there(service: httpx.Client) -> None:
 
 
 def test_progress_events_cancel_queue_and_restart(tmp_path: Path) -> None:
-    with client(tmp_path, jobs=1, limits=Limits(queue=1)) as service:
+    with client(tmp_path, jobs=1, limits=ServiceLimits(queue=1)) as service:
         body = {"sample": True, "parameters": LONG}
         first = service.post("/v1/describe", json=body).json()["id"]
         wait_for_state(service, first, "running")
@@ -379,6 +347,8 @@ def test_periods_are_those_of_the_library(service: httpx.Client) -> None:
     assert table.startswith("period,word,") and "\n2024-05," in table and "\n2024-06," in table
     page = service.get(f"/runs/{job['id']}", headers={"Accept": "text/html"})
     assert page.status_code == 200 and "2024-06" in page.text
+    assert 'id="periods-body"' in page.text and "/static/report/periods.js" in page.text
+    assert service.get("/static/report/periods.js").status_code == 200
     assert service.get(f"/v1/jobs/{job['id']}/documents?side=novel").json()["total"] == 27
     explained = service.post("/v1/explain", json={"model": job["id"], "text": NOVEL[0]})
     assert explained.status_code == 200
@@ -423,7 +393,7 @@ def test_values_of_a_column_are_compared_with_the_words_that_were_asked_for(
         {"sample": True, "parameters": {"stop_words": ["two words"]}},
     ],
 )
-def test_periods_that_are_asked_wrongly(service: httpx.Client, body: dict[str, Any]) -> None:
+def test_periods_that_make_no_sense(service: httpx.Client, body: dict[str, Any]) -> None:
     assert service.post("/v1/describe", json=body).status_code == 422
 
 
@@ -458,15 +428,6 @@ def test_words_without_spaces_are_found(tmp_path: Path, query: str, found: list[
     answer = search_documents(tmp_path, query)
     assert [one["document"] for one in answer["documents"]] == found
     assert answer["total"] == len(found)
-
-
-def test_documents_of_earlier_versions_are_found(tmp_path: Path) -> None:
-    with contextlib.closing(sqlite3.connect(tmp_path / "documents.db")) as db:
-        db.execute("CREATE VIRTUAL TABLE documents USING fts5 (id, text, side, novelty)")
-        db.execute("INSERT INTO documents VALUES ('a', '図書館 opens', 'novel', 1.0)")
-        db.commit()
-    assert search_documents(tmp_path, "opens")["total"] == 1
-    assert search_documents(tmp_path, "図書")["total"] == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="priorities are others there")
@@ -540,43 +501,9 @@ def test_no_job_outlives_its_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert not worker(job["id"])
 
 
-def test_the_end_of_a_run_is_noted_when_there_is_room_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("newfound.serve.jobs._PAUSE", 0.01)
-
-    async def end() -> Run | None:
-        workspace = Workspace(tmp_path)
-        jobs, run = Jobs(workspace, Limits()), Run("x", "describe", "x", "running")
-        workspace.put_run(run)
-        index = workspace._db
-        pages = index.execute("PRAGMA page_count").fetchone()[0]
-        index.execute(f"PRAGMA max_page_count = {pages}")  # as on a full disk
-        note, tried = workspace.end, 0
-
-        def end(*given: Any) -> None:
-            nonlocal tried
-            tried += 1
-            note(*given)
-
-        monkeypatch.setattr(workspace, "end", end)
-        noting = asyncio.create_task(jobs._end(run, "failed", "x" * 100_000))
-        while tried < 3:
-            await asyncio.sleep(0.001)
-        assert not noting.done()
-        index.execute(f"PRAGMA max_page_count = {pages + 100}")
-        await noting
-        found = workspace.run("x")
-        workspace.close()
-        return found
-
-    found = asyncio.run(end())
-    assert found is not None and found.state == "failed"
-
-
 @pytest.mark.slow
 def test_a_job_that_takes_too_long_is_ended(tmp_path: Path) -> None:
-    with client(tmp_path, jobs=1, limits=Limits(job_seconds=2)) as service:
+    with client(tmp_path, jobs=1, limits=ServiceLimits(job_seconds=2)) as service:
         body = {"sample": True, "parameters": LONG}
         job = ended(service, service.post("/v1/describe", json=body).json()["id"])
         assert job["state"] == "failed" and "more than 2 s" in job["error"]
@@ -585,7 +512,7 @@ def test_a_job_that_takes_too_long_is_ended(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="memory is not limited there")
 def test_a_job_that_needs_too_much_memory_fails_alone(tmp_path: Path) -> None:
-    with client(tmp_path, jobs=1, limits=Limits(job_bytes=600 << 20)) as service:
+    with client(tmp_path, jobs=1, limits=ServiceLimits(job_bytes=600 << 20)) as service:
         body = {"sample": True, "parameters": {"n_clauses": 400_000, "n_machines": 1}}
         job = ended(service, service.post("/v1/describe", json=body).json()["id"])
         assert job["state"] == "failed" and "memory" in job["error"].lower(), job
@@ -604,60 +531,10 @@ def test_a_job_that_is_killed_fails_alone(tmp_path: Path) -> None:
         assert service.get("/readyz").status_code == 200
 
 
-def test_old_uploads_are_deleted_at_the_start(tmp_path: Path) -> None:
-    workspace = Workspace(tmp_path)
-    for id, created in (("old", "2024-01-01T00:00:00.000Z"), ("new", now())):
-        upload = Upload(id, "a.txt", 1, created)
-        workspace.upload_path(upload).parent.mkdir()
-        workspace.upload_path(upload).write_text("a")
-        workspace.put_upload(upload)
-    (tmp_path / "uploads" / workspace.new_id()).mkdir()
-    workspace.close()
-    workspace = Workspace(tmp_path)
-    assert [upload.id for upload in workspace.uploads()] == ["new"]
-    assert [path.name for path in (tmp_path / "uploads").iterdir()] == ["new"]
-    workspace.close()
-
-
-def test_old_uploads_are_deleted_when_there_is_a_new_one(tmp_path: Path) -> None:
-    with client(tmp_path) as service:
-        with contextlib.closing(sqlite3.connect(tmp_path / "workspace.db")) as db:
-            db.execute("INSERT INTO uploads VALUES ('old', 'a.txt', 1, '2024-01-01T00:00:00Z')")
-            db.commit()
-        (tmp_path / "uploads" / "old").mkdir()
-        answer = service.post("/v1/uploads?name=b.txt", content=b"one\ntwo\n", headers=OCTETS)
-    assert [path.name for path in (tmp_path / "uploads").iterdir()] == [answer.json()["id"]]
-
-
-@pytest.mark.parametrize("name", ["runs", "uploads", "notes"])
-def test_a_folder_of_others_is_no_workspace(tmp_path: Path, name: str) -> None:
-    """What is not known is deleted from a workspace at the start, but never from other folders."""
-    theirs = tmp_path / name / "experiment-1"
-    theirs.mkdir(parents=True)
-    with pytest.raises(WorkspaceError, match=f"has {name}, but no workspace.db"):
-        Workspace(tmp_path)
-    assert theirs.exists()
-    assert [path.name for path in tmp_path.iterdir()] == [name]
-
-
-def test_only_what_a_service_has_made_is_deleted_from_a_workspace(tmp_path: Path) -> None:
-    Workspace(tmp_path).close()
-    for name in ("runs", "uploads"):
-        (tmp_path / name / "my notes").mkdir()
-    Workspace(tmp_path).close()
-    assert all((tmp_path / name / "my notes").exists() for name in ("runs", "uploads"))
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="permissions are others there")
-def test_only_its_owner_can_read_a_workspace(tmp_path: Path) -> None:
-    Workspace(tmp_path / "made" / "workspace").close()
-    assert (tmp_path / "made" / "workspace").stat().st_mode & 0o077 == 0
-
-
 def test_events_end_when_a_run_is_deleted(tmp_path: Path) -> None:
     async def follow() -> list[Run]:
         workspace = Workspace(tmp_path)
-        jobs = Jobs(workspace, Limits())
+        jobs = Jobs(workspace, ServiceLimits())
         run = Run("x", "describe", "x", "running")
         workspace.put_run(run)
         seen = []
@@ -669,73 +546,6 @@ def test_events_end_when_a_run_is_deleted(tmp_path: Path) -> None:
         return seen
 
     assert len(asyncio.run(follow())) == 3
-
-
-def test_a_workspace_has_one_service(tmp_path: Path) -> None:
-    open_one = Workspace(tmp_path)
-    with pytest.raises(WorkspaceError, match="Another service"):
-        Workspace(tmp_path)
-    open_one.close()
-    Workspace(tmp_path).close()
-    (tmp_path / "workspace.db").write_bytes(b"no database, but long enough to be read as one" * 99)
-    with pytest.raises(WorkspaceError, match="not a workspace"):
-        Workspace(tmp_path)
-
-
-@pytest.mark.slow
-def test_kill_at_any_point(tmp_path: Path) -> None:
-    """Finished runs stay; the running one is interrupted and can be restarted."""
-    command = [sys.executable, "-m", "newfound", "serve", "--port", "0", "--json", "--jobs", "1",
-               "--workspace", tmp_path]  # fmt: skip
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            said = json.loads(process.stdout.readline())
-            headers = {"Authorization": f"Bearer {said['token']}"}
-            with httpx.Client(
-                base_url=said["address"], headers=headers, trust_env=False, timeout=PATIENCE
-            ) as service:
-                done = service.post("/v1/describe", json=DESCRIBE).json()["id"]
-                assert ended(service, done)["state"] == "finished"
-                before = service.get(f"/v1/jobs/{done}/result").json()
-                long = {"sample": True, "parameters": LONG}
-                running = service.post("/v1/describe", json=long).json()["id"]
-                waiting = service.post("/v1/describe", json=DESCRIBE).json()["id"]
-                wait_for(lambda: service.get(f"/v1/jobs/{running}").json()["progress"])
-        finally:
-            process.kill()
-    wait_for_end(running)
-    with client(tmp_path, jobs=1) as service:
-        assert service.get(f"/v1/jobs/{done}").json()["state"] == "finished"
-        assert service.get(f"/v1/jobs/{done}/result").json() == before
-        for id in (running, waiting):
-            assert service.get(f"/v1/jobs/{id}").json()["state"] == "interrupted"
-        job = service.post(f"/v1/jobs/{waiting}/restart", json={}).json()
-        assert ended(service, job["id"])["state"] == "finished"
-
-
-@pytest.mark.parametrize("state", ["queued", "running"])
-@pytest.mark.parametrize("complete", [False, True, None])
-def test_what_a_killed_service_leaves(tmp_path: Path, state: str, complete: bool | None) -> None:
-    """The result is written last: with it a run is finished, whatever the index says."""
-    workspace = Workspace(tmp_path)
-    run = Run(workspace.new_id(), "describe", "left", state)
-    folder = workspace.run_folder(run.id)
-    folder.mkdir()
-    workspace.put_run(run)
-    half_made = tmp_path / "runs" / workspace.new_id()
-    half_made.mkdir()
-    if complete:
-        (folder / "result.json").write_text('{"about": {"summary": "Found."}, "data": {}}')
-    elif complete is None:  # damaged
-        (folder / "result.json").write_text('{"about"')
-    workspace.close()
-    workspace = Workspace(tmp_path)
-    left = workspace.run(run.id)
-    assert left is not None and left.state == ("finished" if complete else "interrupted")
-    assert left.summary == ("Found." if complete else None)
-    assert not half_made.exists()
-    workspace.close()
 
 
 def test_names_and_texts_steer_nothing_on_pages(service: httpx.Client) -> None:

@@ -479,7 +479,7 @@ class TestCommand:
             (["--title", "T"], "--report"),
         ],
     )
-    def test_names_that_cannot_be_used_are_asked_wrongly(
+    def test_names_that_cannot_be_used_are_usage_errors(
         self, tmp_path: Path, options: list[str], said: str
     ) -> None:
         result = CliRunner().invoke(app, [*self.piles(tmp_path), *options])
@@ -495,7 +495,7 @@ class TestCommand:
         assert "known:" not in result.stderr
         assert path.read_text() == "precious"
 
-    def test_two_options_for_one_file_are_asked_wrongly(self, tmp_path: Path) -> None:
+    def test_two_options_for_one_file_are_a_usage_error(self, tmp_path: Path) -> None:
         path = str(tmp_path / "x.html")
         asked = [*self.piles(tmp_path), "--report", path, "--save", path]
         result = CliRunner().invoke(app, asked)

@@ -174,11 +174,11 @@ class TestSentence:
             "ones), c (4.0 %, <0.1 %) and d (4.0 %, <0.1 %)."
         )
         assert "".join(part["text"] for part in found["detail"]) == (
-            "In all, 4 themes and 1 word set them apart from the 10 known ones. The themes explain "
-            "75 % of the novelty."
+            "In all, 4 themes and 1 word set them apart from the 10 known ones. Of the documents "
+            "with such a word, 75 % are in a theme."
         )
 
-    def test_themes_that_may_be_chance_are_called_so(self) -> None:
+    def test_themes_that_may_be_chance_stand_apart(self) -> None:
         rows = [
             {"name": "a b", "share_novel": 0.445, "share_known": 0.0, "may_be_chance": False},
             {"name": "c d", "share_novel": 0.04, "share_known": 0.0, "may_be_chance": True},
@@ -187,12 +187,11 @@ class TestSentence:
         themes = {"rows": rows, "total": 2, "may_be_chance": 1, "unexplained": None}
         found = summary(words, 10, 20, str, themes)
         assert "".join(part["text"] for part in found["sentence"]) == (
-            "New above all in the 20 novel documents: a b (45 % of them, 0 % of the known ones) "
-            "and c d (4.0 %, 0 %; may be chance)."
+            "New above all in the 20 novel documents: a b (45 % of them, 0 % of the known ones)."
         )
         assert "".join(part["text"] for part in found["detail"]) == (
-            "In all, 2 themes, of which 1 may be chance, and no word set them apart from the 10 "
-            "known ones."
+            "In all, 1 theme and no word set them apart from the 10 known ones. 1 more theme may "
+            "be chance."
         )
 
     def test_likely_words_are_named_where_none_is_sure(self) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from newfound.stories.evidence import Piles, theme_evidence
+from newfound.stories.evidence import Piles
 from newfound.stories.names import listed, same_stem
 from newfound.stories.risen import RisenWord, group_words
 from newfound.stories.themes import Theme, ThemeRule, recounted
@@ -25,7 +25,6 @@ def test_documents_of_rules_are_those_that_have_all_words(seed: int) -> None:
     assert np.array_equal(rows, np.flatnonzero(matches.any(axis=0)))
     known, new = piles.sides(rows)
     assert (known, new) == ((~novel[rows]).sum(), novel[rows].sum())
-    assert piles.evidence(rows, 3) == theme_evidence(new, known + new, novel.mean(), 3)
 
 
 def test_telling_words_are_more_frequent_in_the_documents() -> None:

@@ -257,7 +257,7 @@ def describe(
     stream = is_stream(inputs, streaming, stream=stream, pairs=pairs)
     read_options = options_of(inputs, text_column, format, date_column)
     with outcome():
-        from newfound.runs import DescribeRun, Input
+        from newfound.runs import DescribeRun, RunInput
 
         check_outputs(*outputs, tables=True, force=force)
         check_outputs(*paths_out.values(), force=force)
@@ -284,7 +284,7 @@ def describe(
         }
         run = DescribeRun(
             inputs=tuple(
-                Input(path, {**options, "encoding": encoding})
+                RunInput(path, {**options, "encoding": encoding})
                 for path, options in zip(inputs.paths, read_options, strict=True)
             ),
             piles=inputs.names,

@@ -223,7 +223,7 @@ def detect(
     if known is not None:
         read_options[0]["label_column"] = labels_column
     with outcome():
-        from newfound.runs import DetectRun, Input
+        from newfound.runs import DetectRun, RunInput
 
         check_outputs(output, tables=True, force=force)
         check_outputs(save, report, force=force)
@@ -238,7 +238,7 @@ def detect(
         }
         given_ones = {name: value for name, value in given.items() if value is not None}
         read = [
-            Input(path, {**options, "encoding": encoding})
+            RunInput(path, {**options, "encoding": encoding})
             for path, options in zip(paths, read_options, strict=True)
         ]
         later = incoming is None or json_lines or stream  # or never

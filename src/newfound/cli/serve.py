@@ -101,7 +101,7 @@ def serve(
             if find_spec(package) is None:
                 raise ImportError(f"newfound serve needs {package}: pip install 'newfound[serve]'")
         from newfound.serve.app import serve as run
-        from newfound.serve.settings import Limits, Settings
+        from newfound.serve.settings import ServiceLimits, Settings
 
         given: dict[str, Any] = {}
         if token is not None or token_file is not None:
@@ -114,7 +114,7 @@ def serve(
             secure=tls_cert is not None or behind_proxy,
             models=_models(model or []),
             jobs=jobs,
-            limits=Limits(
+            limits=ServiceLimits(
                 upload_bytes=max_upload * _MB,
                 queue=max_queue,
                 job_bytes=job_memory * _MB,

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from newfound.monitor.laws import n_discoveries, rate_p_value
-from newfound.monitor.records import SPANS, Alert, Document, Settings, Topic, Window
+from newfound.monitor.records import SPANS, Alert, Document, MonitorSettings, Topic, Window
 from newfound.monitor.reference import Known, ReferenceWindows
 from newfound.monitor.store import Store
 from newfound.monitor.topics import TopicRules, new_topic
 from newfound.stories.risen import Bag, Reference, RisenGroup, RisenWord, group_words, risen_words
 
-__all__ = ["Engine", "excerpt"]
+__all__ = ["WindowEngine", "excerpt"]
 
 N_TESTS = 3 * len(SPANS)  # the rate, the words of all documents, those of novel ones
 MAX_RECENT = 20_000  # documents whose texts are at hand to form topics
@@ -28,14 +28,14 @@ _SHOWN, _BEFORE = 200, 60  # characters of a document in an alert, and of those 
 _AHEAD = 86400.0  # seconds that a time may be in the future
 
 
-class Engine:
+class WindowEngine:
     """The windows, topics and reference of a monitor, in memory and in its store.
 
     Every method that changes something must be called in a transaction of the store; if it fails,
     `load` returns to what the store has.
     """
 
-    def __init__(self, store: Store, settings: Settings) -> None:
+    def __init__(self, store: Store, settings: MonitorSettings) -> None:
         self.store, self.settings, self.every = store, settings, settings.length
         self.level = settings.level / N_TESTS
 

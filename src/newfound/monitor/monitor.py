@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, Any, Self
 
 from newfound.detection.detector import NoveltyDetector
 from newfound.marks import counted
-from newfound.monitor.engine import Engine
+from newfound.monitor.engine import WindowEngine
 from newfound.monitor.laws import fewest_discoveries
 from newfound.monitor.records import (
     Alert,
     Document,
     Length,
-    Settings,
+    MonitorSettings,
     Topic,
     Window,
     make_settings,
     parse_length,
     parse_time,
 )
-from newfound.monitor.reference import Reader, fingerprint, from_bytes, to_bytes
+from newfound.monitor.reference import ScoringReader, fingerprint, from_bytes, to_bytes
 from newfound.monitor.store import StateError, Store
 from newfound.monitor.topics import (
     joined_topic,
@@ -121,7 +121,7 @@ class Monitor:
         self._store = Store(state)
         try:
             self._begin(detector, settings)
-            self._engine = Engine(self._store, settings)
+            self._engine = WindowEngine(self._store, settings)
             self._load()
         except BaseException:
             self._store.close()
@@ -148,7 +148,7 @@ class Monitor:
             store.close()
         return cls(detector, state=state, **settings)
 
-    def _begin(self, detector: NoveltyDetector, settings: Settings) -> None:
+    def _begin(self, detector: NoveltyDetector, settings: MonitorSettings) -> None:
         """Check that the state is of this detector and has these settings, or write them."""
         store, mark = self._store, fingerprint(detector)
         before = store.get("settings")
@@ -183,7 +183,7 @@ class Monitor:
             )
 
     def _load(self) -> None:
-        self._reader = Reader(self.detector)
+        self._reader = ScoringReader(self.detector)
         engine, store = self._engine, self._store
         epoch = int(store.get("version", 0))
         engine.load(self._reader.known(), epoch)

@@ -19,7 +19,7 @@ __all__ = [
     "Alert",
     "Document",
     "Length",
-    "Settings",
+    "MonitorSettings",
     "Topic",
     "Window",
     "format_time",
@@ -142,7 +142,7 @@ _FALSE_ALARMS = 100  # windows to one false alarm, by default
 
 
 @dataclass(frozen=True)
-class Settings:
+class MonitorSettings:
     """How a monitor tests; see `newfound.monitor.monitor.Monitor`."""
 
     every: str
@@ -170,7 +170,7 @@ def make_settings(
     reference: int,
     delay: int,
     keep: int,
-) -> Settings:
+) -> MonitorSettings:
     """Return settings; raise a ValueError for those that cannot be used.
 
     Examples
@@ -200,7 +200,7 @@ def make_settings(
             f"false_alarm_every is {apart}: expected at least two windows, and a window is "
             f"{length}."
         )
-    return Settings(_plain(length), _plain(apart), float(fdr), reference, delay, keep)
+    return MonitorSettings(_plain(length), _plain(apart), float(fdr), reference, delay, keep)
 
 
 def _plain(length: Length) -> str:

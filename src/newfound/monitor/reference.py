@@ -22,7 +22,7 @@ from newfound.monitor.store import Store
 from newfound.stories.risen import Bag, Reference, RisenWord
 from newfound.text.tokens import CHUNK, fold, stop_words_by_language, words_in
 
-__all__ = ["Known", "Reader", "ReferenceWindows", "fingerprint", "from_bytes", "to_bytes"]
+__all__ = ["Known", "ReferenceWindows", "ScoringReader", "fingerprint", "from_bytes", "to_bytes"]
 
 _MANY_WORDS = 50_000  # that no document of the reference has, before they are forgotten
 
@@ -42,7 +42,7 @@ class Known:
     let_through: int
 
 
-class Tally(NamedTuple):
+class WordTally(NamedTuple):
     """The numbers of distinct words, and how many documents have each."""
 
     words: NDArray[np.int64]
@@ -68,14 +68,14 @@ class Vocabulary(dict[str, int]):
         self.names.append(word)
         return number
 
-    def tally(self, counts: Mapping[str, int]) -> Tally:
+    def tally(self, counts: Mapping[str, int]) -> WordTally:
         """Return counts of words by their numbers."""
-        return Tally(
+        return WordTally(
             np.fromiter(map(self.__getitem__, counts), np.int64, len(counts)),
             np.fromiter(counts.values(), np.int64, len(counts)),
         )
 
-    def added_up(self, tallies: Iterable[Tally]) -> NDArray[np.int64]:
+    def added_up(self, tallies: Iterable[WordTally]) -> NDArray[np.int64]:
         """Return the number of documents of each word of the vocabulary, of several tallies.
 
         Examples
@@ -110,10 +110,12 @@ class ReferenceWindows:
         self.vocabulary = Vocabulary()
         tallies = [self.vocabulary.tally(words) for words in counts]
         self._counts = np.stack([self.vocabulary.added_up([tally]) for tally in tallies])
-        self._tallies: dict[int, tuple[Tally, Tally]] = {}  # of windows that are not in it yet
+        self._tallies: dict[
+            int, tuple[WordTally, WordTally]
+        ] = {}  # of windows that are not in it yet
         self._numbered = len(self.vocabulary)
 
-    def _change(self, tallies: Iterable[Tally], sign: int) -> None:
+    def _change(self, tallies: Iterable[WordTally], sign: int) -> None:
         """Add the words of a window, or take them away: of all documents and of novel ones."""
         self._grow()
         for counts, tally in zip(self._counts, tallies, strict=True):
@@ -126,7 +128,7 @@ class ReferenceWindows:
             room = np.zeros((2, len(self.vocabulary) - size + size // 2), np.int64)
             self._counts = np.concatenate((self._counts, room), axis=1)
 
-    def tallies(self, window: Window) -> tuple[Tally, Tally]:
+    def tallies(self, window: Window) -> tuple[WordTally, WordTally]:
         """Return the words of a closed window, of all documents and of those called novel."""
         found = self._tallies.get(window.number)
         if found is None:
@@ -196,7 +198,7 @@ class ReferenceWindows:
 _MAX_CACHED = 200_000  # runs of letters whose terms are remembered
 
 
-class Reader:
+class ScoringReader:
     """Reads texts with a detector: p-values, and words without function words and numbers."""
 
     def __init__(self, detector: NoveltyDetector) -> None:

@@ -116,11 +116,11 @@ def describe(
         The same bits as `newfound.scale.describe` returns, for any number of partitions.
     """
     schema = pyarrow().Schema.from_pandas(dataframe._meta, preserve_index=False)
-    engine = _Frame(dataframe, schema, text=text, side=side, date=date)
+    engine = _DaskFrame(dataframe, schema, text=text, side=side, date=date)
     return describe_with(engine, text=text, side=side, date=date, sample=sample, **parameters)
 
 
-class _Frame(FrameEngine):
+class _DaskFrame(FrameEngine):
     """Runs passes over a Dask data frame, and tasks beside it."""
 
     def map(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:

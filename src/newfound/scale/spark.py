@@ -100,11 +100,11 @@ def describe(
         The same bits as `newfound.scale.describe` returns, for any number of partitions.
     """
     schema = _types().to_arrow_schema(dataframe.schema)
-    engine = _Frame(dataframe, schema, text=text, side=side, date=date)
+    engine = _SparkFrame(dataframe, schema, text=text, side=side, date=date)
     return describe_with(engine, text=text, side=side, date=date, sample=sample, **parameters)
 
 
-class _Frame(FrameEngine):
+class _SparkFrame(FrameEngine):
     """Runs passes over a Spark data frame, and tasks beside it."""
 
     def map(self, work: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from newfound.serve.context import Context
+from newfound.serve.context import ServiceParts
 from newfound.serve.library import is_short, score_texts
 from newfound.serve.openapi import NDJSON, answer, body, ndjson_body, other_answer
 from newfound.serve.requests import (
@@ -48,7 +48,7 @@ async def healthz() -> Response:
 @router.get("/readyz", tags=["service"], responses=answer("health"))
 async def readyz(request: Request) -> Response:
     """Tell whether the service can answer: its workspace can be read."""
-    Context.of(request).check_ready()
+    ServiceParts.of(request).check_ready()
     return json_answer({"status": "ok"})
 
 
@@ -59,14 +59,14 @@ async def readyz(request: Request) -> Response:
 )
 async def metrics(request: Request) -> Response:
     """Return counters and times in the text format of Prometheus."""
-    text = Context.of(request).metrics.text()
+    text = ServiceParts.of(request).metrics.text()
     return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
 @router.get("/v1/models", tags=["models"], responses=answer("models"))
 async def models(request: Request) -> Response:
     """List the models."""
-    found = Context.of(request).library.entries()
+    found = ServiceParts.of(request).library.entries()
     return json_answer({"models": [entry.to_dict() for entry in found]})
 
 
@@ -83,7 +83,7 @@ async def score(request: Request) -> Response:
     the field text, the query parameter model names the model, and alpha the false-alarm rate. With
     Accept application/x-ndjson the answer has a line for each text.
     """
-    context = Context.of(request)
+    context = ServiceParts.of(request)
     most = context.settings.limits.texts
     if _is_ndjson(request.headers.get("content-type", "")):
         id, alpha = request.query_params.get("model", ""), _alpha(request)
@@ -121,7 +121,7 @@ async def explain(request: Request) -> Response:
     The answer is what newfound explain --json prints: of a detector a verdict, of a describer an
     explanation; for several texts an object with the list explanations.
     """
-    context = Context.of(request)
+    context = ServiceParts.of(request)
     given = await json_body(request, ExplainRequest)
     texts = texts_of(given, context.settings.limits.explained)
     model = await context.library.at_alpha(given.model, given.alpha)
@@ -183,7 +183,7 @@ def _texts(content: bytes) -> Iterator[str]:
         yield text
 
 
-async def _state(context: Context, id: str, status: int = 200) -> Response:
+async def _state(context: ServiceParts, id: str, status: int = 200) -> Response:
     entry = context.monitors.entry(id)
     data = await context.monitors.use(id, lambda one: context.monitors.state(entry, one))
     return json_answer(data, status)
@@ -192,7 +192,7 @@ async def _state(context: Context, id: str, status: int = 200) -> Response:
 @monitor_router.get("/v1/monitors", responses=answer("monitors"))
 async def monitors(request: Request) -> Response:
     """List the monitors."""
-    return json_answer({"monitors": await Context.of(request).monitors.states()})
+    return json_answer({"monitors": await ServiceParts.of(request).monitors.states()})
 
 
 @monitor_router.post(
@@ -203,7 +203,7 @@ async def monitors(request: Request) -> Response:
 )
 async def make(request: Request) -> Response:
     """Begin a monitor with a detector."""
-    context = Context.of(request)
+    context = ServiceParts.of(request)
     given = await json_body(request, MonitorRequest)
     made = await context.monitors.make(given, await context.library.model(given.model))
     return await _state(context, made["id"], 201)
@@ -212,13 +212,13 @@ async def make(request: Request) -> Response:
 @monitor_router.get("/v1/monitors/{id}", responses=answer("monitor"))
 async def monitor(request: Request, id: str) -> Response:
     """Return the state of a monitor, with its topics."""
-    return await _state(Context.of(request), id)
+    return await _state(ServiceParts.of(request), id)
 
 
 @monitor_router.delete("/v1/monitors/{id}", responses=answer("deleted"))
 async def delete(request: Request, id: str) -> Response:
     """Delete a monitor and its state."""
-    await Context.of(request).monitors.delete(id)
+    await ServiceParts.of(request).monitors.delete(id)
     return json_answer({"deleted": id})
 
 
@@ -239,13 +239,13 @@ async def documents(request: Request, id: str) -> Response:
         found += one.close_window() if given.close_window else one.close_if_over()
         return [alert.to_dict() for alert in found]
 
-    return json_answer({"alerts": await Context.of(request).monitors.use(id, update)})
+    return json_answer({"alerts": await ServiceParts.of(request).monitors.use(id, update)})
 
 
 @monitor_router.get("/v1/monitors/{id}/alerts", responses=answer("alerts"))
 async def alerts(request: Request, id: str) -> Response:
     """Return all alerts of a monitor, in order."""
-    found = await Context.of(request).monitors.use(
+    found = await ServiceParts.of(request).monitors.use(
         id, lambda one: [alert.to_dict() for alert in one.alerts]
     )
     return json_answer({"alerts": found})
@@ -258,7 +258,7 @@ async def alerts(request: Request, id: str) -> Response:
 )
 async def promote(request: Request, id: str, number: int) -> Response:
     """Make a topic a known class; the detector of the monitor learns it."""
-    context = Context.of(request)
+    context = ServiceParts.of(request)
     given = await json_body(request, PromoteRequest)
     await context.monitors.use(id, lambda one: one.promote(number, given.name))
     return await _state(context, id)
@@ -271,7 +271,7 @@ async def promote(request: Request, id: str, number: int) -> Response:
 )
 async def dismiss(request: Request, id: str, number: int) -> Response:
     """Teach the detector of a monitor that a topic is noise."""
-    context = Context.of(request)
+    context = ServiceParts.of(request)
     await context.monitors.use(id, lambda one: one.dismiss(number))
     return await _state(context, id)
 
@@ -283,7 +283,7 @@ async def dismiss(request: Request, id: str, number: int) -> Response:
 )
 async def merge(request: Request, id: str, number: int) -> Response:
     """Make another topic a part of this one."""
-    context = Context.of(request)
+    context = ServiceParts.of(request)
     given = await json_body(request, MergeRequest)
     await context.monitors.use(id, lambda one: one.merge(number, given.topic))
     return await _state(context, id)
@@ -294,6 +294,6 @@ async def merge(request: Request, id: str, number: int) -> Response:
 )
 async def undo(request: Request, id: str) -> Response:
     """Take back the last promote, dismiss or merge."""
-    context = Context.of(request)
+    context = ServiceParts.of(request)
     await context.monitors.use(id, lambda one: one.undo())
     return await _state(context, id)

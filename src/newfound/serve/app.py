@@ -26,7 +26,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from newfound.serve import api, pages, runs_api, uploads_api
 from newfound.serve.api import json_answer
-from newfound.serve.context import Context
+from newfound.serve.context import ServiceParts
 from newfound.serve.guard import Guard, MetricsMiddleware
 from newfound.serve.openapi import openapi
 from newfound.serve.requests import Problem, problem_response
@@ -41,7 +41,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 class Service(MetricsMiddleware):
     """The service as an ASGI application: what counts its answers is in front."""
 
-    def __init__(self, guard: Guard, context: Context) -> None:
+    def __init__(self, guard: Guard, context: ServiceParts) -> None:
         super().__init__(guard, context.metrics)
         self.context = context
 
@@ -86,7 +86,7 @@ def create_app(settings: Settings) -> Service:
     ModelFileError, OSError
         If a model that the settings name cannot be read.
     """
-    context = Context.start(settings)
+    context = ServiceParts.start(settings)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

@@ -23,7 +23,7 @@ from newfound.serve.requests import MonitorRequest, Problem
 from newfound.serve.settings import Settings
 from newfound.serve.workspace import Entry, Workspace, kind_of
 
-__all__ = ["UNREADABLE", "Context", "Monitors"]
+__all__ = ["UNREADABLE", "Monitors", "ServiceParts"]
 
 Result = TypeVar("Result")
 
@@ -143,7 +143,7 @@ class Monitors:
 
 
 @dataclass
-class Context:
+class ServiceParts:
     """The parts of a running service."""
 
     settings: Settings

@@ -11,7 +11,7 @@ from typing import Any
 
 from newfound.processes import clean_environment, python_command
 from newfound.serve.requests import Problem
-from newfound.serve.settings import TOKEN_VARIABLE, Limits
+from newfound.serve.settings import TOKEN_VARIABLE, ServiceLimits
 from newfound.serve.workspace import ENDED, RESULT, Run, Workspace, now
 
 __all__ = ["Jobs", "process_environment"]
@@ -24,7 +24,7 @@ _PAUSE = 5.0  # seconds between two attempts to write to the index
 class Jobs:
     """Runs jobs one after the other, reports their progress, and cancels them."""
 
-    def __init__(self, workspace: Workspace, limits: Limits) -> None:
+    def __init__(self, workspace: Workspace, limits: ServiceLimits) -> None:
         self.workspace, self.limits = workspace, limits
         self._waiting: list[str] = []
         self._running: str | None = None

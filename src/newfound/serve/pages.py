@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse
 from newfound.explanation import Explanation
 from newfound.models import Model
 from newfound.serve.api import json_answer
-from newfound.serve.context import UNREADABLE, Context
+from newfound.serve.context import UNREADABLE, ServiceParts
 from newfound.serve.guard import POLICY
 from newfound.serve.openapi import openapi, operations
 from newfound.serve.requests import (
@@ -98,7 +98,7 @@ def error_page(status: int, detail: str, headers: Any = None) -> Response:
 @router.get("/")
 async def start(request: Request) -> Response:
     """Show the first page: the sample, and one's own documents."""
-    context = Context.of(request)
+    context = ServiceParts.of(request)
     return _page(
         "start.html", "Start", "/",
         recent=context.workspace.runs()[:_RECENT],
@@ -111,7 +111,7 @@ async def start(request: Request) -> Response:
 @router.get("/pages/uploads/{id}")
 async def preview(request: Request, id: str, wants: str = "text") -> Response:
     """Show the first rows of an uploaded file, and let its columns be chosen."""
-    context = Context.of(request)
+    context = ServiceParts.of(request)
     workspace = context.workspace
     upload = workspace.upload(id)
     if upload is None:
@@ -129,7 +129,7 @@ async def preview(request: Request, id: str, wants: str = "text") -> Response:
 @router.post("/pages/uploads/{id}/check")
 async def check(request: Request, id: str) -> Response:
     """Show what can be read of an uploaded file with the columns chosen."""
-    context = Context.of(request)
+    context = ServiceParts.of(request)
     workspace = context.workspace
     upload = workspace.upload(id)
     if upload is None:
@@ -151,7 +151,7 @@ async def check(request: Request, id: str) -> Response:
 @router.get("/runs/{id}")
 async def run(request: Request, id: str) -> Response:
     """Show a run: its progress, why it has ended, or the report."""
-    context = Context.of(request)
+    context = ServiceParts.of(request)
     found = context.jobs.run(id)
     result = await asyncio.to_thread(context.workspace.result, id)
     if found.state != "finished" or result is None:
@@ -160,10 +160,11 @@ async def run(request: Request, id: str) -> Response:
     if not path.is_file():
         raise Problem(404, "The report of this run is no longer in the workspace.")
     data = await asyncio.to_thread(lambda: data_of(path.read_text(encoding="utf-8")))
+    report = "periods.html" if data.get("periods") else "report.html"
     answer = _page(
         "live.html", data["title"],
         summary=data["summary"], data=embedded_json(data), run=found, about=result["about"],
-        scripts=script_names("report.html"),
+        report=report, scripts=script_names(report),
     )  # fmt: skip
     style = f"style-src 'self' 'sha256-{PLOT_STYLE_HASH}'"
     answer.headers["content-security-policy"] = POLICY.replace("style-src 'self'", style)
@@ -175,7 +176,7 @@ async def documents(
     request: Request, id: str, q: str = "", side: str = "", start: int = 0
 ) -> Response:
     """Show the documents of a run that have some words."""
-    context = Context.of(request)
+    context = ServiceParts.of(request)
     if context.jobs.run(id).state != "finished":
         raise Problem(409, "The run has no result.")
     folder = context.workspace.run_folder(id)
@@ -187,14 +188,14 @@ async def documents(
 @router.get("/explain")
 async def explain(request: Request, model: str = "", text: str = "") -> Response:
     """Show the page on which texts are explained as they are typed."""
-    models = Context.of(request).library.entries()
+    models = ServiceParts.of(request).library.entries()
     return _page("explain.html", "Explain", "/explain", models=models, chosen=model, text=text)
 
 
 @router.post("/pages/explain")
 async def explained(request: Request) -> Response:
     """Show why a text is known or novel."""
-    context = Context.of(request)
+    context = ServiceParts.of(request)
     given = await json_body(request, ExplainRequest)
     if not (given.text or "").strip():
         return _part("explained.html", error=None, found=None)
@@ -233,7 +234,7 @@ def _marked(found: Explanation) -> Any:
 @router.get("/history")
 async def history(request: Request) -> Response:
     """Show all runs and models."""
-    context = Context.of(request)
+    context = ServiceParts.of(request)
     runs, models = context.workspace.runs(), context.library.entries()
     return _page("history.html", "History", "/history", runs=runs, models=models)
 
@@ -241,7 +242,7 @@ async def history(request: Request) -> Response:
 @router.get("/compare")
 async def compared(request: Request) -> Response:
     """Show what differs between two runs."""
-    context = Context.of(request)
+    context = ServiceParts.of(request)
     ids = request.query_params.getlist("run")
     found = [context.jobs.run(id) for id in ids[:3]]
     results = [context.workspace.result(one.id) for one in found]
@@ -262,7 +263,7 @@ async def compared(request: Request) -> Response:
 @router.get("/monitors")
 async def monitors(request: Request) -> Response:
     """Show all monitors."""
-    context = Context.of(request)
+    context = ServiceParts.of(request)
     shown = await context.monitors.states()
     models = [entry for entry in context.library.entries() if entry.kind == "detector"]
     return _page(
@@ -274,7 +275,7 @@ async def monitors(request: Request) -> Response:
 @router.get("/monitors/{id}")
 async def monitor(request: Request, id: str) -> Response:
     """Show a monitor: rate, alerts and topics over time, and what can be done with topics."""
-    context = Context.of(request)
+    context = ServiceParts.of(request)
     entry = context.monitors.entry(id)
 
     def look(one: Any) -> dict[str, Any]:
@@ -306,7 +307,7 @@ async def sign_in_page() -> Response:
 async def sign_in(request: Request) -> Response:
     """Give the cookie to a browser that has the token."""
     given = await json_body(request, SignInRequest)
-    guard = Context.of(request).guard
+    guard = ServiceParts.of(request).guard
     if guard is None or not guard.is_token(given.token.strip()):
         raise Problem(403, "That is not the token.")
     answer = json_answer({"status": "ok"})
@@ -333,7 +334,7 @@ def _static_files() -> dict[str, str]:
     library = (own / "vendor" / "htmx.min.js").read_text("utf-8")
     found["htmx.min.js"] = f"/*!\n{licence}*/\n{library}"
     found["report.css"] = static_text("report.css")
-    for name in script_names("report.html"):
+    for name in {*script_names("report.html"), *script_names("periods.html")}:
         found[f"report/{name}"] = static_text(name)
     return found
 

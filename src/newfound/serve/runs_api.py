@@ -16,7 +16,7 @@ from starlette.responses import FileResponse, StreamingResponse
 
 from newfound.models import load
 from newfound.serve.api import json_answer
-from newfound.serve.context import Context
+from newfound.serve.context import ServiceParts
 from newfound.serve.openapi import answer, body, other_answer
 from newfound.serve.requests import (
     DescribeRequest,
@@ -73,7 +73,7 @@ def _accepted(run: Run) -> Response:
 async def describe(request: Request) -> Response:
     """Describe what is new in novel documents; a job."""
     given = await json_body(request, DescribeRequest)
-    return _accepted(await submit_describe(Context.of(request), given))
+    return _accepted(await submit_describe(ServiceParts.of(request), given))
 
 
 @router.post(
@@ -85,20 +85,20 @@ async def describe(request: Request) -> Response:
 async def detect(request: Request) -> Response:
     """Find the incoming documents that are new; a job."""
     given = await json_body(request, DetectRequest)
-    return _accepted(await submit_detect(Context.of(request), given))
+    return _accepted(await submit_detect(ServiceParts.of(request), given))
 
 
 @router.get("/v1/jobs", responses=answer("jobs"))
 async def jobs(request: Request) -> Response:
     """List all jobs, the last one first."""
-    found = Context.of(request).workspace.runs()
+    found = ServiceParts.of(request).workspace.runs()
     return json_answer({"jobs": [run.to_dict() for run in found]})
 
 
 @router.get("/v1/jobs/{id}", responses=answer("job"))
 async def job(request: Request, id: str) -> Response:
     """Return a job: its state, and how far it is."""
-    return json_answer(Context.of(request).jobs.run(id).to_dict())
+    return json_answer(ServiceParts.of(request).jobs.run(id).to_dict())
 
 
 @router.get(
@@ -107,7 +107,7 @@ async def job(request: Request, id: str) -> Response:
 )
 async def events(request: Request, id: str) -> Response:
     """Follow a job: a server-sent event with the job whenever it changes, until it has ended."""
-    context = Context.of(request)
+    context = ServiceParts.of(request)
     context.jobs.run(id)
 
     async def stream() -> AsyncIterator[bytes]:
@@ -121,7 +121,7 @@ async def events(request: Request, id: str) -> Response:
 @router.post("/v1/jobs/{id}/cancel", openapi_extra=body(EmptyRequest), responses=answer("job"))
 async def cancel(request: Request, id: str) -> Response:
     """Cancel a job that waits or runs."""
-    return json_answer((await Context.of(request).jobs.cancel(id)).to_dict())
+    return json_answer((await ServiceParts.of(request).jobs.cancel(id)).to_dict())
 
 
 @router.post(
@@ -132,19 +132,19 @@ async def cancel(request: Request, id: str) -> Response:
 )
 async def restart(request: Request, id: str) -> Response:
     """Run a job again that was interrupted, was cancelled or has failed."""
-    return _accepted(await Context.of(request).jobs.restart(id))
+    return _accepted(await ServiceParts.of(request).jobs.restart(id))
 
 
 @router.delete("/v1/jobs/{id}", responses=answer("deleted"))
 async def delete(request: Request, id: str) -> Response:
     """Delete a job that has ended, with its result and its model."""
-    context = Context.of(request)
+    context = ServiceParts.of(request)
     await context.jobs.delete(id)
     context.library.forget(id)
     return json_answer({"deleted": id})
 
 
-def finished(context: Context, id: str) -> Run:
+def finished(context: ServiceParts, id: str) -> Run:
     """Return a run that has a result; else a 404 or 409."""
     run = context.jobs.run(id)
     if run.state != "finished":
@@ -152,7 +152,7 @@ def finished(context: Context, id: str) -> Run:
     return run
 
 
-async def result_of(context: Context, id: str) -> dict[str, Any]:
+async def result_of(context: ServiceParts, id: str) -> dict[str, Any]:
     """Return the result of a finished run, read beside the event loop."""
     found = await asyncio.to_thread(context.workspace.result, id)
     if found is None:
@@ -163,7 +163,7 @@ async def result_of(context: Context, id: str) -> dict[str, Any]:
 @router.get("/v1/jobs/{id}/result", responses=answer("describe", "describe_by", "detect"))
 async def result(request: Request, id: str) -> Response:
     """Return what a job has found, as newfound describe --json or detect --json prints it."""
-    context = Context.of(request)
+    context = ServiceParts.of(request)
     finished(context, id)
     found = await result_of(context, id)
     return await asyncio.to_thread(json_answer, found["data"])
@@ -172,7 +172,7 @@ async def result(request: Request, id: str) -> Response:
 @router.get("/v1/jobs/{id}/report", responses=other_answer("text/html"))
 async def report(request: Request, id: str) -> Response:
     """Return the report: one HTML file that works offline."""
-    context = Context.of(request)
+    context = ServiceParts.of(request)
     run = finished(context, id)
     return file_answer(context.workspace.run_folder(id) / REPORT, f"{run.name}.html", "text/html")
 
@@ -180,7 +180,7 @@ async def report(request: Request, id: str) -> Response:
 @router.get("/v1/jobs/{id}/model", responses=other_answer("application/octet-stream"))
 async def model(request: Request, id: str) -> Response:
     """Return the model file, for newfound explain and newfound.load."""
-    context = Context.of(request)
+    context = ServiceParts.of(request)
     run = finished(context, id)
     return file_answer(context.workspace.run_folder(id) / MODEL, f"{run.name}.newfound")
 
@@ -190,7 +190,7 @@ async def documents(
     request: Request, id: str, q: str = "", side: str = "", start: int = 0, n: int = 20
 ) -> Response:
     """Search all documents of a job for words."""
-    context = Context.of(request)
+    context = ServiceParts.of(request)
     finished(context, id)
     folder = context.workspace.run_folder(id)
     if side not in ("", "known", "novel") or not 0 <= start <= 10**9 or not 1 <= n <= 1000:
@@ -202,7 +202,7 @@ async def documents(
 @router.get("/v1/jobs/{id}/words.csv", responses=other_answer("text/csv"))
 async def words(request: Request, id: str) -> Response:
     """Return all words of a description, or all documents of a detection, as CSV."""
-    context = Context.of(request)
+    context = ServiceParts.of(request)
     run = finished(context, id)
     written = context.workspace.run_folder(id) / WORDS
     if written.is_file():
@@ -223,7 +223,7 @@ def _csv(documents: list[dict[str, Any]]) -> str:
     return str(Table.from_records(rows).to_csv())
 
 
-async def submit_describe(context: Context, given: DescribeRequest) -> Run:
+async def submit_describe(context: ServiceParts, given: DescribeRequest) -> Run:
     """Queue a description; return its run."""
     parameters = given.parameters.model_dump(exclude_none=True)
     if "stop_words" in parameters:
@@ -250,7 +250,7 @@ async def submit_describe(context: Context, given: DescribeRequest) -> Run:
     return await _submit(context, "describe", given.name or default, request, inputs)
 
 
-async def submit_detect(context: Context, given: DetectRequest) -> Run:
+async def submit_detect(context: ServiceParts, given: DetectRequest) -> Run:
     """Queue a detection; return its run."""
     names = {"alpha": "alpha", "groups": "n_groups", "language": "language",
              "lemmatize": "lemmatize", "ignore": "ignore", "redact": "redact"}  # fmt: skip
@@ -279,7 +279,7 @@ async def submit_detect(context: Context, given: DetectRequest) -> Run:
     return await _submit(context, "detect", name, request, inputs, model)
 
 
-def _default_name(context: Context, inputs: dict[str, Input | None]) -> str:
+def _default_name(context: ServiceParts, inputs: dict[str, Input | None]) -> str:
     names = []
     for given in inputs.values():
         upload = None
@@ -291,7 +291,7 @@ def _default_name(context: Context, inputs: dict[str, Input | None]) -> str:
 
 
 async def _submit(
-    context: Context,
+    context: ServiceParts,
     kind: str,
     name: str,
     request: dict[str, Any],
@@ -319,7 +319,7 @@ async def _submit(
         raise
 
 
-def _input(context: Context, folder: Path, key: str, given: Input) -> dict[str, Any]:
+def _input(context: ServiceParts, folder: Path, key: str, given: Input) -> dict[str, Any]:
     """Put the documents of an input into the folder of a job."""
     options = given.model_dump(
         include={"text_column", "label_column", "date_column", "format", "encoding"}

@@ -66,17 +66,13 @@ def search_documents(
     wanted, values = [], []
     if words:
         wanted.append("documents MATCH ?")
-        values.append(" AND ".join(words) + "*")
+        values.append(f"{{text spaced}} : ({' AND '.join(words)}*)")
     if side:
         wanted.append("side = ?")
         values.append(side)
     where = f"WHERE {' AND '.join(wanted)}" if wanted else ""
     address = f"{(folder / DOCUMENTS).resolve().as_uri()}?mode=ro"
     with closing(sqlite3.connect(address, uri=True)) as db:
-        if words:  # runs of earlier versions have no second index
-            indexed = {row[1] for row in db.execute("PRAGMA table_info(documents)")}
-            columns = "{text spaced}" if "spaced" in indexed else "text"
-            values[0] = f"{columns} : ({values[0]})"
         total = db.execute(f"SELECT count(*) FROM documents {where}", values).fetchone()[0]
         rows = db.execute(
             f"SELECT id, substr(text, 1, {_SHOWN}), side, novelty FROM documents {where} "

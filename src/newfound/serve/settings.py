@@ -12,7 +12,7 @@ from pathlib import Path
 __all__ = [
     "DEFAULT_PORT",
     "TOKEN_VARIABLE",
-    "Limits",
+    "ServiceLimits",
     "Settings",
     "check_name",
     "check_token",
@@ -27,7 +27,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 @dataclass(frozen=True)
-class Limits:
+class ServiceLimits:
     """How much the service accepts.
 
     Attributes
@@ -81,7 +81,7 @@ class Settings:
         Model files to offer, by name.
     jobs : int
         The number of threads of a job; -1 uses all cores.
-    limits : Limits
+    limits : ServiceLimits
         How much it accepts.
     """
 
@@ -94,7 +94,7 @@ class Settings:
     secure: bool = False
     models: Mapping[str, Path] = field(default_factory=dict)
     jobs: int = -1
-    limits: Limits = field(default_factory=Limits)
+    limits: ServiceLimits = field(default_factory=ServiceLimits)
 
     @property
     def allowed_hosts(self) -> frozenset[str]:

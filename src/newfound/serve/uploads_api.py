@@ -12,7 +12,7 @@ from fastapi import APIRouter, Request, Response
 
 from newfound.processes import python_command
 from newfound.serve.api import json_answer
-from newfound.serve.context import Context
+from newfound.serve.context import ServiceParts
 from newfound.serve.jobs import process_environment
 from newfound.serve.openapi import answer, body, file_body, other_answer
 from newfound.serve.requests import ColumnsRequest, Problem, json_body
@@ -55,7 +55,7 @@ async def receive(request: Request, path: Path) -> int:
     return n
 
 
-async def inspect(context: Context, *arguments: str) -> bytes:
+async def inspect(context: ServiceParts, *arguments: str) -> bytes:
     """Look at a file in a separate process, with limits; return what it prints."""
     async with context.inspections:
         process = await asyncio.create_subprocess_exec(
@@ -88,7 +88,7 @@ async def inspect(context: Context, *arguments: str) -> bytes:
 )
 async def upload(request: Request, name: str = "documents.txt") -> Response:
     """Upload a file of documents; the answer has its columns and first rows."""
-    context = Context.of(request)
+    context = ServiceParts.of(request)
     workspace = context.workspace
     workspace.delete_old_uploads()  # a service may run for months
     shown = clean_name(name)
@@ -116,7 +116,7 @@ async def upload(request: Request, name: str = "documents.txt") -> Response:
 async def check(request: Request, id: str) -> Response:
     """Read an uploaded file with the columns given; tell what was read and left out, and why."""
     given = await json_body(request, ColumnsRequest)
-    context = Context.of(request)
+    context = ServiceParts.of(request)
     workspace = context.workspace
     found = workspace.upload(id)
     if found is None:
@@ -129,7 +129,7 @@ async def check(request: Request, id: str) -> Response:
 @router.delete("/v1/uploads/{id}", tags=["files"], responses=answer("deleted"))
 async def delete_upload(request: Request, id: str) -> Response:
     """Delete an uploaded file; runs that use it keep it."""
-    workspace = Context.of(request).workspace
+    workspace = ServiceParts.of(request).workspace
     if workspace.upload(id) is None:
         raise Problem(404, f"There is no upload {id[:80]!r}.")
     workspace.delete_upload(id)
@@ -145,7 +145,7 @@ async def delete_upload(request: Request, id: str) -> Response:
 )
 async def import_model(request: Request, name: str = "model") -> Response:
     """Import a model file of describe --save or detect --save."""
-    context = Context.of(request)
+    context = ServiceParts.of(request)
     workspace = context.workspace
     shown = clean_name(name).removesuffix(".newfound") or "model"
     id = workspace.new_id()
@@ -167,14 +167,14 @@ async def import_model(request: Request, name: str = "model") -> Response:
 )
 async def model_file(request: Request, id: str) -> Response:
     """Return the file of a model."""
-    entry = Context.of(request).library.entry(id)
+    entry = ServiceParts.of(request).library.entry(id)
     return file_answer(entry.path, f"{entry.name}.newfound")
 
 
 @router.delete("/v1/models/{id}", tags=["models"], responses=answer("deleted"))
 async def delete_model(request: Request, id: str) -> Response:
     """Delete an imported model."""
-    context = Context.of(request)
+    context = ServiceParts.of(request)
     if context.library.entry(id).source != "import":
         raise Problem(409, "Only imported models can be deleted; a run is deleted with its model.")
     context.workspace.delete_model(id)

@@ -27,7 +27,7 @@ from newfound.serve.workspace import RESULT, kind_of
 from newfound.storage.files import replacing
 
 if TYPE_CHECKING:
-    from newfound.runs import Input
+    from newfound.runs import RunInput
 
 __all__ = ["MODEL", "REPORT", "TIME_LIMIT", "WORDS", "check", "main", "preview"]
 
@@ -111,14 +111,14 @@ def _forget_inputs(folder: Path, request: dict[str, Any]) -> None:
             (folder / (given.get("file") or given["texts"])).unlink(missing_ok=True)
 
 
-def _input(folder: Path, given: dict[str, Any]) -> Input:
+def _input(folder: Path, given: dict[str, Any]) -> RunInput:
     """Return an input of a request, whose documents are in the folder."""
-    from newfound.runs import Input
+    from newfound.runs import RunInput
 
     if given.get("file") is None:
         rows = json.loads((folder / given["texts"]).read_text(encoding="utf-8"))
-        return Input(rows=rows, source=given["source"])
-    return Input(folder / given["file"], given, source=given["source"])
+        return RunInput(rows=rows, source=given["source"])
+    return RunInput(folder / given["file"], given, source=given["source"])
 
 
 def _describe(folder: Path, request: dict[str, Any], progress: Progress) -> Done:

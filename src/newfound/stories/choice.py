@@ -98,7 +98,7 @@ class _Choice:
 
 
 def choose_themes(
-    candidates: Candidates, piles: Piles, search: Floats, most: int, fineness: float = 1.0
+    candidates: Candidates, piles: Piles, search: Floats, most: int, fineness: float = 0.5
 ) -> list[Draft]:
     """Return at most so many themes with their parts, the one with the most evidence first.
 

@@ -50,7 +50,7 @@ N_WORDS = 20
 N_TYPICAL = 3
 HELD = 0.5  # of the share of a theme, among documents left out
 IN_THEME = 0.5  # of the novel documents of a word
-AMOUNTS = {"few": (12, 0.5), "default": (60, 1.0), "many": (200, 2.0)}  # most themes, fineness
+AMOUNTS = {"few": (12, 0.25), "default": (100, 0.5), "many": (300, 1.5)}  # most themes, fineness
 
 _SHARES = ("share_novel", "share_known", "held_out_share_novel", "held_out_share_known")
 _COLUMNS = (
@@ -317,7 +317,7 @@ def find_themes(
     candidates = find_candidates(piles)
     if candidates is None:
         return Themes()
-    most, fineness = AMOUNTS[amount] if isinstance(amount, str) else (amount, 1.0)
+    most, fineness = AMOUNTS[amount] if isinstance(amount, str) else (amount, 0.5)
     sides = []
     for gone in (False, True):
         side = piles.reversed() if gone else piles
@@ -347,6 +347,8 @@ def completed(
     A word is in a theme if half of its novel documents are. Its document is the one that has most
     such words for its length.
     """
+    if not len(sure):
+        return found
     piles = Piles(sparse.csr_matrix(matrix, dtype=np.float32), np.asarray(novel, dtype=bool))
     inside = np.zeros(len(piles.novel), dtype=bool)
     for theme in found.themes:
