@@ -47,7 +47,7 @@ DOCUMENT_SUITES = (
     "clinc150", "clinc150-unlabelled", "unseen-intents", "20newsgroups", "20newsgroups-each",
     "bbcsport", "false-alarms", "groups", "deletion", "speed",
 )  # fmt: skip
-THEME_SUITES = ("shift", "topic-models", "stability", "no-novelty")
+THEME_SUITES = ("shift", "other", "topic-models", "stability", "no-novelty", "names")
 SPEED_SUITES = ("abcnews", "bbcsport")
 RULE_SUITES = ("clinc150", "20newsgroups", "bbcsport", "votes")
 STREAM_SUITES = ("false-alarms", "new-class", "abcnews", "speed")
@@ -152,7 +152,7 @@ def themes(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Measure themes: topics that grew, beside k-means, NMF and LDA; stability; no novelty.
+    """Measure themes: topics that grew or are new, beside topic models; no novelty; names.
 
     The comparison includes BERTopic if it is installed (pip install bertopic).
     """

@@ -27,7 +27,10 @@ COMMANDS = {
     " --clauses 200 2000 10000 --threads 1 2",
     "fits": "python benchmarks/fits.py",
     "words": "python -m lab evaluate words --seeds 3 --jobs 1",
-    "themes": "python -m lab evaluate themes shift stability no-novelty",
+    "themes": "python -m lab evaluate themes shift stability",
+    "themes-other": "python -m lab evaluate themes other",
+    "themes-no-novelty": "python -m lab evaluate themes no-novelty",
+    "themes-names": "python -m lab evaluate themes names",
     "topic_models": "python -m lab evaluate themes topic-models",
     "verdicts": "python -m lab evaluate verdicts --seeds 5 --seed 60",
     "documents": "python -m lab evaluate documents clinc150 clinc150-unlabelled 20newsgroups"

@@ -1,142 +1,58 @@
-"""The suites for themes: which topics that grew have a theme, beside topic models.
+"""The suites for themes: which topics that grew or are new have a theme, beside topic models.
 
-Both piles have all topics. In the novel pile some topics are several times as frequent as in the
-known pile, and as many are rarer. A method returns groups of novel documents. A topic that grew is
-*found* if the documents of some group agree with its documents with F1 >= 0.5. A group is *about
-no topic* if no topic that grew makes up half of its documents, and *about nothing new* if all
-topics that grew together do not make up half of them. The difference is made by groups that join
-two topics that grew, such as two intents about a shopping list.
+How topics are drawn, and when one is found, is in `lab.evaluation.theme_piles`.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed  # type: ignore[import-untyped,unused-ignore]
-from numpy.typing import NDArray
 
-from lab.datasets import load_20newsgroups, load_clinc150
-from lab.evaluation.shifting import shifted_piles
+from lab.datasets import (
+    LabelledDocuments,
+    load_20newsgroups,
+    load_abcnews,
+    load_bbcsport,
+    load_clinc150,
+)
 from lab.evaluation.suites import SuiteSetting, Values, add_value, means
+from lab.evaluation.theme_chance import by_chance
+from lab.evaluation.theme_names import NameChecks, months
+from lab.evaluation.theme_piles import (
+    Groups,
+    Piles,
+    Topics,
+    agreement,
+    other_piles,
+    other_texts,
+    piles_of,
+)
 from lab.evaluation.topic_models import MODELS, bertopic, grown_clusters, has_bertopic
 from lab.tables import table_of
-from newfound.description.novelty import word_evidence
 from newfound.processes import safe_path
-from newfound.stories.themes import Theme, find_themes
+from newfound.stories.themes import Theme
 from newfound.table import Table
-from newfound.text.copies import fold_copies
-from newfound.text.vectorizer import TextVectorizer
 
 __all__ = ["SUITES", "Piles", "Setting", "Topics", "agreement", "piles_of"]
 
 OURS = "newfound: themes"
+BOTH = "newfound: themes and parts"
 GRID = (10, 20, 40, 80)
-F1 = 0.5
-N_SPLITS = 10
 N_COMPARED = 3  # draws of the suites that take long
+# Themes do not depend on rules, so that as few as possible are learned.
+FEW_RULES: dict[str, Any] = {"n_machines": 1, "n_clauses": 10, "T": 5, "epochs": 1}
 
-Matrix = Any
-Groups = list[NDArray[np.intp]]
 Figures = dict[str, float]
-
-
-@dataclass(frozen=True)
-class Topics:
-    """A corpus with the topic of each document, and how many topics grow in a draw.
-
-    Attributes
-    ----------
-    name : str
-        The name of the corpus.
-    matrix : CSR matrix of bool
-        The words of the documents.
-    labels : ndarray of str
-        The topic of each document.
-    terms : ndarray of str
-        The word of each column.
-    texts : ndarray of str
-        The documents.
-    vectorizer : TextVectorizer
-        What made the matrix.
-    n_topics, n_grown : int
-        The number of topics of a draw, and of those that grow.
-    """
-
-    name: str
-    matrix: Matrix
-    labels: NDArray[np.str_]
-    terms: NDArray[np.str_]
-    texts: NDArray[np.object_]
-    vectorizer: TextVectorizer
-    n_topics: int
-    n_grown: int
-
-    @classmethod
-    def of(cls, name: str, corpus: Any, n_topics: int, n_grown: int) -> Topics:
-        """Return the documents of a corpus that have a topic."""
-        labels = np.array(corpus.labels)
-        rows = np.flatnonzero(labels != "oos")
-        texts = np.empty(len(rows), dtype=object)
-        texts[:] = [corpus.texts[row] for row in rows]
-        vectorizer = TextVectorizer(min_df=2)
-        matrix = vectorizer.fit_transform(texts.tolist())
-        terms = np.array(vectorizer.get_feature_names_out(), dtype=str)
-        return cls(name, matrix, labels[rows], terms, texts, vectorizer, n_topics, n_grown)
-
-    def piles(
-        self, rows: NDArray[np.intp], novel: NDArray[np.bool_], grown: tuple[str, ...]
-    ) -> Piles:
-        """Return some documents as two piles; copied text counts once, as in a description."""
-        texts = self.texts[rows].tolist()
-        bags = fold_copies(texts, novel, self.matrix[rows], self.vectorizer).first
-        kept = np.flatnonzero(np.asarray(bags.sum(axis=0)).ravel() >= 2)
-        terms = self.terms[kept].tolist()
-        return Piles(bags[:, kept].tocsr(), novel, self.labels[rows], grown, terms, texts)
-
-
-@dataclass(frozen=True)
-class Piles:
-    """Two piles with the same topics, some of which grew.
-
-    Attributes
-    ----------
-    matrix : CSR matrix of bool
-        The words of all documents.
-    novel : ndarray of bool
-        Which documents are in the novel pile.
-    labels : ndarray of str
-        The topic of each document.
-    grown : tuple of str
-        The topics that grew.
-    terms : list of str
-        The words.
-    texts : list of str
-        The documents.
-    """
-
-    matrix: Matrix
-    novel: NDArray[np.bool_]
-    labels: NDArray[np.str_]
-    grown: tuple[str, ...]
-    terms: list[str]
-    texts: list[str]
-
-    def themes(self, part: NDArray[Any] | None = None, seed: int = 0) -> list[Theme]:
-        """Return the themes of the documents, or of a part of them, as a describer finds them."""
-        rows = np.arange(len(self.novel)) if part is None else part
-        matrix, novel = self.matrix[rows], self.novel[rows]
-        evidence = word_evidence(matrix, novel).novelty
-        found = find_themes(
-            matrix, novel, self.terms, evidence=evidence, held_out=False, random_state=seed
-        )
-        return list(found.themes)
+Draw = Callable[[int], Piles]  # of a seed
+Rows = list[tuple[str, Figures]]
 
 
 @dataclass(frozen=True)
@@ -151,11 +67,14 @@ class Setting(SuiteSetting):
         The seed of the first draw; the others follow it.
     sentence_model : str, optional
         The folder of a sentence-transformers model for BERTopic.
+    splits : int
+        The number of random splits of each corpus for "no-novelty".
     """
 
     seeds: int = 5
     first_seed: int = 200  # the method was developed on draws below 10
     sentence_model: str | None = None
+    splits: int = 100
 
     @cached_property
     def requests(self) -> Topics:
@@ -166,69 +85,51 @@ class Setting(SuiteSetting):
     def newsgroups(self) -> Topics:
         """Posts of 20 Newsgroups without headers: 3 of the groups grow."""
         corpus = load_20newsgroups(self.data, remove=("headers",))
-        return Topics.of("20 Newsgroups", corpus, 20, 3)
+        return Topics.of("20 Newsgroups", corpus, 20, 3, most=4000)
 
+    @cached_property
+    def reports(self) -> Topics:
+        """Articles of BBC Sport with their sports."""
+        return Topics.of("BBC Sport", load_bbcsport(self.data), 5, 1)
 
-def piles_of(topics: Topics, seed: int, times: int) -> Piles:
-    """Draw two piles in which some topics are `times` as frequent, and as many rarer.
-
-    Parameters
-    ----------
-    topics : Topics
-        The corpus.
-    seed : int
-        Seed of the draw.
-    times : int
-        How many times as frequent a topic that grew is.
-    """
-    drawn = shifted_piles(
-        topics.labels, seed=seed, times=times, n_topics=topics.n_topics, n_grown=topics.n_grown
-    )
-    rows = np.concatenate((drawn.known, drawn.novel))
-    novel = np.arange(len(rows)) >= len(drawn.known)
-    return topics.piles(rows, novel, tuple(drawn.grown))
-
-
-def agreement(groups: Groups, piles: Piles) -> Figures:
-    """Return the share of grown topics that are found, and of groups about none of them.
-
-    Parameters
-    ----------
-    groups : list of ndarray of int
-        Rows of novel documents.
-    piles : Piles
-        The documents and their topics.
-    """
-    largest, together = [], []
-    scores = {topic: 0.0 for topic in piles.grown}
-    sizes = {topic: int((piles.labels[piles.novel] == topic).sum()) for topic in piles.grown}
-    for rows in groups:
-        labels = piles.labels[rows]
-        hits = {topic: int((labels == topic).sum()) for topic in piles.grown}
-        for topic, count in hits.items():
-            scores[topic] = max(scores[topic], 2 * count / (len(rows) + sizes[topic]))
-        largest.append(max(hits.values()) < 0.5 * len(rows))
-        together.append(sum(hits.values()) < 0.5 * len(rows))
-    found = float(np.mean([score >= F1 for score in scores.values()]))
-    return {
-        "topics found": found,
-        "mean F1": float(np.mean(list(scores.values()))),
-        "about no topic": float(np.mean(largest)) if groups else 0.0,
-        "about nothing new": float(np.mean(together)) if groups else 0.0,
-        "themes": float(len(groups)),
-    }
+    @cached_property
+    def headlines(self) -> LabelledDocuments:
+        """Headlines of ABC News, in the order of their dates."""
+        return load_abcnews(self.data)
 
 
 def shift(setting: Setting) -> Table:
     """Topics that grew in the novel pile, and the themes that newfound finds.
 
     "topics found": share of the grown topics with a theme whose novel documents agree with theirs
-    with F1 >= 0.5. "about no topic": share of the themes in which no grown topic makes up half of
-    the documents; "about nothing new": in which all grown topics together do not. Of 100 intents of
-    CLINC150 10 grow and 10 shrink; of the 20 newsgroups (without headers) 3 grow and 3 shrink.
-    Copied text counts once, as in a description, also for the topic models.
+    with F1 >= 0.5; "with parts": with a theme or a part of one. "about no topic": share of the
+    themes in which no grown topic makes up half of the documents; "about nothing new": in which all
+    grown topics together do not. "sure" leaves out the themes that are marked as maybe chance. Of
+    100 intents of CLINC150 10 grow and 10 shrink; of the 20 newsgroups (without headers) 3 grow and
+    3 shrink. Copied text counts once, as in a description, also for the topic models.
     """
-    return _measured(setting, "themes", _ours, setting.seeds)
+    return _table(_measured(setting, "themes", _shifted(setting), _ours, setting.seeds))
+
+
+def other(setting: Setting) -> Table:
+    """Piles without a common topic: the themes and parts of newfound, beside topic models.
+
+    Known and novel are halves of the topics: five of ten domains of CLINC150 with 15 intents each,
+    ten of the 20 newsgroups (without headers, at most 4,000 posts a side), three of the five sports
+    of BBC Sport against two. "topics found": share of the novel topics with a theme or a part whose
+    documents agree with theirs with F1 >= 0.5; "by themes alone": without parts. "about no topic":
+    share of the themes and parts in which no topic makes up half of the documents. Rows "first
+    draws" and those of topic models are of the first three draws. The models cluster the novel pile
+    as in "topic-models", and only clusters that are significantly more frequent there count. Their
+    number of topics (10, 20, 40 or 80) is chosen without labels, by silhouette or held-out
+    perplexity, or with the labels in the rows "best number". "seconds" are those of one number.
+    """
+    corpora = (setting.requests, setting.newsgroups, setting.reports)
+    cases = [(topics.name, partial(other_piles, topics)) for topics in corpora]
+    whole = _measured(setting, "other topics", cases, _ours_other, setting.seeds)
+    compared = min(setting.seeds, N_COMPARED)
+    beside = _measured(setting, "other topics, models", cases, _all_other, compared)
+    return _table({**whole, **beside})
 
 
 def topic_models(setting: Setting) -> Table:
@@ -240,7 +141,8 @@ def topic_models(setting: Setting) -> Table:
     labels. BERTopic is included if it is installed; it chooses its number of topics itself.
     "seconds" are those of one number of topics.
     """
-    return _measured(setting, "topic models", _all_methods, min(setting.seeds, N_COMPARED))
+    draws = min(setting.seeds, N_COMPARED)
+    return _table(_measured(setting, "topic models", _shifted(setting), _all_methods, draws))
 
 
 def stability(setting: Setting) -> Table:
@@ -250,97 +152,195 @@ def stability(setting: Setting) -> Table:
     themes and draws. "another seed": the same documents in another order and with another seed.
     "another half": two halves of the documents that share none. The first three draws of "shift".
     """
-    return _measured(setting, "stability of themes", _stable, min(setting.seeds, N_COMPARED))
+    draws = min(setting.seeds, N_COMPARED)
+    return _table(_measured(setting, "stability of themes", _shifted(setting), _stable, draws))
 
 
 def no_novelty(setting: Setting) -> Table:
-    """Themes of random halves of a corpus, of which nothing is novel: ten splits of each.
+    """Themes of random halves of a corpus, of which nothing is novel: 100 splits of each.
 
-    "splits with a theme": the share of splits with at least one theme. "themes": how many there are
-    on average.
+    Shares of splits with any theme, with a theme that is not marked as maybe chance ("sure"), the
+    same for themes that are gone, and with a sure theme of either kind; and how many themes there
+    are on average. Each split is of a random 3,000 documents, so that 600 splits take a quarter of
+    an hour. "near copies": each of 30 % of the documents is there three times, twice with
+    a word left out or changed; these copies are on either side by chance and are no news.
     """
+    corpora = (
+        ("CLINC150", setting.requests.texts.tolist()),
+        ("20 Newsgroups", setting.newsgroups.texts.tolist()),
+        ("headlines", list(setting.headlines.texts)),
+    )
     rows = []
-    for topics in (setting.requests, setting.newsgroups):
-        setting.say(f"no novelty: {topics.name}")
-        counts = []
-        for seed in range(setting.first_seed, setting.first_seed + N_SPLITS):
-            rng = np.random.default_rng([seed, 12])
-            chosen = rng.permutation(len(topics.labels))[:8000]
-            piles = topics.piles(chosen, np.arange(len(chosen)) % 2 == 1, ())
-            counts.append(len(piles.themes()))
-        rows.append(
-            {
-                "data": topics.name,
-                "splits with a theme": float(np.mean(np.array(counts) > 0)),
-                "themes": float(np.mean(counts)),
-            }
-        )
+    for near in (False, True):
+        for name, texts in corpora:
+            data = f"{name}, near copies" if near else name
+            setting.say(f"no novelty: {data}")
+            seeds = range(setting.first_seed, setting.first_seed + setting.splits)
+            with safe_path():
+                run = Parallel(n_jobs=setting.n_jobs)
+                found = run(delayed(by_chance)(texts, near=near, seed=seed) for seed in seeds)
+            columns = {column: [one[column] for one in found] for column in found[0]}
+            shares = {column: float(np.mean(values)) for column, values in columns.items()}
+            rows.append({"data": data, **shares})
     return table_of(rows)
+
+
+def names(setting: Setting) -> Table:
+    """Whether names of themes are phrases of their documents: headlines by month, and posts.
+
+    Of headlines, each of twelve months is described against up to 20,000 headlines before it; of 20
+    Newsgroups, the draws of "other". Themes that are marked as maybe chance are left out. "one word
+    or in half": share of the names that are a single word, or one phrase that half of the theme's
+    documents have, word by word; case and punctuation do not matter. "of one word" and "of several
+    phrases": shares of such names. "a phrase in half": half of the documents have one of the
+    phrases. "in typical": the first typical document has the first phrase. "share": mean share of
+    the documents that have the first phrase.
+    """
+    seeds = range(setting.first_seed, setting.first_seed + setting.seeds)
+    checks = NameChecks(setting.say)
+    for month, known, novel in months(setting.headlines):
+        checks.describe("headlines", month, known, novel)
+    for seed in seeds:
+        known, novel = other_texts(setting.newsgroups, seed)
+        checks.describe("20 Newsgroups", str(seed), known, novel, **FEW_RULES)
+    return table_of(checks.rows())
 
 
 SUITES: Mapping[str, Callable[[Setting], Table]] = MappingProxyType(
     {
         "shift": shift,
+        "other": other,
         "topic-models": topic_models,
         "stability": stability,
         "no-novelty": no_novelty,
+        "names": names,
     }
 )
+
+
+def _shifted(setting: Setting) -> list[tuple[str, Draw]]:
+    """Return the draws in which topics are 3 and 5 times as frequent."""
+    return [
+        (f"{topics.name}, {times} times", partial(piles_of, topics, times=times))
+        for topics in (setting.requests, setting.newsgroups)
+        for times in (3, 5)
+    ]
 
 
 def _measured(
     setting: Setting,
     title: str,
-    measure: Callable[[Topics, int, int, str | None], list[tuple[str, Figures]]],
+    cases: Sequence[tuple[str, Draw]],
+    measure: Callable[[Draw, int, str | None], Rows],
     n_draws: int,
-) -> Table:
-    """Measure draws of both corpora, several at a time, and return the means of the figures."""
+) -> dict[tuple[str, str], dict[str, list[float]]]:
+    """Return the figures of each case and method in each draw, several draws at a time."""
+    values: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for data, draw in cases:
+        setting.say(f"{title}: {data}")
+        draws = range(setting.first_seed, setting.first_seed + n_draws)
+        run = Parallel(n_jobs=setting.n_jobs)
+        with safe_path():
+            done = run(delayed(measure)(draw, seed, setting.sentence_model) for seed in draws)
+        for method, figures in chain.from_iterable(done):
+            for column, value in figures.items():
+                values.setdefault((data, method), {}).setdefault(column, []).append(value)
+    return values
+
+
+def _table(measured: Mapping[tuple[str, str], Mapping[str, Sequence[float]]]) -> Table:
+    """Return the means of figures over draws, all rows of a case after each other."""
     values: Values = {}
-    names: dict[str, tuple[str, str]] = {}
-    for topics in (setting.requests, setting.newsgroups):
-        for times in (3, 5):
-            data = f"{topics.name}, {times} times"
-            setting.say(f"{title}: {data}")
-            draws = range(setting.first_seed, setting.first_seed + n_draws)
-            run = Parallel(n_jobs=setting.n_jobs)
-            model = setting.sentence_model
-            with safe_path():
-                done = run(delayed(measure)(topics, seed, times, model) for seed in draws)
-            for method, figures in chain.from_iterable(done):
-                row = f"{data}: {method}"
-                names[row] = (data, method)
-                for column, value in figures.items():
-                    add_value(values, row, column, value)
-    rows = []
-    for record in means(values, row_name="row").to_records():
-        data, method = names[record.pop("row")]
-        rows.append({"data": data, "method": method, **record})
-    return table_of(rows)
+    rows = sorted(measured, key=lambda row: [case for case, _ in measured].index(row[0]))
+    for number, row in enumerate(rows):
+        for column, some in measured[row].items():
+            for value in some:
+                add_value(values, str(number), column, value)
+    records = means(values, row_name="row").to_records()
+    return table_of(
+        [
+            {"data": data, "method": method, **{k: v for k, v in record.items() if k != "row"}}
+            for (data, method), record in zip(rows, records, strict=True)
+        ]
+    )
 
 
-def _ours(
-    topics: Topics, seed: int, times: int, sentence_model: str | None
-) -> list[tuple[str, Figures]]:
+def _ours(draw: Draw, seed: int, sentence_model: str | None) -> Rows:
     """Return the figures of newfound."""
-    return [(OURS, _own_figures(piles_of(topics, seed, times)))]
+    return [(OURS, _own_figures(draw(seed)))]
 
 
 def _own_figures(piles: Piles) -> Figures:
     began = time.perf_counter()
-    groups = [theme.novel_documents for theme in piles.themes()]
-    return {**agreement(groups, piles), "seconds": time.perf_counter() - began}
+    themes = piles.found().themes
+    seconds = time.perf_counter() - began
+    sure = agreement(_groups(theme for theme in themes if not theme.may_be_chance), piles)
+    figures = agreement(_groups(themes), piles)
+    return {
+        "topics found": figures.pop("topics found"),
+        "with parts": agreement(_with_parts(themes), piles)["topics found"],
+        **figures,
+        "sure: topics found": sure["topics found"],
+        "sure: about no topic": sure["about no topic"],
+        "sure: themes": sure["themes"],
+        "seconds": seconds,
+    }
 
 
-def _all_methods(
-    topics: Topics, seed: int, times: int, sentence_model: str | None
-) -> list[tuple[str, Figures]]:
+def _ours_other(draw: Draw, seed: int, sentence_model: str | None) -> Rows:
+    return [(BOTH, _other_figures(draw(seed)))]
+
+
+def _other_figures(piles: Piles) -> Figures:
+    began = time.perf_counter()
+    themes = piles.found().themes
+    seconds = time.perf_counter() - began
+    alone = agreement(_groups(themes), piles)
+    return _beside(
+        agreement(_with_parts(themes), piles),
+        piles,
+        {"by themes alone": alone["topics found"], "themes": alone["themes"], "seconds": seconds},
+    )
+
+
+def _beside(figures: Figures, piles: Piles, more: Figures) -> Figures:
+    """Return the figures of "other" in their order."""
+    return {
+        "topics": float(len(piles.grown)),
+        "topics found": figures["topics found"],
+        "by themes alone": more.get("by themes alone", figures["topics found"]),
+        "mean F1": figures["mean F1"],
+        "about no topic": figures["about no topic"],
+        "themes": more.get("themes", figures["themes"]),
+        "themes and parts": figures["themes"],
+        "seconds": more["seconds"],
+    }
+
+
+def _all_other(draw: Draw, seed: int, sentence_model: str | None) -> Rows:
+    piles = draw(seed)
+    models = (
+        (method, _beside(figures, piles, {"seconds": figures["seconds"]}))
+        for method, figures in _models(piles, sentence_model)
+    )
+    return [(f"{BOTH}, first draws", _other_figures(piles)), *models]
+
+
+def _groups(themes: Iterable[Theme]) -> Groups:
+    return [theme.novel_documents for theme in themes]
+
+
+def _with_parts(themes: Iterable[Theme]) -> Groups:
+    return [group.novel_documents for theme in themes for group in (theme, *theme.parts)]
+
+
+def _all_methods(draw: Draw, seed: int, sentence_model: str | None) -> Rows:
     """Return the figures of newfound, and of each model with two choices of the number."""
-    piles = piles_of(topics, seed, times)
-    return list(_figures(piles, sentence_model))
+    piles = draw(seed)
+    return [(OURS, _own_figures(piles)), *_models(piles, sentence_model)]
 
 
-def _figures(piles: Piles, sentence_model: str | None) -> Iterator[tuple[str, Figures]]:
-    yield OURS, _own_figures(piles)
+def _models(piles: Piles, sentence_model: str | None) -> Iterator[tuple[str, Figures]]:
     rows = np.flatnonzero(piles.novel)
     for name, model in MODELS.items():
         tried = []
@@ -361,11 +361,9 @@ def _figures(piles: Piles, sentence_model: str | None) -> Iterator[tuple[str, Fi
         yield name, {**figures, "seconds": time.perf_counter() - began}
 
 
-def _stable(
-    topics: Topics, seed: int, times: int, sentence_model: str | None
-) -> list[tuple[str, Figures]]:
+def _stable(draw: Draw, seed: int, sentence_model: str | None) -> Rows:
     """Return how well themes agree between orders and seeds, and between halves."""
-    piles = piles_of(topics, seed, times)
+    piles = draw(seed)
     rng = np.random.default_rng(0)
     order = rng.permutation(len(piles.novel))
     half = rng.random(len(order)) < 0.5

@@ -128,18 +128,19 @@ def bertopic(
         The folder of a sentence-transformers model. Without it, documents are represented by a
         singular value decomposition of their TF-IDF vectors.
     """
-    from bertopic import BERTopic  # type: ignore[import-not-found,unused-ignore]
-    from umap import UMAP  # type: ignore[import-not-found,unused-ignore]
+    from bertopic import BERTopic  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    from umap import UMAP  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
     if model is not None:
-        from sentence_transformers import (  # type: ignore[import-not-found,unused-ignore]
+        from sentence_transformers import (  # type: ignore[import-not-found,import-untyped,unused-ignore]
             SentenceTransformer,
         )
 
         vectors = SentenceTransformer(model, device="cpu").encode(texts, batch_size=64)
     else:
         tfidf = TfidfTransformer().fit_transform(matrix.astype(float))
-        vectors = TruncatedSVD(DIMENSIONS, random_state=0).fit_transform(tfidf)
+        n = min(DIMENSIONS, tfidf.shape[1] - 1)
+        vectors = TruncatedSVD(n, random_state=0).fit_transform(tfidf)
     vectors = np.asarray(vectors, dtype=np.float32)
     # The reduction that BERTopic uses by default, with a seed.
     reduction = UMAP(n_neighbors=15, n_components=5, min_dist=0.0, metric="cosine", random_state=0)
