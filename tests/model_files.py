@@ -16,6 +16,8 @@ import numpy as np
 from newfound.description.describer import NoveltyDescriber
 from newfound.storage.archive import write_archive
 from newfound.storage.model_file import FORMAT, save_model
+from newfound.stories.state import themes_state
+from newfound.stories.themes import Themes
 
 KNOWN = ["the batsman hit six", "a cricket match for England", "six wickets in the match"] * 8
 NOVEL = ["the scrum won the ball", "a rugby match for England", "old rugby try in the match"] * 8
@@ -152,6 +154,7 @@ def made_up(describer: NoveltyDescriber, lengths: Array, words: int) -> dict[str
     held_out = rng.integers(0, matches + 1)
     phrase_lengths = rng.integers(2, 5, 200)
     state["n_documents"] = {"known": 500, "novel": 500}
+    state["themes"] = themes_state(Themes(), {}, (500, 500))
     state["vectorizer"] |= {
         "vocabulary": names,
         "forms": [{word: 3, f"{word}s": 1} for word in names],

@@ -29,6 +29,7 @@ from newfound.text.sample import load_sample
 
 PEAK = """
 import sys
+import newfound.description.describer, newfound.detection.detector  # load imports them late
 from newfound.models import ModelFileError, load
 
 def kilobytes(name):

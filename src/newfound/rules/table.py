@@ -316,9 +316,9 @@ class ClauseTable(AsTable, Sequence[Clause]):
 
     def bags(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return F_K and F_N: how often each word is in the bags B_K and B_N."""
-        n, rows = len(self.vocabulary), np.repeat(np.arange(len(self)), self.lengths)
+        n, counts = len(self.vocabulary), np.repeat(self.counts, self.lengths)
         places = self.arrays.literals % max(n, 1) + n * self._in_role_novel
-        total = np.bincount(places, self.counts[rows], 2 * n).astype(np.int64)
+        total = np.bincount(places, counts, 2 * n).astype(np.int64)
         return total[:n], total[n:]
 
     def roles(self) -> tuple[Any, Any]:

@@ -73,21 +73,23 @@ class Candidates:
         """Return the deviance that the search for each candidate gives by chance.
 
         The sides of the documents are permuted. With this deviance subtracted, the best candidate
-        of all is sure in 5 % of the permutations. Only what could be a theme counts.
+        of all, on any side, is sure in 5 % of the permutations. Only what could be a theme counts.
         """
-        rng = np.random.default_rng(0)
+        rng, other = np.random.default_rng(0), piles.reversed()
         highest: list[Any] = []
         for _ in range(0, N_PERMUTATIONS, PERMUTED_AT_ONCE):
             sides = np.stack(
                 [rng.permutation(piles.novel) for _ in range(PERMUTED_AT_ONCE)], axis=1
             )
-            roots, _, possible = self.measured(piles, sides)
-            roots = np.where(possible, roots, 0.0)
+            roots = np.zeros((len(self.rules), PERMUTED_AT_ONCE))
+            for side, novel in ((piles, sides), (other, ~sides)):
+                reached, _, possible = self.measured(side, novel)
+                roots = np.maximum(roots, np.where(possible, reached, 0.0))
             kinds = (~self.from_topic, self.from_topic)
             highest.append([roots[kind].max(axis=0, initial=0.0) for kind in kinds])
         levels = np.sort(np.concatenate(highest, axis=1), axis=1)
-        reached = levels[:, -1 - int(LEVEL / 2 * N_PERMUTATIONS)]
-        found: Floats = np.maximum(reached**2 - SURE**2, 0.0)[self.from_topic.astype(int)]
+        level = levels[:, -1 - int(LEVEL / 2 * N_PERMUTATIONS)]
+        found: Floats = np.maximum(level**2 - SURE**2, 0.0)[self.from_topic.astype(int)]
         return found
 
     def measured(self, piles: Piles, novel: NDArray[Any]) -> tuple[Floats, Floats, Any]:

@@ -315,10 +315,9 @@ def find_themes(
     if candidates is None:
         return Themes()
     most, fineness = AMOUNTS[amount] if isinstance(amount, str) else (amount, 0.5)
-    sides = []
+    search, sides = candidates.searched(piles), []
     for gone in (False, True):
         side = piles.reversed() if gone else piles
-        search = candidates.searched(side)
         drafts = choose_themes(candidates, side, search, most, fineness)
         shares = np.full((len(drafts), 2), np.nan)
         if held_out and drafts:

@@ -115,8 +115,8 @@ class TestThemes:
 
     def test_no_theme_is_said(self, open_page: Open, tmp_path: Path, described: Any) -> None:
         data = collect(described.description_, gather(described.description_), Limits())
-        none: dict[str, Any] = dict.fromkeys(("rows", "gone", "loose"), [])
-        data["themes"] = {**none, "total": 0, "n_loose": 0, "unexplained": None}
+        none: dict[str, Any] = {"rows": [], "gone": [], "loose": [], "n_loose": 0}
+        data["themes"] = {**none, "total": 0, "unexplained": None}
         path = tmp_path / "none.html"
         path.write_text(render({**data, "title": "x"}), encoding="utf-8")
         page = open_page(path)
