@@ -91,6 +91,7 @@ def written(name: str) -> dict[str, str]:
 
 
 if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).resolve().parents[1])  # here, lab is a folder of tests
     FOLDER.mkdir(exist_ok=True)
     for case in sys.argv[1:] or MESSAGES:
         content = json.dumps(outputs(case), indent=0).encode()
