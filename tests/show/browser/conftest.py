@@ -19,7 +19,7 @@ from report_browsing import HOSTILE, KNOWN, NOVEL, SMALL, Open, Watched
 from waiting import PATIENCE
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while it runs, this process can run no other event loop
 def browser() -> Iterator[Any]:
     with launched() as made:
         yield made

@@ -104,13 +104,14 @@ class TestThemes:
         assert themes.locator("h3:visible").all_inner_texts()[:1] == ["sure"]
         assert not themes.get_by_text("unsure", exact=True).is_visible()
         page.click("#themes summary:has-text('1 more theme may be chance')")
-        assert themes.get_by_text("unsure", exact=True).is_visible()
+        themes.get_by_text("unsure", exact=True).wait_for()
         page.click("#themes summary:has-text('Also new, in no sure theme: 3 words')")
+        themes.get_by_text("it stands alone").wait_for()
         assert "alone it stands alone <b>here</b>" in themes.inner_text().replace("\n", " ")
         assert "and 2 other words" in themes.inner_text()
         assert themes.locator(".gone h4").all_inner_texts() == ["went"]
         page.click("#themes .theme summary >> nth=0")
-        assert themes.get_by_text("a part", exact=True).is_visible()
+        themes.get_by_text("a part", exact=True).wait_for()
         assert "1 part" in themes.locator(".theme").first.inner_text()
 
     def test_no_theme_is_said(self, open_page: Open, tmp_path: Path, described: Any) -> None:
@@ -322,7 +323,7 @@ class TestMonitor:
         numbers.locator("summary").focus()
         page.keyboard.press("Enter")
         assert numbers.locator("tbody tr").count() == 12
-        assert numbers.locator("table").is_visible()
+        numbers.locator("table").wait_for()
 
     @pytest.mark.parametrize("width", [320, 1280])
     def test_dates_do_not_wrap(self, open_page: Open, monitored: Path, width: int) -> None:
