@@ -414,7 +414,6 @@ import json, signal, sys, threading
 signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.path[:] = json.loads(sys.argv[1])
 from newfound.description.describer import NoveltyDescriber
-from test_committee import made_texts
 
 def watch(info):
     if info.epoch == 2:
@@ -424,7 +423,7 @@ describer = NoveltyDescriber(
     n_clauses=200, T=5000, epochs=10**6, random_state=0, n_jobs=int(sys.argv[2])
 )
 try:
-    describer.fit(*made_texts(200), callback=watch)
+    describer.fit(*json.loads(sys.argv[3]), callback=watch)
 except KeyboardInterrupt:
     print(json.dumps([hasattr(describer, "clauses_"), threading.active_count()]), flush=True)
     raise SystemExit(77)
@@ -435,7 +434,10 @@ print("it went on", flush=True)
 @pytest.mark.parametrize("n_jobs", [*(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2)), 8])
 def test_control_c_ends_endless_work_of_a_pool_and_leaves_no_half_made_model(n_jobs: int) -> None:
     with subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED, json.dumps(sys.path), str(n_jobs)],
+        [
+            *(sys.executable, "-c", INTERRUPTED),
+            *(json.dumps(sys.path), str(n_jobs), json.dumps(made_texts(200))),
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
