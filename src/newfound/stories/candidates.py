@@ -8,6 +8,7 @@ is by chance can be found by permuting the sides: `Candidates.searched`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -16,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.cluster.hierarchy import linkage
+from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
 
 from newfound.arithmetic import log, norm
-from newfound.linear import product
+from newfound.linear import Tfidf, product, unit_rows
 from newfound.machine.clauses import RuleSet
 from newfound.stories.evidence import PSEUDO_DOCUMENTS, SURE, Piles, deviance_root
 from newfound.stories.mixtures import (
@@ -30,7 +32,7 @@ from newfound.stories.mixtures import (
     find_topics,
 )
 
-__all__ = ["ANDRule", "Candidates", "choose_rules", "find_candidates"]
+__all__ = ["ANDRule", "Candidates", "Contexts", "choose_rules", "find_candidates"]
 
 MAX_RULES = 8
 N_WORDS = 40  # words that may be in rules
@@ -44,6 +46,8 @@ MAX_PAIRS = 6000
 MAX_GROUP = 20  # words of a group
 MIN_GROWTH = 1.5  # how many times as frequent a theme is on the novel side, at least
 MIN_SHARE = 0.0025  # of the novel documents, for a theme
+TOGETHER = 3.0  # standard deviations, of the documents that two rules of a story have in common
+ALIKE = 0.2  # cosine of the other documents of two rules of a story, without the rules' words
 MIN_LINK = 0.15  # NPMI of a pair, average NPMI of the words of a group
 N_PERMUTATIONS = 200
 LEVEL = 0.05  # of the permutations have a theme that is called sure
@@ -98,14 +102,19 @@ class Candidates:
         `novel` says of each document whether it is novel; it may have several columns.
         """
         own = np.asarray(self.members @ novel.astype(np.float32), np.float64)
-        sizes = np.asarray(self.members.sum(axis=1), np.float64).ravel()
-        share = piles.share
+        sizes, share = self.sizes, piles.share
         if own.ndim == 2:
             sizes = sizes[:, None]
         growth = (own + 1) / (sizes - own + 1) * (1 - share) / share
         few = max(MIN_DOCUMENTS, MIN_SHARE * float(piles.novel.sum()))
         roots: Floats = deviance_root(own, sizes, share, PSEUDO_DOCUMENTS)
         return roots, own, (growth >= MIN_GROWTH) & (own >= few)
+
+    @property
+    def sizes(self) -> Floats:
+        """The number of documents of each candidate."""
+        sizes: Floats = np.diff(self.members.indptr).astype(np.float64)
+        return sizes
 
     def take(self, places: Rows) -> Candidates:
         """Return some of the candidates."""
@@ -133,8 +142,10 @@ def find_candidates(piles: Piles, most: int = MAX_LEARNED) -> Candidates | None:
         return None
     topics, space = find_topics(piles, often, most)
     found: dict[Rules, bool] = {}
+    contexts = Contexts(piles)
     for topic in topics:
-        found[tuple(sorted(choose_rules(piles, topic.rows, topic.words)))] = True
+        for rules in contexts.parted(choose_rules(piles, topic.rows, topic.words)):
+            found[rules] = True
     linked = single[counts[single] <= MAX_SHARE * n]
     linked = linked[np.argsort(-counts[linked], kind="stable")[:MAX_LINKED]]
     for rules in _linked_words(piles, np.sort(linked)):
@@ -197,6 +208,60 @@ def choose_rules(piles: Piles, wanted: Rows, words: Rows) -> list[ANDRule]:
     return [rule for rule in chosen if not any(set(other) < set(rule) for other in chosen)]
 
 
+class Contexts:
+    """The words beside those of a rule, by which rules of one story are told from others."""
+
+    def __init__(self, piles: Piles) -> None:
+        self.piles, self._weigh = piles, Tfidf.of(piles.matrix)
+        weighted = self._weigh(piles.matrix)
+        n, n_words = piles.matrix.shape
+        self._usual = np.bincount(weighted.indices, weighted.data, n_words) / n
+
+    def parted(self, rules: Sequence[ANDRule]) -> list[Rules]:
+        """Part the rules of a topic so that all rules of a part find documents of one story.
+
+        A topic of short texts may join words that have nothing to do with each other. Two rules
+        belong together if many documents match both, or if the other words of their documents are
+        alike.
+        """
+        found = [self.piles.matching(rule) for rule in rules]
+        if len(rules) < 2:
+            return [tuple(rules)] if rules else []
+        rows, places = np.unique(np.concatenate(found), return_inverse=True)
+        indptr = np.cumsum([0, *map(len, found)])
+        shape = (len(rules), len(rows))
+        members = sparse.csr_array((np.ones(len(places)), places, indptr), shape=shape)
+        linked = _together((members @ members.T).toarray(), len(self.piles.novel))
+        words = self._words(members, rows, rules)
+        linked |= (words @ words.T).toarray() >= ALIKE
+        n_parts, part = connected_components(linked, directed=False)
+        return [
+            tuple(sorted(rule for rule, own in zip(rules, part, strict=True) if own == number))
+            for number in range(n_parts)
+        ]
+
+    def _words(self, members: Any, rows: Rows, rules: Sequence[ANDRule]) -> Any:
+        """Return the words that the documents of one rule only have more than usual, unit rows."""
+        alone = members * (np.asarray(members.sum(axis=0)).ravel() == 1)
+        sizes = np.maximum(np.asarray(alone.sum(axis=1)).ravel(), 1.0)
+        words = sparse.csr_array(alone @ self._weigh(self.piles.matrix[rows]))
+        row_of = np.repeat(np.arange(len(rules)), np.diff(words.indptr))
+        words.data = np.maximum(words.data / sizes[row_of] - self._usual[words.indices], 0.0)
+        words.data[np.isin(words.indices, np.concatenate([list(rule) for rule in rules]))] = 0.0
+        return unit_rows(words)
+
+
+def _together(counts: Floats, n: int) -> NDArray[np.bool_]:
+    """Return which groups of documents have more in common than by chance.
+
+    `counts` are the numbers of common documents; the diagonal has the sizes of the groups.
+    """
+    sizes = np.diag(counts)
+    expected = np.outer(sizes, sizes) / n
+    beyond: NDArray[np.bool_] = (counts - expected) / np.sqrt(expected + 1) >= TOGETHER
+    return beyond
+
+
 def _possible_rules(part: Any, target: Floats) -> tuple[list[ANDRule], Any]:
     """Return single words, pairs and triples, and which documents they find."""
     size = part.shape[1]
@@ -233,8 +298,8 @@ def _linked_words(piles: Piles, words: Rows) -> list[Rules]:
     with np.errstate(divide="ignore", invalid="ignore"):
         pmi = log(together * n / np.outer(single, single))
         npmi = np.where(together > 0, pmi / np.maximum(-log(together / n), 1e-12), -1.0)
-    # One document with two words is no evidence that they belong together.
-    npmi = np.clip(np.where(together <= 1, np.minimum(npmi, 0.0), npmi), -1.0, 1.0)
+    # A few documents with two words are no evidence that they belong together.
+    npmi = np.clip(np.where(_together(together, n), npmi, np.minimum(npmi, 0.0)), -1.0, 1.0)
     np.fill_diagonal(npmi, 1.0)
     a, b = np.nonzero((np.triu(npmi, 1) >= MIN_LINK) & (together >= MIN_DOCUMENTS))
     order = np.argsort(-together[a, b], kind="stable")[:MAX_PAIRS]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,6 +26,10 @@ MOST_THEMES = 300  # that are chosen before the surest of them are kept
 MIN_FRESH = 0.6  # share of a theme's novel documents that no earlier theme has
 MIN_INSIDE = 0.7  # share of a part's novel documents that are in the theme
 MAX_PART = 0.6  # of the novel documents of the theme, in a part
+PARTED = 0.6  # of the novelty of a theme, that its parts have if it joins several stories
+LESS_ALIKE = (
+    0.92  # a theme that joins stories than its parts: cohesion to the power of the fineness
+)
 MIN_OVERLAP = 0.25  # Jaccard, of a theme and its counterpart from half of the documents
 N_HALVES = 2
 
@@ -54,7 +59,7 @@ class _Choice:
         evidence = beyond_chance(roots, self.search)
         places = np.flatnonzero(possible & (evidence >= MIN_EVIDENCE))
         self.candidates = candidates.take(places)
-        self.members = self.candidates.members
+        self.members, self.totals = self.candidates.members, self.candidates.sizes
         self.sizes, self.evidence, self.search = novel[places], evidence[places], search[places]
 
     def best_first(self, most: int, among: Bools, left: Any, fineness: float) -> list[int]:
@@ -91,10 +96,25 @@ class _Choice:
         found = self.best_first(len(among), among, inside, fineness)
         return found if len(found) > 1 else []
 
-    def draft(self, place: int) -> Draft:
-        """Return a candidate as a theme to be."""
+    def stories(self, place: int, fineness: float) -> list[int]:
+        """Return a chosen candidate, or its parts if it joins several stories.
+
+        The parts of such a theme have most of what is new in it, and their documents are more
+        alike than its own.
+        """
+        parts = self.parts(place, fineness)
+        excess = self.sizes - self.piles.share * self.totals
+        cohesion, totals = self.candidates.cohesion, self.totals[parts]
+        alike = (cohesion[parts] * totals).sum() / max(totals.sum(), 1.0)
+        novel = excess[parts].sum() >= PARTED * excess[place]
+        less = power(cohesion[place], fineness) < LESS_ALIKE * power(alike, fineness)
+        return parts if novel and less else [place]
+
+    def draft(self, place: int, parts: Iterable[int] = ()) -> Draft:
+        """Return a candidate as a theme to be, with its parts."""
         rows, rules = self.candidates.rows(place), self.candidates.rules[place]
-        return Draft(rows, rules, float(self.evidence[place]), float(self.search[place]))
+        evidence, search = float(self.evidence[place]), float(self.search[place])
+        return Draft(rows, rules, evidence, search, tuple(map(self.draft, parts)))
 
 
 def choose_themes(
@@ -108,11 +128,9 @@ def choose_themes(
     everywhere = np.ones(len(piles.novel), np.float32)
     among = np.ones(len(choice.sizes), bool)
     chosen = choice.best_first(max(most, MOST_THEMES), among, everywhere, fineness)
-    drafts = []
-    for place in sorted(chosen, key=lambda place: -choice.evidence[place])[:most]:
-        parts = tuple(map(choice.draft, choice.parts(place, fineness)))
-        drafts.append(replace(choice.draft(place), parts=parts))
-    return drafts
+    found = dict.fromkeys(story for place in chosen for story in choice.stories(place, fineness))
+    surest = sorted(found, key=lambda place: -choice.evidence[place])[:most]
+    return [choice.draft(place, choice.parts(place, fineness)) for place in surest]
 
 
 def held_out_shares(
