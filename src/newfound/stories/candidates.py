@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.cluster.hierarchy import linkage
 from scipy.sparse.csgraph import connected_components
-from scipy.spatial.distance import squareform
 
 from newfound.arithmetic import log, norm
 from newfound.linear import Tfidf, product, unit_rows
@@ -231,7 +230,9 @@ class Contexts:
         indptr = np.cumsum([0, *map(len, found)])
         shape = (len(rules), len(rows))
         members = sparse.csr_array((np.ones(len(places)), places, indptr), shape=shape)
-        linked = _together((members @ members.T).toarray(), len(self.piles.novel))
+        sizes = np.array([len(each) for each in found], np.float64)
+        expected = np.outer(sizes, sizes) / len(self.piles.novel)
+        linked = _beyond_chance((members @ members.T).toarray(), expected)
         words = self._words(members, rows, rules)
         linked |= (words @ words.T).toarray() >= ALIKE
         n_parts, part = connected_components(linked, directed=False)
@@ -251,14 +252,9 @@ class Contexts:
         return unit_rows(words)
 
 
-def _together(counts: Floats, n: int) -> NDArray[np.bool_]:
-    """Return which groups of documents have more in common than by chance.
-
-    `counts` are the numbers of common documents; the diagonal has the sizes of the groups.
-    """
-    sizes = np.diag(counts)
-    expected = np.outer(sizes, sizes) / n
-    beyond: NDArray[np.bool_] = (counts - expected) / np.sqrt(expected + 1) >= TOGETHER
+def _beyond_chance(together: Any, expected: Any) -> NDArray[np.bool_]:
+    """Return which groups of documents have more in common than is expected by chance."""
+    beyond: NDArray[np.bool_] = (together - expected) / np.sqrt(expected + 1) >= TOGETHER
     return beyond
 
 
@@ -293,19 +289,22 @@ def _linked_words(piles: Piles, words: Rows) -> list[Rules]:
     if size < 2:
         return []
     bags = sparse.csr_matrix(piles.matrix[:, words], dtype=np.float32)
-    together = (bags.T @ bags).toarray().astype(np.float64)
-    single = np.diag(together).copy()
-    with np.errstate(divide="ignore", invalid="ignore"):
-        pmi = log(together * n / np.outer(single, single))
-        npmi = np.where(together > 0, pmi / np.maximum(-log(together / n), 1e-12), -1.0)
+    counts = sparse.triu(bags.T @ bags).tocoo()
+    both, a, b = counts.data.astype(np.float64), counts.row, counts.col
+    single = np.zeros(size)
+    single[a[a == b]] = both[a == b]
+    both, a, b = both[a != b], a[a != b], b[a != b]
+    expected = single[a] * single[b] / n
+    npmi = np.clip(log(both / expected) / np.maximum(-log(both / n), 1e-12), -1.0, 1.0)
     # A few documents with two words are no evidence that they belong together.
-    npmi = np.clip(np.where(_together(together, n), npmi, np.minimum(npmi, 0.0)), -1.0, 1.0)
-    np.fill_diagonal(npmi, 1.0)
-    a, b = np.nonzero((np.triu(npmi, 1) >= MIN_LINK) & (together >= MIN_DOCUMENTS))
-    order = np.argsort(-together[a, b], kind="stable")[:MAX_PAIRS]
-    found: list[Rules] = [((int(words[a[i]]), int(words[b[i]])),) for i in order]
+    npmi = np.where(_beyond_chance(both, expected), npmi, np.minimum(npmi, 0.0))
+    pairs = np.flatnonzero((npmi >= MIN_LINK) & (both >= MIN_DOCUMENTS))
+    pairs = pairs[np.lexsort((b[pairs], a[pairs], -both[pairs]))][:MAX_PAIRS]
+    found: list[Rules] = [((int(words[a[i]]), int(words[b[i]])),) for i in pairs]
+    distances = np.full(size * (size - 1) // 2, 2.0)  # of each word to those after it
+    distances[a * size - a * (a + 1) // 2 + b - a - 1] = 1 - npmi
     members = {number: [number] for number in range(size)}
-    tree = linkage(squareform(1 - npmi, checks=False), "average")
+    tree = linkage(distances, "average")
     for number, (one, other, distance, _) in enumerate(tree.tolist()):
         if distance > 1 - MIN_LINK:
             break
