@@ -92,7 +92,8 @@ def named_as_read(
         some = own[:: max(1, len(own) // N_READ)].tolist()
         read = {row: texts[row][:N_LETTERS] for row in {*some, *theme.typical}}
         documents = [_Phrases(text, tokens(text)) for text in read.values()]
-        name = _name(documents, dict(theme.words), taken) or theme.name
+        weights = dict.fromkeys((word for rule in theme.rules for word in rule.words), 0.0)
+        name = _name(documents, weights | dict(theme.words), taken) or theme.name
         taken.add(fold(name))
         first = fold(name.split(", ")[0])
         spaced = {row: fold(" ".join(read[row].split())) for row in theme.typical}
@@ -156,6 +157,8 @@ def _name(
             return share * whole * sum(weights.get(term, 0.0) for term in set(terms))
 
         best = max(where, key=lambda terms: (value(terms), terms))
+        if not chosen:
+            best = _longest(best, where, WHOLE * len(documents))
         new = where.pop(best)
         name = _usual(written[best])
         if chosen and len(new & left) < max(2, MIN_SHARE * len(documents)):
@@ -169,6 +172,22 @@ def _name(
         if len(left) <= WHOLE * len(documents):
             break
     return ", ".join(_usual(written[terms]) for terms in chosen) or None
+
+
+def _longest(
+    phrase: tuple[str, ...], where: Mapping[tuple[str, ...], set[int]], least: float
+) -> tuple[str, ...]:
+    """Return the longest phrase with this one in it that so many documents have, or itself."""
+    wider = [
+        terms
+        for terms, documents in where.items()
+        if len(documents) >= least
+        and any(
+            terms[first : first + len(phrase)] == phrase
+            for first in range(len(terms) - len(phrase) + 1)
+        )
+    ]
+    return max(wider, key=lambda terms: (len(terms), len(where[terms]), terms), default=phrase)
 
 
 def _usual(written: Counter[str]) -> str:
