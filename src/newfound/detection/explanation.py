@@ -6,14 +6,11 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from newfound.detection.attribution import Terms, contributions, matching_rules
 from newfound.detection.calibration import PARTS, Calibration
 from newfound.detection.scoring import Judgement, Scorer, WordSequence
 from newfound.detection.verdict import Verdict
 from newfound.explanation import Word
-from newfound.rules import Rule
 from newfound.text.bags import Bags
 from newfound.text.encoding import TokenizedTexts
 from newfound.text.tokens import words_and_breaks
@@ -38,18 +35,18 @@ class JudgedTexts:
         A ValueError if it has more than `MAX_EXPLAINED` characters.
         """
         check_explainable(self.texts[i])
-        terms = _Terms(self.scorer, self.texts.words(i))
+        terms = Terms(self.scorer, self.texts.words(i))
         return _verdict(self.scorer, self.judgement, i, self.texts[i], terms)
 
 
-def _verdict(scorer: Scorer, judgement: Judgement, i: int, text: str, terms: _Terms) -> Verdict:
+def _verdict(scorer: Scorer, judgement: Judgement, i: int, text: str, terms: Terms) -> Verdict:
     """Explain the text of row i, which has these terms."""
     scores, calibration = judgement.scores, judgement.calibration
     novelty, nearest = float(scores.novelty[i]), int(scores.nearest[i])
-    adds = _contributions(scorer, terms, nearest)
     bags = scores.bags
     columns = bags.indices[bags.indptr[i] : bags.indptr[i + 1]]
-    group, fired, nearly = _rules(scorer, columns, len(terms.unseen_words), nearest, adds)
+    group, matching, nearly = matching_rules(scorer, columns, len(terms.unseen_words), nearest)
+    adds = contributions(scorer, terms, nearest, scores.parts[i], matching)
     statistics, own = scorer.statistics, list(terms.words.values())
     documents = statistics.frequencies[own].tolist()  # of an unseen word, what -1 has
     in_class = statistics.counts[nearest, own].tolist()
@@ -76,8 +73,8 @@ def _verdict(scorer: Scorer, judgement: Judgement, i: int, text: str, terms: _Te
         read_as=terms.read_as,
         nearest_group=group,
         decided_by="rules" if scores.by_rules[i] else "linear classifier",
-        rules=fired,
-        nearly=nearly,
+        rules=tuple([rule for rule, _ in matching]),
+        nearly=tuple(nearly),
         sequence=WordSequence(terms.words, terms.sequence),
         scorer=scorer,
         calibration=calibration,
@@ -105,127 +102,12 @@ def explain(scorer: Scorer, calibration: Calibration, text: str) -> Verdict:
         check_explainable(text)  # before the work
     (text,) = check_texts([text])
     # The words have to be found anyway. Reading a single text as many are read takes longer.
-    terms = _Terms(scorer, words_and_breaks(text))
+    terms = Terms(scorer, words_and_breaks(text))
     scores = scorer.score(Bags.of_one(terms.words, terms.pairs, len(scorer.terms)))
     return _verdict(scorer, scores.judged(calibration), 0, text, terms)
 
 
-class _Terms:
-    """The distinct words and pairs of one text, with their columns; -1 for one never seen.
-
-    Parameters
-    ----------
-    scorer : Scorer
-        Reads the words.
-    words : iterable of (int, int, str)
-        Start, end and form of the words of the text.
-
-    Attributes
-    ----------
-    words, pairs : dict of str to int
-        Their columns, in the order of the text.
-    sequence : list of int
-        Which of the words each place of the text has; -1 where neighbours are no pair.
-    places : dict of str to list of (int, int)
-        Where the words are.
-    read_as : dict of str to str
-        The known spelling of words that look like typing errors.
-    """
-
-    def __init__(self, scorer: Scorer, words: Iterable[tuple[int, int, str]]) -> None:
-        self.read_as: dict[str, str] = {}
-        self.places: dict[str, list[tuple[int, int]]] = {}
-        self.sequence: list[int] = []
-        numbers: dict[str, int] = {}
-        pairs: dict[str, None] = {}
-        previous: str | None = None
-        for start, end, form in words:
-            known, term = scorer.read_word(form) if form else ("", None)
-            if form != known:
-                self.read_as[form] = known
-            if term is not None:
-                self.places.setdefault(term, []).append((start, end))
-                if previous is not None:
-                    pairs[f"{previous} {term}"] = None
-            if term is not None or not form:  # a break parts a pair, a stop word does not
-                self.sequence.append(-1 if term is None else numbers.setdefault(term, len(numbers)))
-                previous = term
-        column = scorer.vectorizer.vocabulary_.get
-        self.words = {word: column(word, -1) for word in self.places}
-        self.pairs = {pair: column(pair, -1) for pair in pairs}
-
-    @property
-    def unseen_words(self) -> list[str]:
-        return [word for word, column in self.words.items() if column < 0]
-
-    @property
-    def unseen_pairs(self) -> list[str]:
-        return [pair for pair, column in self.pairs.items() if column < 0]
-
-    def new_pairs(self) -> tuple[str, ...]:
-        """Return the unseen pairs of two known words."""
-        return tuple(
-            pair
-            for pair in self.unseen_pairs
-            if all(self.words.get(word, -1) >= 0 for word in pair.split(" "))
-        )
-
-
-def _contributions(scorer: Scorer, terms: _Terms, nearest: int) -> dict[str, float]:
-    """Return what each word adds to the novelty; what a pair adds is shared by its words."""
-    seen = {t: j for t, j in {**terms.words, **terms.pairs}.items() if j >= 0}
-    unseen_words, unseen_pairs = terms.unseen_words, terms.unseen_pairs
-    columns = np.array(list(seen.values()), dtype=np.int64)
-    by_term, by_word, by_pair = scorer.contributions(
-        columns, unseen_words, len(unseen_pairs), nearest
-    )
-    adds = dict.fromkeys(terms.words, 0.0)
-    values = [
-        *zip(seen, by_term.tolist(), strict=True),
-        *zip(unseen_words, by_word.tolist(), strict=True),
-        *((pair, by_pair) for pair in unseen_pairs),
-    ]
-    for term, value in values:
-        if term in adds:
-            adds[term] += value
-        else:
-            for word in term.split(" "):
-                adds[word] += value / 2
-    return adds
-
-
-def _rules(
-    scorer: Scorer,
-    columns: NDArray[np.int32],
-    n_unseen: int,
-    nearest: int,
-    adds: dict[str, float],
-) -> tuple[str | None, tuple[Rule, ...], tuple[tuple[Rule, str], ...]]:
-    """Return the group, if there are groups, and the rules that match and those that lack a word.
-
-    What the rules of a class add to the novelty is added to the words that they require; those of a
-    group add nothing.
-    """
-    if scorer.groups is not None:
-        number = scorer.groups.rules.nearest(columns)
-        if number < 0:
-            return None, (), ()
-        group = scorer.groups.names[number]
-        found, lacking = scorer.groups.rules.explain(columns, number, group, scorer.terms)
-    elif scorer.rules is not None:
-        group, others = None, scorer.square_without_rule(columns, n_unseen)
-        name = scorer.classes[nearest]
-        found, lacking = scorer.rules.explain(columns, nearest, name, scorer.terms, others)
-        weight = float(scorer.scales.scale[PARTS.index("rules")])
-        for rule, strength in found:
-            for word in rule.plain:
-                adds[word] -= weight * strength / len(rule.plain)
-    else:
-        return None, (), ()
-    return group, tuple([rule for rule, _ in found]), tuple(lacking)
-
-
-def _status(text: str, terms: _Terms) -> str:
+def _status(text: str, terms: Terms) -> str:
     n = len(terms.words)
     if not n:
         return "no words" if text.strip() else "empty"

@@ -282,10 +282,10 @@ class Scorer:
         unseen_pairs: int,
         nearest: int,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-        """Attribute the novelty of one text to its terms, rules left out.
+        """Attribute the parts of the novelty of one text to its terms, rules left out.
 
-        Returned is what each term of the vocabulary adds, each word that is not in it, and each
-        pair that is not.
+        Returned is what each term of the vocabulary brings to each part, each word that is not in
+        it, and, to the last of these parts, each pair that is not.
         """
         rows = self.statistics.unseen(unseen_words) if unseen_words else None
         by_term, by_unseen, by_pair = self._native.shares(
@@ -297,8 +297,7 @@ class Scorer:
             nearest,
         )
         scale = self.scales.scale[: by_term.shape[1]]
-        of_terms, of_unseen = ((each * scale).sum(axis=1) for each in (by_term, by_unseen))
-        return of_terms, of_unseen, float(by_pair * scale[-1])
+        return by_term * scale, by_unseen * scale, float(by_pair * scale[-1])
 
     def smallest_removal(
         self,
