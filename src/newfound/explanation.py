@@ -95,16 +95,21 @@ class Explanation:
     def mark(self, word: Word) -> tuple[float, str]:
         """Return how strongly a word is coloured, 1 or -1 for the full colour, and its title."""
 
+    @property
+    @abstractmethod
+    def sentence(self) -> str:
+        """The verdict and its main reason in one sentence; words are in asterisks."""
+
     @abstractmethod
     def summary(self) -> str:
-        """Return the verdict in one sentence."""
+        """Return the figures of the verdict in one line; empty if there are none."""
 
     @abstractmethod
     def to_dict(self, max_rules: int | None = None) -> dict[str, Any]:
         """Return all of it as plain data, with all rules or only the first ones."""
 
     def lines(self) -> Iterable[str]:
-        """Return the reasons, a line each, for below the summary."""
+        """Return the reasons, a line each, for below the figures."""
         return ()
 
     def notes(self) -> Iterable[str]:
@@ -157,10 +162,10 @@ class Explanation:
         from rich.console import Group
         from rich.text import Text
 
-        shown: list[Text] = [Text(), Text(), Text(visible(self.summary()), style="bold")]
+        shown: list[Text] = [Text(visible(self.sentence), style="bold"), Text(), Text(), Text()]
         for part, mark in self.marked_parts():
-            shown[0].append(visible(part), style="" if mark is None else mark.style(self.faint))
-        shown += [Text(f"  {visible(line)}") for line in self.lines()]
+            shown[2].append(visible(part), style="" if mark is None else mark.style(self.faint))
+        shown += [Text(f"  {visible(line)}") for line in (self.summary(), *self.lines()) if line]
         shown += [Text(visible(note)) for note in self.notes()]
         return Group(*shown)
 
@@ -169,12 +174,13 @@ class Explanation:
             escaped(part) if mark is None else mark.to_html(part)
             for part, mark in self.marked_parts()
         )
-        lines = "".join(f"<li>{escaped(line)}</li>" for line in self.lines())
+        reasons = (self.summary(), *self.lines())
+        lines = "".join(f"<li>{escaped(line)}</li>" for line in reasons if line)
         notes = "".join(f"<p>{escaped(note)}</p>" for note in self.notes())
         return (
             '<div class="newfound-explanation">'
+            f"<p><b>{escaped(self.sentence)}</b></p>"
             f'<p style="white-space:pre-wrap">{marked}</p>'
-            f"<p><b>{escaped(self.summary())}</b></p>"
             + (f"<ul>{lines}</ul>" if lines else "")
             + notes
             + "</div>"

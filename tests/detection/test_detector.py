@@ -23,7 +23,7 @@ from newfound.detection.mixture import split_mixture
 from newfound.stories.clusters import find_groups
 from newfound.text import bags as bags_of_text
 from newfound.text.bags import BagReader
-from newfound.text.tokens import tokenize
+from newfound.text.tokens import stop_words_by_language, tokenize
 from newfound.text.vectorizer import TextVectorizer
 
 
@@ -149,7 +149,8 @@ def test_empty_wordless_and_short_texts_are_told_apart(detector):
     ):
         verdict = detector.explain(text)
         assert verdict.status == status
-        assert said in verdict.summary()
+        assert said in verdict.sentence
+        assert bool(verdict.summary()) == (verdict.verdict != "unclear")
     assert detector.predict(["", "?!"]).tolist() == [None, None]
     assert detector.p_values(["", "?!"]).tolist() == [1.0, 1.0]
 
@@ -382,7 +383,7 @@ def test_a_language_unlike_the_models_is_said(detector):
     text = "wo ist der nächste bahnhof und wie komme ich dorthin"
     verdict = detector.explain(text)
     assert verdict.verdict == "novel"
-    assert "few of its words are known" in verdict.summary()
+    assert "Few of its words are known" in verdict.sentence
     with pytest.warns(UserWarning, match="in another language"):
         found = detector.detect([text] * 3)
     assert found["novel"].all()
@@ -479,16 +480,6 @@ def test_a_counterfactual_names_words_that_suggest_novel_or_says_why_not(detecto
         named += not against
         assert bool(against) == ("suggests known by itself" in line)
     assert named > 10
-
-
-def test_a_baseline_above_the_threshold_is_explained(detector):
-    verdict = detector.explain("zyx")
-    raised = replace(verdict, verdict="novel", baseline=verdict.threshold + 1)
-    assert any("the baseline alone is above" in line for line in raised.lines())
-    lowered = replace(verdict, verdict="novel", baseline=verdict.threshold - 1)
-    assert not any("the baseline alone is above" in line for line in lowered.lines())
-    known = replace(raised, verdict="known")
-    assert not any("the baseline alone is above" in line for line in known.lines())
 
 
 def test_groups_are_as_many_as_the_kinds_of_documents():
@@ -624,6 +615,76 @@ def test_a_short_reason_has_stop_words_only_if_there_are_no_others(sample):
     detector = NoveltyDetector(random_state=0, n_jobs=1).fit(sample[0][::2])  # keeps stop words
     mixed, without = detector.explain_texts(["whose zyxw is that of his", "whose theirs than been"])
     assert [word.word for word in mixed.words[:3]] == ["zyxw", "whose", "his"]
-    assert mixed.reasons() == "zyxw (never seen)"
+    assert mixed.sentence.startswith("New: *zyxw* does not occur in known documents.")
     assert [reason["word"] for reason in mixed.reason_data()] == ["zyxw", "whose", "his"]
-    assert without.verdict == "novel" and "theirs (never seen)" in without.reasons()
+    assert without.verdict == "novel" and "*theirs*" in without.sentence
+
+
+def test_the_sentence_says_first_what_is_new_and_what_is_near(detector, sample):
+    verdicts = [detector.explain(text) for text in [*sample[0][1:160:2], *sample[2][:80]]]
+    starts = {"known": "Known: like *", "novel": "New: "}
+    near = 0
+    for verdict in verdicts:
+        said = verdict.sentence
+        assert said.startswith(starts[verdict.verdict]) and said.endswith((".", "?")), said
+        assert str(verdict).startswith(said[:60]) and verdict.to_dict()["sentence"] == said
+        if verdict.verdict == "known":
+            assert f"*{verdict.nearest}*" in said
+            continue
+        near += verdict.is_near
+        assert verdict.is_near == (f"nearest is *{verdict.nearest}* (" in said), said
+        assert verdict.is_near or str(verdict.nearest) not in said.split("*")
+        first = verdict.telling[0] if verdict.telling else None
+        assert first is None or f"New: *{first.word}*" in said
+    assert 0 < near < sum(verdict.verdict == "novel" for verdict in verdicts)
+    assert detector.explain("").sentence == "Unclear: the text is empty."
+    assert detector.detect(["?!"])["why"].tolist() == ["Unclear: the text has no words."]
+
+
+def test_stop_words_are_named_last_unless_they_decide(detector, sample):
+    listed = stop_words_by_language()["en"]
+    last, decided = 0, 0
+    for text in [*sample[2][:200], "whose theirs than been"]:
+        verdict = detector.explain(text)
+        stops = [word.word in listed for word in verdict.telling]
+        if verdict.verdict != "novel" or True not in stops:
+            continue
+        added = sum(word.contribution for word in verdict.telling if word.word in listed)
+        if verdict.novelty - added > verdict.threshold:  # novel without them
+            assert stops == sorted(stops), text
+            last += 1
+        else:
+            values = [word.contribution for word in verdict.telling]
+            assert values == sorted(values, reverse=True)
+            decided += 1
+    assert last > 10 and decided
+
+
+def test_rules_are_shown_that_a_person_can_use(detector, sample):
+    listed, shown, left_out = stop_words_by_language()["en"], 0, 0
+    for text in [*sample[0][1:160:2], *sample[2][:80]]:
+        verdict = detector.explain(text)
+        lines = [line for line in verdict.lines() if line.startswith("rule for ")]
+        assert len(lines) == len(verdict.useful_rules) <= 5
+        for rule in verdict.useful_rules:
+            assert rule.precision >= 0.5 and rule.polarity > 0 and not listed.issuperset(rule.plain)
+        shown, left_out = shown + len(lines), left_out + len(verdict.rules) - len(lines)
+    assert shown > 50 and left_out > 50
+
+
+def test_a_counterfactual_prefers_words_that_are_new(detector, sample):
+    chosen = 0
+    for text in sample[2][:200]:
+        verdict = detector.explain(text)
+        roles = {word.word: word.role for word in verdict.words if word.contribution > 0}
+        gone = verdict.counterfactual or ()
+        if len(gone) != 1:
+            continue
+        enough = {
+            roles[word]
+            for word in roles
+            if detector.predict([verdict.without([word])])[0] not in ("novel", None)
+        }
+        assert roles[gone[0]] == next(role for role in ("never", "elsewhere", "here") if role in enough)
+        chosen += len(enough) > 1
+    assert chosen

@@ -85,6 +85,7 @@ def small_corpora(sample, monkeypatch):
     monkeypatch.setattr(documents, "N_KNOWN_GROUPS", 3)
     monkeypatch.setattr(documents, "BBC_SEEDS", 1)
     monkeypatch.setattr(documents, "UNSEEN_DRAWS", 2)
+    monkeypatch.setattr(documents, "REASON_DRAWS", 1)
     monkeypatch.setattr(documents, "N_DELETION_TEXTS", 10)
     monkeypatch.setattr(
         documents, "FALSE_ALARM_SIZES", {"CLINC150": (300, 100), "BBC Sport": (300, 100)}

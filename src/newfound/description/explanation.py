@@ -30,6 +30,7 @@ __all__ = ["SideExplanation", "explain"]
 _FAINT, _FULL = log(2.0), log(16.0)
 _FULL_ODDS = 0.25  # the least log-odds of the strongest word of a text that have the full colour
 _RULES_SHOWN, _RULE_LENGTH, _WORDS_SHOWN = 5, 150, 8
+_SURE, _NAMED = 0.8, 3  # the probability from which on a verdict is sure; words of a sentence
 _UNKNOWN, _STOP_WORD = "unknown", "stop word"
 
 
@@ -81,6 +82,7 @@ class SideExplanation(Explanation):
         return {
             "text": self.text,
             "verdict": self.verdict,
+            "sentence": self.sentence,
             "probability": jsonable(self.probability),
             "votes": dict(self.votes),
             "evidence": {
@@ -111,10 +113,27 @@ class SideExplanation(Explanation):
             )
         ]
 
-    def summary(self) -> str:
-        """Return the verdict and the votes in one sentence."""
+    @property
+    def sentence(self) -> str:
+        """The verdict and its main reason in one sentence; words are in asterisks."""
         if len(self.unknown) == len(self.words):
-            return f"{UNCLEAR}: the text has no word of the vocabulary"
+            return "Unclear: the text has no word of the vocabulary."
+        if self.verdict == UNCLEAR:
+            return "Unclear: the two sides cannot be told apart by held-out documents."
+        if math.isnan(self.probability):
+            return f"More like {self._side}, by the votes of rules."
+        sign = 1 if self.verdict == "novel" else -1
+        probability = self.probability if sign > 0 else 1 - self.probability
+        sure = "" if probability >= _SURE else ", not sure"
+        strongest = sorted(self.words, key=lambda word: word.role == _STOP_WORD)
+        named = [f"*{w.word}*" for w in strongest if sign * w.contribution > 0][:_NAMED]
+        words = f": {', '.join(named)}" if named else ""
+        return f"More like {self._side} ({_percent(probability)}){sure}{words}."
+
+    def summary(self) -> str:
+        """Return the votes and what the log-odds are made of; empty if there is no known word."""
+        if len(self.unknown) == len(self.words):
+            return ""
         novel, known = self.names.quoted("novel"), self.names.quoted("known")
         votes = (
             f"{counted(self.votes['novel'], 'vote')} for {novel}, {self.votes['known']:,} for "

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from newfound.description.describer import NoveltyDescriber
 from newfound.detection.calibration import ShareOfNew, share_of_new
 from newfound.detection.explanation import MAX_EXPLAINED, JudgedTexts, judge
+from newfound.detection.headline import NO_WORDS, known_like
 from newfound.detection.verdict import Verdict
 from newfound.machine.native import EpochInfo
 from newfound.stories.clusters import Group, find_groups, without_group
@@ -47,7 +48,7 @@ class Detection(Table):
     """The texts that were examined, one row each, in the given order.
 
     Columns: ``document`` (its name), ``text``, ``novel``, ``novelty``, ``p_value``, ``nearest``
-    (known class; None without labels), ``why`` (a short reason),
+    (known class; None without labels), ``why`` (one sentence),
     ``reasons`` (the words that make it novel, each a dict of ``word``, ``contribution`` and
     ``seen``; their names alone in CSV), ``group`` (its number in ``groups``, from 1; 0 for none)
     and ``group_name``.
@@ -292,15 +293,14 @@ def _reasons(
 ) -> dict[str, NDArray[np.object_]]:
     """Return why each text is what it is; novel ones are explained, the most novel first.
 
-    In `why` as a short text, in `reasons` as data.
+    In `why` as a sentence, in `reasons` as data.
     """
     judgement = judged.judgement
     why, reasons = (np.empty(len(judged.texts), dtype=object) for _ in range(2))
     reasons[:] = [()] * len(reasons)
     nearest, has_words = judgement.classes, judgement.scores.has_words
     for i in np.flatnonzero(~judgement.novel).tolist():
-        like = "known documents" if nearest[i] is None else nearest[i]
-        why[i] = f"like {like}" if has_words[i] else "no words to go by"
+        why[i] = f"{known_like(nearest[i])}." if has_words[i] else NO_WORDS
     rows = np.flatnonzero(judgement.novel)
     order = rows[np.lexsort((-judgement.scores.novelty[rows], judgement.p_values[rows]))]
     for done, i in enumerate(order.tolist(), 1):
@@ -308,7 +308,7 @@ def _reasons(
             why[i] = "too long to explain"
         else:
             verdict = explain(i)
-            why[i], reasons[i] = verdict.reasons(), verdict.reason_data()
+            why[i], reasons[i] = verdict.sentence, verdict.reason_data()
         if progress is not None:
             progress("Explaining", done, len(order))
     return {"why": why, "reasons": reasons}

@@ -97,7 +97,7 @@ def score_batch(
     -------
     pyarrow.RecordBatch
         All columns of the batch, and ``novel``, ``novelty``, ``p_value`` and ``nearest`` (known
-        class; missing without labels, and for a text without words), ``why`` (a short reason) and
+        class; missing without labels, and for a text without words), ``why`` (one sentence) and
         ``reasons`` (words with their contribution, and where they were seen). They have the same
         values as those of `NoveltyDetector.detect`. In a row whose text is missing or blank,
         ``novel`` is false and the numbers are missing.

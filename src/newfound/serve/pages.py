@@ -214,6 +214,7 @@ def _explained(model: Model, text: str) -> dict[str, Any]:
     found = model.explain(text)
     return {
         "side": found.verdict,
+        "sentence": found.sentence,
         "summary": found.summary(),
         "parts": list(_marked(found)),
         "lines": [line.split(": ", 1) if ": " in line else ["", line] for line in found.lines()],

@@ -214,7 +214,7 @@ class TestDetection:
         first = page.locator("#documents article").first
         assert "p 0.0" in first.inner_text()
         assert "nearest: " in first.inner_text()
-        assert "never seen" in first.locator(".reasons").inner_text()
+        assert "New: *" in first.locator(".reasons").inner_text()
         assert first.locator("mark.novel").count()
         assert page.locator("#documents svg.chart").count() == 1
         assert page.locator(".groups li").count() >= 1
