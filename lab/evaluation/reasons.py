@@ -117,4 +117,4 @@ def _figures(verdict: Verdict, use: WordUse, known: WordUse) -> dict[str, Any]:
 
 
 def _total(verdict: Verdict, words: Iterable[Any]) -> float:
-    return verdict.baseline + sum(word.contribution for word in words)
+    return float(verdict.baseline + sum(word.contribution for word in words))

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from scipy import sparse
 
 from newfound.marks import Mark, cut_up, escaped, to_terminal, visible
 from newfound.rules import Rule
@@ -20,7 +23,10 @@ from newfound.rules import Rule
 if TYPE_CHECKING:
     from rich.console import Group
 
-__all__ = ["Explanation", "Word"]
+__all__ = ["BASELINE", "UNSEEN_WORDS", "Explanation", "Word", "word_matrix"]
+
+# Columns of a matrix of what words add; no word has a parenthesis.
+BASELINE, UNSEEN_WORDS = "(baseline)", "(unseen words)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,3 +191,29 @@ class Explanation:
             + notes
             + "</div>"
         )
+
+
+def word_matrix(rows: Iterable[Mapping[str, float]], columns: Mapping[str, int]) -> Any:
+    """Return what the words of texts add as a CSR matrix, a row for each text.
+
+    A word without a column counts in that of `UNSEEN_WORDS`.
+
+    Examples
+    --------
+    >>> columns = {"pay": 0, UNSEEN_WORDS: 1, BASELINE: 2}
+    >>> word_matrix([{"pay": -2.0, "zyxw": 3.0, "vuts": 1.0, BASELINE: 0.5}], columns).toarray()
+    array([[-2. ,  4. ,  0.5]])
+    """
+    indptr, indices, data = [0], [], []
+    for row in rows:
+        added: dict[int, list[float]] = {}
+        for word, value in row.items():
+            added.setdefault(columns.get(word, columns.get(UNSEEN_WORDS, -1)), []).append(value)
+        for column in sorted(column for column in added if column >= 0):
+            indices.append(column)
+            data.append(math.fsum(added[column]))
+        indptr.append(len(indices))
+    arrays = (np.array(data, np.float64), np.array(indices, np.int32), np.array(indptr, np.int32))
+    matrix = sparse.csr_matrix(arrays, shape=(len(indptr) - 1, len(columns)))
+    matrix.eliminate_zeros()
+    return matrix

@@ -205,7 +205,7 @@ def test_without_classes_the_nearest_class_is_not_shown(files):
     assert heading.split() == ["p", "novelty", "text", "why"]
     assert "nearest" not in of_one.stdout
     of_many = call("detect", *KNOWN, "--incoming", "incoming.txt", *asked, folder=folder)
-    assert "nearest is *" in of_many.stdout
+    assert "nearest" in of_many.stdout
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import numpy as np
 
 from newfound.arithmetic import log
 from newfound.description.calibration import VerdictCalibration
-from newfound.explanation import Explanation, Word
+from newfound.explanation import BASELINE, Explanation, Word, word_matrix
 from newfound.marks import counted
 from newfound.rules import ClauseTable, readable_rules
 from newfound.sides import PLAIN_NAMES, UNCLEAR, Names
@@ -24,7 +24,9 @@ from newfound.text.vectorizer import TextVectorizer
 if TYPE_CHECKING:
     from newfound.description.description import Description
 
-__all__ = ["SideExplanation", "explain"]
+__all__ = ["RULES", "SideExplanation", "explain", "feature_names", "word_features"]
+
+RULES = "(rules)"  # the column of what rules add
 
 # The logarithms of the scores from which a word has a colour, and the full colour.
 _FAINT, _FULL = log(2.0), log(16.0)
@@ -188,7 +190,7 @@ class SideExplanation(Explanation):
             return 0.0, "not in the vocabulary"
         title = f"score {word.score:.3g}, {word.role}"
         if math.isnan(self.probability):
-            return (log(word.score) if word.score > 0 else 0.0) / _FULL, f"{word.word}: {title}"
+            return _log_score(word) / _FULL, f"{word.word}: {title}"
         added = 0.0 if math.isnan(word.contribution) else word.contribution
         return added / self._full, f"{word.word}: {added:+.2f}; {title}"
 
@@ -255,6 +257,30 @@ def explain(text: str, description: Description) -> SideExplanation:
         rules_evidence=evidence,
         names=description.names,
     )
+
+
+def word_features(texts: Iterable[str], description: Description) -> Any:
+    """Return what each word adds to the log-odds of texts; see `Description.transform`."""
+    columns = {name: j for j, name in enumerate(feature_names(description))}
+
+    def added(text: str) -> dict[str, float]:
+        found = explain(text, description)
+        if description.calibration is None:
+            return {w.word: _log_score(w) for w in found.words if w.word in columns}
+        return {**found.contributions, RULES: found.rules_evidence, BASELINE: found.baseline}
+
+    return word_matrix(map(added, check_texts(texts)), columns)
+
+
+def feature_names(description: Description) -> list[str]:
+    """Return the names of the columns of `word_features`."""
+    stops = () if description.calibration is None else description.calibration.stop_words
+    return [*description.vectorizer.vocabulary_, *stops, RULES, BASELINE]
+
+
+def _log_score(word: Word) -> float:
+    """Return the logarithm of the score of a word: above 0 if it is novel."""
+    return log(word.score) if 0 < word.score < math.inf else 0.0
 
 
 def _stop_words(

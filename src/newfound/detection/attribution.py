@@ -18,7 +18,11 @@ from newfound.detection.calibration import PARTS
 from newfound.detection.scoring import Scorer
 from newfound.rules import Rule
 
-__all__ = ["Terms", "contributions", "matching_rules"]
+__all__ = ["RulesOfText", "Terms", "contributions", "matching_rules"]
+
+# The group of a text, the rules that match with what they take off the novelty, and those that
+# lack a word, with the word.
+RulesOfText = tuple[str | None, list[tuple[Rule, float]], list[tuple[Rule, str]]]
 
 _MARGIN, _SURPRISE, _NEIGHBOURS, _PAIRS, _RULES = range(len(PARTS))
 
@@ -69,10 +73,12 @@ class Terms:
 
     @property
     def unseen_words(self) -> list[str]:
+        """The words that are not in the vocabulary."""
         return [word for word, column in self.words.items() if column < 0]
 
     @property
     def unseen_pairs(self) -> list[str]:
+        """The pairs that are not in the vocabulary."""
         return [pair for pair, column in self.pairs.items() if column < 0]
 
     def new_pairs(self) -> tuple[str, ...]:
@@ -155,7 +161,7 @@ def matching_rules(
     columns: NDArray[np.int32],
     n_unseen: int,
     nearest: int,
-) -> tuple[str | None, list[tuple[Rule, float]], list[tuple[Rule, str]]]:
+) -> RulesOfText:
     """Return the group, if there are groups, and the rules that match and those that lack a word.
 
     Rules that match come with what they take off the novelty; those of a group take nothing off.

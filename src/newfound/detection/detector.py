@@ -11,13 +11,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from newfound.detection.calibration import Calibration, check_alpha
 from newfound.detection.detection import Detection, detect
-from newfound.detection.explanation import explain, judge
+from newfound.detection.explanation import explain, feature_names, judge, word_features
 from newfound.detection.learning import Knowledge, check_parameters, learn
 from newfound.detection.scoring import Scorer, Scores
 from newfound.detection.split import NOVEL, check_given, check_share, known_texts
@@ -44,7 +44,7 @@ def _growth_lock(detector: NoveltyDetector) -> threading.RLock:
         return _locks.setdefault(detector, threading.RLock())
 
 
-class NoveltyDetector(ClassifierMixin, BaseEstimator):
+class NoveltyDetector(TransformerMixin, ClassifierMixin, BaseEstimator):
     """Tell which texts are new, learning from known documents only.
 
     Each text is compared with its nearest known class, which rules name where they name classes
@@ -405,6 +405,39 @@ class NoveltyDetector(ClassifierMixin, BaseEstimator):
         self._check_fitted()
         judged = judge(self.scorer_, self.calibration_, self.redacted(texts))
         return map(judged.explain, range(len(judged.texts)))
+
+    def transform(self, texts: Iterable[str]) -> Any:
+        """Return what each word adds to the novelty of each text, as features for other models.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            Any texts.
+
+        Returns
+        -------
+        CSR matrix of float64
+            A row for each text, a column for each known word, one for all words never seen and one
+            for what no word adds; see `get_feature_names_out`. A row adds up to the novelty.
+
+        Examples
+        --------
+        >>> known = [f"{verb} my {thing}" for verb in ("pay", "check", "close", "open")
+        ...          for thing in ("bill", "account", "card", "loan", "debt")]
+        >>> detector = NoveltyDetector(alpha=0.2, random_state=1).fit(known)
+        >>> found = detector.transform(["pay my rent"])
+        >>> bool(np.isclose(found.sum(), detector.novelty(["pay my rent"])[0]))
+        True
+        >>> detector.get_feature_names_out()[found.toarray()[0].argmax()]
+        '(unseen words)'
+        """
+        self._check_fitted()
+        return word_features(judge(self.scorer_, self.calibration_, self.redacted(texts)))
+
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
+        """Return the names of the columns of `transform`."""
+        self._check_fitted()
+        return np.array(feature_names(self.scorer_), dtype=object)
 
     def detect(self, texts: Any, **options: Any) -> Detection:
         """Find the novel texts, describe them against the known ones, and group them.

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from newfound.detection.attribution import Terms, contributions, matching_rules
+from newfound.detection.attribution import RulesOfText, Terms, contributions, matching_rules
 from newfound.detection.calibration import PARTS, Calibration
-from newfound.detection.scoring import Judgement, Scorer, WordSequence
+from newfound.detection.scoring import Judgement, Scorer, Scores, WordSequence
 from newfound.detection.verdict import Verdict
-from newfound.explanation import Word
+from newfound.explanation import BASELINE, UNSEEN_WORDS, Word, word_matrix
 from newfound.text.bags import Bags
 from newfound.text.encoding import TokenizedTexts
 from newfound.text.tokens import words_and_breaks
 from newfound.text.validation import MAX_EXPLAINED, check_explainable, check_texts
 
-__all__ = ["MAX_EXPLAINED", "JudgedTexts", "explain", "judge"]
+__all__ = [
+    "MAX_EXPLAINED",
+    "JudgedTexts",
+    "explain",
+    "feature_names",
+    "judge",
+    "word_features",
+]
 
 _MIN_UNLIKE, _UNLIKE = 4, 0.6  # from so many words on, and such a share of them unseen
 
@@ -28,6 +36,12 @@ class JudgedTexts:
     texts: TokenizedTexts
     judgement: Judgement
     scorer: Scorer
+
+    def contributions(self, i: int) -> dict[str, float]:
+        """Return what each word of row i adds to its novelty, and `BASELINE` for the rest."""
+        terms = Terms(self.scorer, self.texts.words(i))
+        adds, _ = _attributed(self.scorer, self.judgement.scores, i, terms)
+        return {**adds, BASELINE: _left(float(self.judgement.scores.novelty[i]), adds)}
 
     def explain(self, i: int) -> Verdict:
         """Explain the text of row i.
@@ -43,10 +57,7 @@ def _verdict(scorer: Scorer, judgement: Judgement, i: int, text: str, terms: Ter
     """Explain the text of row i, which has these terms."""
     scores, calibration = judgement.scores, judgement.calibration
     novelty, nearest = float(scores.novelty[i]), int(scores.nearest[i])
-    bags = scores.bags
-    columns = bags.indices[bags.indptr[i] : bags.indptr[i + 1]]
-    group, matching, nearly = matching_rules(scorer, columns, len(terms.unseen_words), nearest)
-    adds = contributions(scorer, terms, nearest, scores.parts[i], matching)
+    adds, (group, matching, nearly) = _attributed(scorer, scores, i, terms)
     statistics, own = scorer.statistics, list(terms.words.values())
     documents = statistics.frequencies[own].tolist()  # of an unseen word, what -1 has
     in_class = statistics.counts[nearest, own].tolist()
@@ -67,7 +78,7 @@ def _verdict(scorer: Scorer, judgement: Judgement, i: int, text: str, terms: Ter
         alpha=calibration.alpha,
         nearest=scorer.classes[nearest],
         words=tuple(words),
-        baseline=novelty - math.fsum(adds.values()),
+        baseline=_left(novelty, adds),
         parts=dict(zip(PARTS, scores.parts[i].tolist(), strict=True)),
         new_pairs=terms.new_pairs(),
         read_as=terms.read_as,
@@ -79,6 +90,32 @@ def _verdict(scorer: Scorer, judgement: Judgement, i: int, text: str, terms: Ter
         scorer=scorer,
         calibration=calibration,
     )
+
+
+def _attributed(
+    scorer: Scorer, scores: Scores, i: int, terms: Terms
+) -> tuple[dict[str, float], RulesOfText]:
+    """Return what each word of row i adds to its novelty, and its rules."""
+    nearest, bags = int(scores.nearest[i]), scores.bags
+    columns = bags.indices[bags.indptr[i] : bags.indptr[i + 1]]
+    found = matching_rules(scorer, columns, len(terms.unseen_words), nearest)
+    return contributions(scorer, terms, nearest, scores.parts[i], found[1]), found
+
+
+def _left(novelty: float, adds: Mapping[str, float]) -> float:
+    """Return the part of a novelty that no word adds, up to rounding."""
+    return novelty - math.fsum(adds.values()) if adds else novelty
+
+
+def word_features(judged: JudgedTexts) -> Any:
+    """Return what each word adds to the novelty of texts; see `NoveltyDetector.transform`."""
+    columns = {name: j for j, name in enumerate(feature_names(judged.scorer))}
+    return word_matrix(map(judged.contributions, range(len(judged.texts))), columns)
+
+
+def feature_names(scorer: Scorer) -> list[str]:
+    """Return the names of the columns of `word_features`: the known words, and two more."""
+    return [*(term for term in scorer.terms if " " not in term), UNSEEN_WORDS, BASELINE]
 
 
 def judge(

@@ -82,7 +82,8 @@ def _nearest(verdict: Verdict) -> str:
     """Return the nearest class, where it is near, and how few known documents are as unlike."""
     if not verdict.has_classes or not verdict.is_near:
         return ""
-    return f"; nearest is *{verdict.nearest}* ({_percent(verdict.p_value)} of known documents are as unusual)"
+    rare = f"{_percent(verdict.p_value)} of known documents are as unusual"
+    return f"; nearest is *{verdict.nearest}* ({rare})"
 
 
 def _percent(p: float) -> str:
