@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,14 +19,24 @@ from scipy import sparse
 
 from newfound.marks import Mark, cut_up, escaped, to_terminal, visible
 from newfound.rules import Rule
+from newfound.table import jsonable
 
 if TYPE_CHECKING:
     from rich.console import Group
 
-__all__ = ["BASELINE", "UNSEEN_WORDS", "Explanation", "Word", "word_matrix"]
+__all__ = [
+    "BASELINE",
+    "FEWEST_WORDS",
+    "UNSEEN_WORDS",
+    "Explanation",
+    "Sentence",
+    "Word",
+    "word_matrix",
+]
 
 # Columns of a matrix of what words add; no word has a parenthesis.
 BASELINE, UNSEEN_WORDS = "(baseline)", "(unseen words)"
+FEWEST_WORDS = 3  # of a sentence that is called the newest, if there is one
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +71,62 @@ class Word:
     in_class: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a text, judged as a text of its own.
+
+    Attributes
+    ----------
+    start, end : int
+        Where it is in the text.
+    text : str
+        The sentence.
+    novelty : float
+        Its novelty according to a detector; its probability of novel according to a describer.
+    p_value : float
+        How rare so new a sentence is in known documents; nan for a describer.
+    words : tuple of Word
+        Its words with what they add to its novelty; their places are those in the whole text.
+    """
+
+    start: int
+    end: int
+    text: str
+    novelty: float
+    p_value: float
+    words: tuple[Word, ...]
+
+    def figures(self) -> str:
+        """Return its p-value and novelty, or its probability, for a line.
+
+        Examples
+        --------
+        >>> Sentence(0, 2, "Hi", 9.5, 0.0125, ()).figures()
+        'p = 0.0125, novelty 9.50'
+        >>> Sentence(0, 2, "Hi", 0.9, math.nan, ()).figures()
+        '0.90'
+        """
+        if math.isnan(self.p_value):
+            return f"{self.novelty:.2f}"
+        return f"p = {self.p_value:.3g}, novelty {self.novelty:.2f}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data, with the words that make it new, the strongest first."""
+        novel = sorted((w for w in self.words if w.contribution > 0), key=lambda w: -w.contribution)
+        return {
+            "start": self.start,
+            "end": self.end,
+            "text": self.text,
+            "novelty": jsonable(self.novelty),
+            "p_value": jsonable(self.p_value),
+            "words": {word.word: word.contribution for word in novel},
+        }
+
+
+def _no_sentences(text: str) -> tuple[Sentence, ...]:
+    return ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Explanation:
     """Why a text is known or novel, according to a describer or a detector.
@@ -78,6 +144,8 @@ class Explanation:
         What no word adds.
     rules : sequence of Rule
         The rules that the text matches.
+    find_sentences : callable
+        Splits a text and judges its sentences, for `sentences`.
     """
 
     # Characters that are shown with marks; the rest of a longer text is cut off. None shows all.
@@ -90,6 +158,24 @@ class Explanation:
     words: tuple[Word, ...]
     baseline: float
     rules: Sequence[Rule]
+    find_sentences: Callable[[str], tuple[Sentence, ...]] = field(
+        default=_no_sentences, repr=False, compare=False
+    )
+
+    @cached_property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """The sentences that can be judged, in the order of the text."""
+        return self.find_sentences(self.text)
+
+    @property
+    def newest_sentence(self) -> Sentence | None:
+        """The sentence with the greatest novelty; None if the text has less than two.
+
+        One of fewer than three words is too short to tell, if there are others.
+        """
+        if len(self.sentences) < 2:
+            return None
+        return max(self.sentences, key=lambda s: (len(s.words) >= FEWEST_WORDS, s.novelty))
 
     @cached_property
     def contributions(self) -> dict[str, float]:
@@ -113,6 +199,10 @@ class Explanation:
     @abstractmethod
     def to_dict(self, max_rules: int | None = None) -> dict[str, Any]:
         """Return all of it as plain data, with all rules or only the first ones."""
+
+    def sentence_data(self) -> dict[str, Any]:
+        """Return the sentences as plain data, for beside `to_dict`."""
+        return {"sentences": [sentence.to_dict() for sentence in self.sentences]}
 
     def lines(self) -> Iterable[str]:
         """Return the reasons, a line each, for below the figures."""

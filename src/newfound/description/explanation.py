@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from newfound.arithmetic import log
 from newfound.description.calibration import VerdictCalibration
-from newfound.explanation import BASELINE, Explanation, Word, word_matrix
+from newfound.explanation import BASELINE, Explanation, Sentence, Word, word_matrix
 from newfound.marks import counted
 from newfound.rules import ClauseTable, readable_rules
 from newfound.sides import PLAIN_NAMES, UNCLEAR, Names
 from newfound.table import jsonable
+from newfound.text.sentences import sentence_spans
 from newfound.text.tokens import words_and_breaks
 from newfound.text.validation import check_texts
 from newfound.text.vectorizer import TextVectorizer
@@ -256,7 +257,23 @@ def explain(text: str, description: Description) -> SideExplanation:
         probability=probability,
         rules_evidence=evidence,
         names=description.names,
+        find_sentences=partial(_sentences_of, description),
     )
+
+
+def _sentences_of(description: Description, text: str) -> tuple[Sentence, ...]:
+    """Return the sentences of a text that can be judged, with their probability of novel."""
+    found = []
+    for begin, end in sentence_spans(text):
+        told = explain(text[begin:end], description)
+        if math.isnan(told.probability):
+            continue
+        words = tuple(
+            replace(word, spans=tuple((begin + a, begin + b) for a, b in word.spans))
+            for word in told.words
+        )
+        found.append(Sentence(begin, end, told.text, told.probability, math.nan, words))
+    return tuple(found)
 
 
 def word_features(texts: Iterable[str], description: Description) -> Any:

@@ -16,6 +16,7 @@ from newfound.description.describer import NoveltyDescriber
 from newfound.detection.calibration import ShareOfNew, share_of_new
 from newfound.detection.explanation import MAX_EXPLAINED, JudgedTexts, judge
 from newfound.detection.headline import NO_WORDS, known_like
+from newfound.detection.sentences import newest_sentences
 from newfound.detection.verdict import Verdict
 from newfound.machine.native import EpochInfo
 from newfound.stories.clusters import Group, find_groups, without_group
@@ -35,8 +36,8 @@ Progress = Callable[[str, int, int], None]
 
 _MIN_DESCRIBED = 5
 _COLUMNS = (
-    "document", "text", "novel", "novelty", "p_value", "nearest", "why", "reasons", "group",
-    "group_name",
+    "document", "text", "novel", "novelty", "p_value", "nearest", "why", "reasons",
+    "newest_sentence", "group", "group_name",
 )  # fmt: skip
 
 _MAX_KNOWN_DESCRIBED = 3000
@@ -50,7 +51,8 @@ class Detection(Table):
     Columns: ``document`` (its name), ``text``, ``novel``, ``novelty``, ``p_value``, ``nearest``
     (known class; None without labels), ``why`` (one sentence),
     ``reasons`` (the words that make it novel, each a dict of ``word``, ``contribution`` and
-    ``seen``; their names alone in CSV), ``group`` (its number in ``groups``, from 1; 0 for none)
+    ``seen``; their names alone in CSV), ``newest_sentence`` (the sentence of a novel text with the
+    greatest novelty; empty in the others), ``group`` (its number in ``groups``, from 1; 0 for none)
     and ``group_name``.
 
     Attributes
@@ -249,7 +251,10 @@ def detect(
         if progress is not None:
             progress("Scoring", n, len(documents))
 
-    judged = judge(detector.scorer_, detector.calibration_, documents.texts, scored)
+    known_sentences = detector.knowledge_.held_back_sentences
+    judged = judge(
+        detector.scorer_, detector.calibration_, documents.texts, scored, known_sentences
+    )
     _warn_if_unlike(judged)
     explain: Callable[[int], Verdict] = partial(_explained, judged, {})
     judgement = judged.judgement
@@ -293,7 +298,7 @@ def _reasons(
 ) -> dict[str, NDArray[np.object_]]:
     """Return why each text is what it is; novel ones are explained, the most novel first.
 
-    In `why` as a sentence, in `reasons` as data.
+    In `why` as a sentence, in `reasons` as data, and the newest sentence.
     """
     judgement = judged.judgement
     why, reasons = (np.empty(len(judged.texts), dtype=object) for _ in range(2))
@@ -311,7 +316,9 @@ def _reasons(
             why[i], reasons[i] = verdict.sentence, verdict.reason_data()
         if progress is not None:
             progress("Explaining", done, len(order))
-    return {"why": why, "reasons": reasons}
+    newest = np.full(len(judged.texts), "", dtype=object)
+    newest[rows] = newest_sentences(judged.scorer, [judged.texts[i] for i in rows.tolist()])
+    return {"why": why, "reasons": reasons, "newest_sentence": newest}
 
 
 def _warn_if_unlike(judged: JudgedTexts) -> None:

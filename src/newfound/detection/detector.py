@@ -387,7 +387,9 @@ class NoveltyDetector(TransformerMixin, ClassifierMixin, BaseEstimator):
             smallest set of words found without which the text would be known.
         """
         self._check_fitted()
-        return explain(self.scorer_, self.calibration_, *self.redacted([text]))
+        (text,) = self.redacted([text])
+        known = self.knowledge_.held_back_sentences
+        return explain(self.scorer_, self.calibration_, text, known)
 
     def explain_texts(self, texts: Iterable[str]) -> Iterator[Verdict]:
         """Explain texts, which are read and scored together; that takes less time than one by one.
@@ -403,7 +405,12 @@ class NoveltyDetector(TransformerMixin, ClassifierMixin, BaseEstimator):
             In the order of the texts; see `explain`.
         """
         self._check_fitted()
-        judged = judge(self.scorer_, self.calibration_, self.redacted(texts))
+        judged = judge(
+            self.scorer_,
+            self.calibration_,
+            self.redacted(texts),
+            held_back=self.knowledge_.held_back_sentences,
+        )
         return map(judged.explain, range(len(judged.texts)))
 
     def transform(self, texts: Iterable[str]) -> Any:
@@ -469,7 +476,8 @@ class NoveltyDetector(TransformerMixin, ClassifierMixin, BaseEstimator):
         True
         """
         self._check_fitted()
-        self.knowledge_ = replace(self.knowledge_, held_back=())
+        learned = self.knowledge_
+        self.knowledge_ = replace(learned, held_back=(), kept_sentences=learned.sentences)
         return self
 
     def require_held_back_texts(self, purpose: str) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from newfound.detection.attribution import RulesOfText, Terms, contributions, matching_rules
 from newfound.detection.calibration import PARTS, Calibration
 from newfound.detection.scoring import Judgement, Scorer, Scores, WordSequence
+from newfound.detection.sentences import KnownSentences, no_sentences, sentences_of
 from newfound.detection.verdict import Verdict
 from newfound.explanation import BASELINE, UNSEEN_WORDS, Word, word_matrix
 from newfound.text.bags import Bags
@@ -36,6 +38,7 @@ class JudgedTexts:
     texts: TokenizedTexts
     judgement: Judgement
     scorer: Scorer
+    held_back: KnownSentences = no_sentences
 
     def contributions(self, i: int) -> dict[str, float]:
         """Return what each word of row i adds to its novelty, and `BASELINE` for the rest."""
@@ -50,10 +53,18 @@ class JudgedTexts:
         """
         check_explainable(self.texts[i])
         terms = Terms(self.scorer, self.texts.words(i))
-        return _verdict(self.scorer, self.judgement, i, self.texts[i], terms)
+        text = self.texts[i]
+        return _verdict(self.scorer, self.judgement, i, text, terms, self.held_back)
 
 
-def _verdict(scorer: Scorer, judgement: Judgement, i: int, text: str, terms: Terms) -> Verdict:
+def _verdict(
+    scorer: Scorer,
+    judgement: Judgement,
+    i: int,
+    text: str,
+    terms: Terms,
+    held_back: KnownSentences,
+) -> Verdict:
     """Explain the text of row i, which has these terms."""
     scores, calibration = judgement.scores, judgement.calibration
     novelty, nearest = float(scores.novelty[i]), int(scores.nearest[i])
@@ -89,6 +100,7 @@ def _verdict(scorer: Scorer, judgement: Judgement, i: int, text: str, terms: Ter
         sequence=WordSequence(terms.words, terms.sequence),
         scorer=scorer,
         calibration=calibration,
+        find_sentences=partial(sentences_of, scorer, calibration, held_back),
     )
 
 
@@ -123,17 +135,21 @@ def judge(
     calibration: Calibration,
     texts: Iterable[str],
     progress: Callable[[int], None] | None = None,
+    held_back: KnownSentences = no_sentences,
 ) -> JudgedTexts:
     """Read, score and judge texts, so that they can be explained.
 
-    `progress` is called with the number of texts scored so far.
+    `progress` is called with the number of texts scored so far. `held_back` returns the known
+    sentences that those of the texts are ranked among.
     """
     tokenized = TokenizedTexts.of(check_texts(texts))
     scores = scorer.score(scorer.read(tokenized), progress)
-    return JudgedTexts(tokenized, scores.judged(calibration), scorer)
+    return JudgedTexts(tokenized, scores.judged(calibration), scorer, held_back)
 
 
-def explain(scorer: Scorer, calibration: Calibration, text: str) -> Verdict:
+def explain(
+    scorer: Scorer, calibration: Calibration, text: str, held_back: KnownSentences = no_sentences
+) -> Verdict:
     """Explain one text; see `NoveltyDetector.explain`."""
     if isinstance(text, str):
         check_explainable(text)  # before the work
@@ -141,7 +157,7 @@ def explain(scorer: Scorer, calibration: Calibration, text: str) -> Verdict:
     # The words have to be found anyway. Reading a single text as many are read takes longer.
     terms = Terms(scorer, words_and_breaks(text))
     scores = scorer.score(Bags.of_one(terms.words, terms.pairs, len(scorer.terms)))
-    return _verdict(scorer, scores.judged(calibration), 0, text, terms)
+    return _verdict(scorer, scores.judged(calibration), 0, text, terms, held_back)
 
 
 def _status(text: str, terms: Terms) -> str:

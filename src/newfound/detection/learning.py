@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from newfound.detection.calibration import Calibration, Scales, check_alpha
 from newfound.detection.class_statistics import ClassStatistics
 from newfound.detection.linear import MAX_NGRAMS, ngrams_of
 from newfound.detection.scoring import Scorer
+from newfound.detection.sentences import HeldBackSentences
 from newfound.detection.split import (
     check_given,
     check_share,
@@ -230,13 +232,26 @@ class Knowledge:
 
     `NoveltyDetector.fit` learns one, and holds it as ``knowledge_``. Learning more makes another.
 
-    There are no held-back texts if they were forgotten.
+    There are no held-back texts if they were forgotten. `kept_sentences` has the scores of their
+    sentences in a detector that was read from a file, or whose texts were forgotten.
     """
 
     scorer: Scorer
     calibration: Calibration
     held_back: tuple[str, ...]
     seed: int
+    kept_sentences: HeldBackSentences | None = None
+
+    @cached_property
+    def sentences(self) -> HeldBackSentences | None:
+        """The scores of the sentences of held-back documents; None if they are not known."""
+        if self.kept_sentences is not None or not self.held_back:
+            return self.kept_sentences
+        return HeldBackSentences.of(self.scorer, self.held_back)
+
+    def held_back_sentences(self) -> HeldBackSentences | None:
+        """Return `sentences`, computed when they are first needed."""
+        return self.sentences
 
     @classmethod
     def of(

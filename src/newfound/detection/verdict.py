@@ -362,12 +362,9 @@ class Verdict(Explanation):
         for rule in self.useful_rules:
             share = f"{rule.support:,} of {rule.n_matches:,} known documents with it"
             yield f"rule for {rule.class_name}: {rule.conditions()} ({share})"
-        for rule, missing in [n for n in self.nearly if self._is_useful(n[0])][:_SHOWN]:
-            if self.is_near:
-                yield (
-                    f"nearly a rule for {rule.class_name}: {rule.conditions()}; {missing} is "
-                    "missing"
-                )
+        nearly = [found for found in self.nearly if self.is_near and self._is_useful(found[0])]
+        for rule, missing in nearly[: _SHOWN - len(self.useful_rules)]:
+            yield f"nearly a rule for {rule.class_name}: {rule.conditions()}; {missing} is missing"
 
     def _counterfactual_line(self) -> str:
         removed, tried = self.counterfactual, self._tried

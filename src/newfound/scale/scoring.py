@@ -62,6 +62,7 @@ def scored_schema(schema: Any, detector: NoveltyDetector, *, reasons: bool = Tru
     if reasons:
         fields.append(pa.field("why", pa.string()))
         fields.append(pa.field("reasons", reasons_type()))
+        fields.append(pa.field("newest_sentence", pa.string()))
     for field in fields:
         if field.name in schema.names:
             raise DocumentError(
@@ -90,17 +91,17 @@ def score_batch(
     text : str, default="text"
         The column with the texts.
     reasons : bool, default=True
-        Also say why, in ``why`` and ``reasons``. A novel text takes about a millisecond to explain,
-        many times what it takes to score it.
+        Also say why, in ``why``, ``reasons`` and ``newest_sentence``. A novel text takes about a
+        millisecond to explain, many times what it takes to score it.
 
     Returns
     -------
     pyarrow.RecordBatch
         All columns of the batch, and ``novel``, ``novelty``, ``p_value`` and ``nearest`` (known
-        class; missing without labels, and for a text without words), ``why`` (one sentence) and
-        ``reasons`` (words with their contribution, and where they were seen). They have the same
-        values as those of `NoveltyDetector.detect`. In a row whose text is missing or blank,
-        ``novel`` is false and the numbers are missing.
+        class; missing without labels, and for a text without words), ``why`` (one sentence),
+        ``reasons`` (words with their contribution, and where they were seen) and
+        ``newest_sentence``. They have the same values as those of `NoveltyDetector.detect`. In a
+        row whose text is missing or blank, ``novel`` is false and the numbers are missing.
 
     Examples
     --------
@@ -129,7 +130,7 @@ def score_batch(
             novel[~missing] = found["novel"]
             made.append(pa.array(novel))
         else:
-            given = {"why": NO_TEXT, "reasons": ()}.get(field.name)
+            given = {"why": NO_TEXT, "reasons": (), "newest_sentence": ""}.get(field.name)
             made.append(_column(found[field.name], missing, given, field.type))
     return pa.RecordBatch.from_arrays([*batch.columns, *made], schema=schema)
 
