@@ -38,7 +38,7 @@ COMMANDS = {
     "documents_each": "python -m lab evaluate documents 20newsgroups-each --no-baselines",
     "detection_speed": "python -m lab evaluate documents speed",
     "groups": "python -m lab evaluate documents groups",
-    "reasons": "python -m lab evaluate documents reasons deletion",
+    "reasons": "python -m lab evaluate documents reasons sentences deletion",
     "unseen_intents": "python -m lab evaluate documents unseen-intents",
     "rules": "python -m lab evaluate rules clinc150 bbcsport 20newsgroups",
     "rule_votes": "python -m lab evaluate rules votes",

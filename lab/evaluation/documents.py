@@ -22,6 +22,13 @@ from lab.evaluation.document_baselines import DOCUMENT_BASELINES, DocumentBaseli
 from lab.evaluation.groups import groups
 from lab.evaluation.holdout import folds
 from lab.evaluation.reasons import explained_requests
+from lab.evaluation.sentences import (
+    MOST_LEARNED,
+    clinc150_planted,
+    measure_planted,
+    newsgroups_planted,
+    sentences_in,
+)
 from lab.evaluation.suites import SuiteSetting, Values, add_value, means
 from lab.evaluation.unseen_intents import PUBLISHED, SHARES, draw_intents, open_scores
 from lab.tables import table_of
@@ -38,6 +45,7 @@ PAPER_KNOWN, PAPER_NOVEL = ("comp.graphics", "talk.politics.guns"), "rec.sport.b
 N_KNOWN_GROUPS = 5
 UNSEEN_DRAWS = 10
 REASON_DRAWS = 3
+SENTENCE_DRAWS, FIRST_PLANTED = 3, 200
 OPEN_ALPHAS = (0.05, 0.1, 0.15)
 BBC_SEEDS = 3
 N_DELETION_TEXTS = 300
@@ -293,6 +301,48 @@ def reasons(setting: Setting) -> Table:
     )
 
 
+def sentences(setting: Setting) -> Table:
+    """Sentences of another kind planted into documents, and found among the own ones.
+
+    20 Newsgroups: a sentence of five groups in posts of five others, which are known. CLINC150: an
+    out-of-scope request between four in-scope ones. "Within documents" is the mean share of the own
+    sentences of a document that have a lower score than the planted one (AUROC); the others are the
+    AUROC of documents with the sentence against the same without it, by the score of their newest
+    sentence and by that of the whole text. The baselines learn from up to 10,000 sentences of the
+    known documents. "False alarms" are those among one sentence of each document.
+    """
+    values: Values = {}
+    corpus, requests = load_20newsgroups(setting.data), load_clinc150(setting.data)
+    clinc = _clinc(setting)
+    for seed in range(FIRST_PLANTED, FIRST_PLANTED + SENTENCE_DRAWS):
+        setting.say(f"sentences: draw {seed - FIRST_PLANTED + 1}")
+        train, planted = newsgroups_planted(corpus, seed)
+        detector = setting.detector(seed=seed).fit(train.texts, train.labels)
+        baselines = _of_sentences(train.texts, train.labels, seed) if setting.baselines else None
+        measure_planted(values, "20 Newsgroups", planted, detector, baselines)
+        planted = clinc150_planted(requests, seed)
+        detector = setting.detector(seed=seed).fit(*clinc.train, held_back=clinc.validation.texts)
+        baselines = _of_sentences(*clinc.train, seed) if setting.baselines else None
+        measure_planted(values, "CLINC150", planted, detector, baselines)
+    return means(values)
+
+
+def _of_sentences(texts: Sequence[str], labels: Any, seed: int) -> DocumentBaselines:
+    """Return baselines that learn from sentences, which have the classes of their documents."""
+    found = [
+        (one, label)
+        for text, label in zip(texts, labels, strict=True)
+        for one in sentences_in(text)
+    ]
+    rows = np.random.RandomState(seed).permutation(len(found))[:MOST_LEARNED]
+    return DocumentBaselines(
+        [found[i][0] for i in rows.tolist()],
+        [found[i][1] for i in rows.tolist()],
+        stop_words=False,
+        seed=seed,
+    )
+
+
 def speed(setting: Setting) -> Table:
     """Time for requests of CLINC150 on one core, by the processor: in a batch, and one by one."""
     clinc = _clinc(setting)
@@ -362,6 +412,7 @@ SUITES: Mapping[str, Callable[[Setting], Table]] = MappingProxyType(
         "groups": groups,
         "deletion": deletions,
         "reasons": reasons,
+        "sentences": sentences,
         "speed": speed,
     }
 )

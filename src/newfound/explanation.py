@@ -12,6 +12,8 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -36,6 +38,7 @@ __all__ = [
 
 # Columns of a matrix of what words add; no word has a parenthesis.
 BASELINE, UNSEEN_WORDS = "(baseline)", "(unseen words)"
+_NEWEST = "border-inline-start:3px solid;padding-inline-start:0.3em;font-style:italic"
 FEWEST_WORDS = 3  # of a sentence that is called the newest, if there is one
 
 
@@ -232,6 +235,28 @@ class Explanation:
         if len(text) < len(self.text):
             yield f" … ({len(self.text) - len(text):,} more characters)", None
 
+    def shown_parts(self) -> Iterator[tuple[bool, list[tuple[str, Mark | None]]]]:
+        """Group the marked parts: whether they are of the newest sentence, and the parts."""
+        newest, position = self.newest_sentence, 0
+        bounds = () if newest is None else (newest.start, newest.end)
+        found: list[tuple[bool, str, Mark | None]] = []
+        for part, mark in self.marked_parts():
+            cuts = [0, *(b - position for b in bounds if 0 < b - position < len(part)), len(part)]
+            for begin, end in pairwise(cuts):
+                place = position + begin
+                inside = newest is not None and newest.start <= place < newest.end
+                found.append((inside, part[begin:end], mark))
+            position += len(part)
+        for inside, parts in groupby(found, key=itemgetter(0)):
+            yield inside, [(part, mark) for _, part, mark in parts]
+
+    def newest_line(self) -> str:
+        """Return the newest sentence with its figures; empty if there are less than two."""
+        newest = self.newest_sentence
+        if newest is None:
+            return ""
+        return f"newest sentence ({newest.figures()}): {' '.join(newest.text.split())}"
+
     def __str__(self) -> str:
         """Return what a terminal without colours would show."""
         return self.to_terminal(colour=False).rstrip("\n")
@@ -259,18 +284,21 @@ class Explanation:
         from rich.text import Text
 
         shown: list[Text] = [Text(visible(self.sentence), style="bold"), Text(), Text(), Text()]
-        for part, mark in self.marked_parts():
-            shown[2].append(visible(part), style="" if mark is None else mark.style(self.faint))
-        shown += [Text(f"  {visible(line)}") for line in (self.summary(), *self.lines()) if line]
+        for newest, parts in self.shown_parts():
+            for part, mark in parts:
+                style = "" if mark is None else mark.style(self.faint)
+                shown[2].append(visible(part), style=f"{style} italic".strip() if newest else style)
+        lines = (self.summary(), self.newest_line(), *self.lines())
+        shown += [Text(f"  {visible(line)}") for line in lines if line]
         shown += [Text(visible(note)) for note in self.notes()]
         return Group(*shown)
 
     def _repr_html_(self) -> str:
-        marked = "".join(
-            escaped(part) if mark is None else mark.to_html(part)
-            for part, mark in self.marked_parts()
-        )
-        reasons = (self.summary(), *self.lines())
+        marked = ""
+        for newest, parts in self.shown_parts():
+            html = "".join(escaped(p) if mark is None else mark.to_html(p) for p, mark in parts)
+            marked += f'<span style="{_NEWEST}">{html}</span>' if newest else html
+        reasons = (self.summary(), self.newest_line(), *self.lines())
         lines = "".join(f"<li>{escaped(line)}</li>" for line in reasons if line)
         notes = "".join(f"<p>{escaped(note)}</p>" for note in self.notes())
         return (

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from newfound.text.sentences import sentence_spans
-from work import growth_of
 
 TEXTS = st.one_of(st.text(), st.text(".!? \n-*1JDr'\")aé。…", max_size=300))
 
@@ -23,7 +24,10 @@ def sentences(text: str) -> list[str]:
         ("Dr. Smith met J. R. Doe. Why?", ["Dr. Smith met J. R. Doe.", "Why?"]),
         ("See e.g. fig. 3 of vol. 2. And then?", ["See e.g. fig. 3 of vol. 2.", "And then?"]),
         ("In the U.S. Army etc. and so on.", ["In the U.S. Army etc. and so on."]),
-        ("It ends at 5 p.m. We left. No. Never.", ["It ends at 5 p.m.", "We left.", "No.", "Never."]),
+        (
+            "It ends at 5 p.m. We left. No. Never.",
+            ["It ends at 5 p.m.", "We left.", "No.", "Never."],
+        ),
         ("And so did I. Then we left.", ["And so did I.", "Then we left."]),
         ("Buy:\n- milk\n- tea\n1. go\n2) come", ["Buy:", "- milk", "- tea", "1. go", "2) come"]),
         ("wrapped\nlines are one. two", ["wrapped\nlines are one.", "two"]),
@@ -42,4 +46,4 @@ def test_sentences_have_all_of_a_text_but_white_space(text: str) -> None:
     spans = sentence_spans(text)
     assert "".join("".join(sentences(text)).split()) == "".join(text.split())
     assert all(begin < end for begin, end in spans)
-    assert all(last <= begin for (_, last), (begin, _) in zip(spans, spans[1:], strict=False))
+    assert all(last <= begin for (_, last), (begin, _) in pairwise(spans))

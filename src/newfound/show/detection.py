@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -104,7 +105,9 @@ def _documents(detection: Detection, numbers: Mapping[str, int], limits: Limits)
                 [word.word[:100], rounded(word.contribution, 3)]
                 for word in _by_strength(words)[:_REASONS]
             ],
-            **_marked(text, words, numbers, limits.document),
+            **_marked(
+                text, words, numbers, limits.document, str(detection["newest_sentence"][row])
+            ),
         }
         if verdict is not None and found["novel"] and len(made) < _COUNTERFACTUALS:
             gone = verdict.counterfactual or ()
@@ -136,9 +139,13 @@ def _by_strength(words: Sequence[Word]) -> list[Word]:
 
 
 def _marked(
-    text: str, words: Sequence[Word], numbers: Mapping[str, int], most: int
+    text: str, words: Sequence[Word], numbers: Mapping[str, int], most: int, newest: str
 ) -> dict[str, Any]:
-    """Cut the beginning of a text into pieces, with the contributions of its words."""
+    """Cut the beginning of a text into pieces, with the contributions of its words.
+
+    Those of the newest sentence, if there are others, are from the first to before the second
+    number of ``newest``.
+    """
     end = len(text)
     if end > most:
         space = text.rfind(" ", most // 2, most)
@@ -153,10 +160,20 @@ def _marked(
         mark = [numbers.get(word.word, -1), rounded(word.contribution, 3)]
         mark += [place] if place < _REASONS else []
         marks += [(*span, mark) for span in word.spans]
-    pieces = [
-        piece if mark is None else [piece, *mark] for piece, mark in cut_up(text, marks, end=end)
-    ]
+    begin = text.find(newest) if newest and newest != text.strip() else -1
+    bounds = [place for place in (begin, begin + len(newest)) if 0 <= begin < end]
+    pieces: list[Any] = []
+    inside, position = [], 0
+    for piece, own in cut_up(text, marks, end=end):
+        cuts = [0, *(b - position for b in bounds if 0 < b - position < len(piece)), len(piece)]
+        for first, last in pairwise(cuts):
+            if begin <= position + first < begin + len(newest) and bounds:
+                inside.append(len(pieces))
+            pieces.append(piece[first:last] if own is None else [piece[first:last], *own])
+        position += len(piece)
     excerpt: dict[str, Any] = {"pieces": pieces, "fullest": rounded(fullest, 3)}
+    if inside:
+        excerpt["newest"] = [inside[0], inside[-1] + 1]
     if end < len(text.rstrip()):
         excerpt["after"] = True
     return excerpt

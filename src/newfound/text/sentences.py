@@ -22,6 +22,7 @@ _ALSO_AT_END = frozenset(("a.m", "co", "corp", "etc", "inc", "jr", "ltd", "no", 
 _LAST_WORD = re.compile(r"(?:^|[\s(\[\"'“‘«])([^\W\d_](?:\.?[^\W\d_])*)\.\s+$")
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
 _ITEM = re.compile(r"\n(?=[^\S\n]*(?:[-*•–]|\d{1,3}[.)])[^\S\n]+\S)")
+_NUMBER_OF_ITEM = re.compile(r"(?:^|\n)[^\S\n]*\d{1,3}\.[^\S\n]+$")
 _LOOK_BACK = 40  # characters before a full stop in which an abbreviation is looked for
 
 
@@ -50,6 +51,8 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 def _is_inside(text: str, end: int) -> bool:
     """Return whether a full stop before a position belongs to an abbreviation or to initials."""
     before = text[max(0, end - _LOOK_BACK) : end]
+    if end < len(text) and _NUMBER_OF_ITEM.search(before):
+        return True
     found = _LAST_WORD.search(before)
     if end >= len(text) or found is None or _BLANK_LINE.search(before, found.end(1)):
         return False
