@@ -204,8 +204,8 @@ def test_without_classes_the_nearest_class_is_not_shown(files):
     )
     assert heading.split() == ["p", "novelty", "text", "why"]
     assert "nearest" not in of_one.stdout
-    of_many = call("detect", *KNOWN, "--incoming", "incoming.txt", *asked, folder=folder)
-    assert "nearest" in of_many.stdout
+    of_many = call("detect", *KNOWN, "--incoming", "incoming.txt", *asked, "--json", folder=folder)
+    assert all(row["nearest"] for row in json.loads(of_many.stdout)["documents"])
 
 
 @pytest.mark.parametrize(

@@ -240,7 +240,7 @@ def test_detect_tells_which_why_and_groups_them(detector, sample):
     found = detector.detect(mixed, n_clauses=20, T=10, epochs=2)
     assert found.columns == (
         "document", "text", "novel", "novelty", "p_value", "nearest", "why", "reasons",
-        "group", "group_name",
+        "newest_sentence", "group", "group_name",
     )  # fmt: skip
     assert found["novel"][20:].mean() > 0.7 > 0.3 > found["novel"][:20].mean()
     grouped = np.concatenate([group.documents for group in found.groups])

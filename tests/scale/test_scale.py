@@ -29,7 +29,7 @@ from newfound.scale.scoring import Tally
 from newfound.text.formats import is_dataset
 from newfound.text.vectorizer import TextVectorizer
 
-NEW = ("novel", "novelty", "p_value", "nearest", "why", "reasons")
+NEW = ("novel", "novelty", "p_value", "nearest", "why", "reasons", "newest_sentence")
 
 
 @pytest.fixture(scope="module")

@@ -117,8 +117,9 @@ def newest_sentences(scorer: Scorer, texts: Sequence[str]) -> list[str]:
     ends = np.cumsum(sizes)
     several = np.repeat(np.array(sizes) > 1, sizes)  # a single sentence need not be scored
     novelty, n_words = np.zeros(len(sentences)), np.zeros(len(sentences), np.int64)
-    scores = scorer.score_texts([sentences[i] for i in np.flatnonzero(several).tolist()])
-    novelty[several], n_words[several] = scores.novelty, scores.bags.n_words
+    if several.any():
+        scores = scorer.score_texts([sentences[i] for i in np.flatnonzero(several).tolist()])
+        novelty[several], n_words[several] = scores.novelty, scores.bags.n_words
     levels = (n_words >= FEWEST_WORDS).astype(np.int64) + (n_words > 0)
     order = np.lexsort((-np.arange(len(sentences)), novelty, levels))  # the newest last
     ranks = np.empty(len(sentences), np.int64)
