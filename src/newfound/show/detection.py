@@ -92,6 +92,8 @@ def _documents(detection: Detection, numbers: Mapping[str, int], limits: Limits)
         text, nearest = str(detection["text"][row]), detection["nearest"][row]
         verdict = detection.explain(row) if len(text) <= MAX_EXPLAINED else None
         words = () if verdict is None else verdict.words
+        if verdict is not None and not verdict.is_near:
+            nearest = None
         found = {
             "name": _name(str(detection["document"][row])),
             "novel": bool(detection["novel"][row]),
