@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import newfound
 from newfound.cli import app
+from newfound.detection import sentences as sentences_module
 from newfound.detection.sentences import HeldBackSentences
 from newfound.text.sentences import sentence_spans
 
@@ -94,6 +95,17 @@ def test_a_document_with_many_sentences_counts_once() -> None:
     known = HeldBackSentences(np.array([9.0] * 98 + [1.0, 2.0]), np.array([98, 1, 1]))
     assert known.p_values(np.array([9.0]))[0] == pytest.approx(2 / 4)
     assert known.p_values(np.array([1.5]))[0] == pytest.approx(3 / 4)
+
+
+def test_of_many_held_back_documents_some_are_drawn(
+    detector: newfound.NoveltyDetector, documents: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    every = HeldBackSentences.of(detector.scorer_, documents)
+    monkeypatch.setattr(sentences_module, "_MOST_DOCUMENTS", 20)
+    some = HeldBackSentences.of(detector.scorer_, documents)
+    assert len(every.sizes) == len(documents) and len(some.sizes) == 20
+    assert set(some.scores.tolist()) <= set(every.scores.tolist())
+    assert HeldBackSentences.of(detector.scorer_, ["?!"]).p_values(np.zeros(2)).tolist() == [1, 1]
 
 
 def test_a_file_keeps_what_the_sentences_are_ranked_among(

@@ -29,6 +29,9 @@ __all__ = [
 ]
 
 
+_MOST_DOCUMENTS = 5_000  # whose sentences are scored
+
+
 def no_sentences() -> None:
     """Return None, where no known sentences are kept."""
 
@@ -55,9 +58,10 @@ class HeldBackSentences:
     sizes: NDArray[np.int64]
 
     @classmethod
-    def of(cls, scorer: Scorer, texts: Iterable[str]) -> HeldBackSentences:
-        """Score the sentences of held-back documents."""
-        sentences, sizes = _split(texts)
+    def of(cls, scorer: Scorer, texts: Sequence[str]) -> HeldBackSentences:
+        """Score the sentences of held-back documents, of up to 5,000 that are drawn."""
+        rows = np.sort(np.random.RandomState(0).permutation(len(texts))[:_MOST_DOCUMENTS])
+        sentences, sizes = _split(texts[i] for i in rows.tolist())
         scores = scorer.score_texts(sentences)
         owners = np.repeat(np.arange(len(sizes)), sizes)[scores.has_words]
         counts = np.bincount(owners, minlength=len(sizes))
