@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,7 +94,9 @@ def judge(
 
     `progress` is called with the number of texts scored so far.
     """
-    tokenized = TokenizedTexts.of(check_texts(texts))
+    kept = list(check_texts(texts))
+    # The places of words are those in the texts as they are.
+    tokenized = replace(TokenizedTexts.of(map(scorer.essential, kept)), texts=kept)
     scores = scorer.score(scorer.read(tokenized), progress)
     return JudgedTexts(tokenized, scores.judged(calibration), scorer)
 
@@ -105,7 +107,7 @@ def explain(scorer: Scorer, calibration: Calibration, text: str) -> Verdict:
         check_explainable(text)  # before the work
     (text,) = check_texts([text])
     # The words have to be found anyway. Reading a single text as many are read takes longer.
-    terms = _Terms(scorer, words_and_breaks(text))
+    terms = _Terms(scorer, words_and_breaks(scorer.essential(text)))
     scores = scorer.score(Bags.of_one(terms.words, terms.pairs, len(scorer.terms)))
     return _verdict(scorer, scores.judged(calibration), 0, text, terms)
 

@@ -26,7 +26,10 @@ from newfound.rules.weighted import WeightedRules
 from newfound.sides import UNCLEAR
 from newfound.stories.clusters import KnownGroups
 from newfound.text.bags import BagReader, Bags
+from newfound.text.courtesies import is_no_news, without_courtesies
+from newfound.text.encoding import TokenizedTexts
 from newfound.text.spelling import Spelling
+from newfound.text.validation import check_texts
 from newfound.text.vectorizer import TextVectorizer
 
 __all__ = ["CANDIDATES", "Judgement", "Scorer", "Scores", "WordSequence"]
@@ -154,7 +157,10 @@ class Scorer:
 
     @cached_property
     def _reader(self) -> BagReader:
-        return BagReader(self.vectorizer, self.spelling)
+        return BagReader(self.vectorizer, self.spelling, self._is_no_news)
+
+    def _is_no_news(self, form: str) -> bool:
+        return is_no_news(form, self.vectorizer.language)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave behind the caches and the core's part, which cannot be pickled."""
@@ -162,8 +168,14 @@ class Scorer:
         return {**state, "_words": {}}
 
     def read(self, texts: Iterable[str]) -> Bags:
-        """Read texts to bags of words and pairs."""
+        """Read texts to bags of words and pairs, without courtesies; see `essential`."""
+        if not isinstance(texts, TokenizedTexts):
+            texts = map(self.essential, check_texts(texts))
         return self._reader.read(texts)
+
+    def essential(self, text: str) -> str:
+        """Return a text of the same length, with spaces in place of greetings and signature."""
+        return without_courtesies(text, self.vectorizer.language)
 
     def corrected(self, form: str) -> str:
         """Return a word form as it is read: the known spelling of a typing error."""
@@ -176,7 +188,10 @@ class Scorer:
             known = self.corrected(form)
             if len(self._words) >= _MAX_WORDS:
                 self._words.clear()
-            found = self._words[form] = known, self.vectorizer.term(known)
+            term = self.vectorizer.term(known)
+            if term not in self.vectorizer.vocabulary_ and self._is_no_news(form):
+                term = None
+            found = self._words[form] = known, term
         return found
 
     def score(self, bags: Bags, progress: Callable[[int], None] | None = None) -> Scores:

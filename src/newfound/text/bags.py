@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -115,7 +115,8 @@ class BagReader:
     `TextVectorizer.transform` drops words and pairs that are not in the vocabulary; a `BagReader`
     counts them. A pair with an unseen word is unseen.
 
-    With a `spelling`, typing errors are corrected.
+    With a `spelling`, typing errors are corrected. Words that are not in the vocabulary and of which
+    `is_left_out` is true are left out, as stop words are.
 
     Examples
     --------
@@ -125,8 +126,13 @@ class BagReader:
     ([2, 3], [1, 0], [2, 1])
     """
 
-    def __init__(self, vectorizer: TextVectorizer, spelling: Spelling | None = None) -> None:
-        self.vectorizer, self.spelling = vectorizer, spelling
+    def __init__(
+        self,
+        vectorizer: TextVectorizer,
+        spelling: Spelling | None = None,
+        is_left_out: Callable[[str], bool] = lambda form: False,
+    ) -> None:
+        self.vectorizer, self.spelling, self.is_left_out = vectorizer, spelling, is_left_out
         self.index = TermIndex(vectorizer.vocabulary_)
         self._encoder = self._new_encoder()
 
@@ -147,6 +153,8 @@ class BagReader:
             if term is None:
                 return STOP
             number = known.get(term, unseen.get(term))
+            if number is None and self.is_left_out(form):
+                return STOP
             if number is None:
                 number = next(free)
                 names[number] = term  # before another thread can meet the number
