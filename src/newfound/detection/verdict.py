@@ -174,7 +174,8 @@ class Verdict(Explanation):
             return ()
         if is_plain(self.text):
             found = self._searched(self._in_core)
-            if found is None or n_blank_lines(self.without(found)) == n_blank_lines(self.text):
+            # What is left may be split into other parts: fewer blank lines, a new farewell.
+            if found is None or self._margins([found])[0] <= 0:
                 return found
         return self._searched(lambda words, most: smallest_removal(words, self._margins, most))
 

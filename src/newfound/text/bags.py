@@ -115,8 +115,8 @@ class BagReader:
     `TextVectorizer.transform` drops words and pairs that are not in the vocabulary; a `BagReader`
     counts them. A pair with an unseen word is unseen.
 
-    With a `spelling`, typing errors are corrected. Words that are not in the vocabulary and of which
-    `is_left_out` is true are left out, as stop words are.
+    With a `spelling`, typing errors are corrected. Words that are not in the vocabulary are left
+    out, as stop words are, if `is_left_out` is true of them.
 
     Examples
     --------

@@ -9,6 +9,7 @@ their own after a farewell. A text of nothing else is left as it is.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import cache
 
 from newfound.text.tokens import CHUNK, fold, read_data, stop_words_by_language, words_in
@@ -16,17 +17,48 @@ from newfound.text.tokens import CHUNK, fold, read_data, stop_words_by_language,
 __all__ = ["is_no_news", "without_courtesies"]
 
 _MOST_SEGMENTS = 10  # that are looked at, at each end
-_MOST_WORDS = 12  # of a greeting or a farewell
+_MOST_WORDS, _MOST_CHARACTERS = 12, 200  # of a greeting or a farewell
 _MOST_NAMES = 5  # words of a line of a signature
 _EDGE = re.compile(r"[.!?,;:…]+(?=\s|$)|\s[-–—]+\s|\s*\n\s*")
+# Of a card, an account, a telephone: seven digits or more.
+_IDENTIFIER = re.compile(r"(?<![\w.])\+?(?:\(?\d[ ().\-/]{0,2}){6,40}\d(?!\w)")
+_SEVERAL_DIGITS = re.compile(r"\d[ ().\-/]{0,2}\d[ ().\-/]{0,2}\d")
+_LINE_BEGINS = re.compile(r"\n[ \t]*$")
 _DELIMITER = re.compile(r"^--[ \t\r]*$", re.MULTILINE)
 
 
+@dataclass(frozen=True)
+class _Courtesies:
+    """Words of courtesies: those that make one, those that may be in it, and function words."""
+
+    telling: frozenset[str]
+    others: frozenset[str]
+    stop_words: frozenset[str]
+
+    def has(self, part: str) -> bool:
+        """Return whether a part is a courtesy; a name may follow its first word."""
+        words = part.split()
+        if len(words) > _MOST_WORDS:
+            return False
+        chunks = CHUNK.findall(fold(part[:_MOST_CHARACTERS]))
+        forms = [form for chunk in chunks for _, _, form in words_in(chunk)]
+        if self.telling.isdisjoint(forms):
+            return False
+        allowed = self.telling, self.others, self.stop_words
+        if all(any(form in words for words in allowed) for form in forms):
+            return True
+        return forms[0] in self.telling and _is_name(" ".join(words[1:]))
+
+
 @cache
-def _words(language: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the words of courtesies of a language, and its stop words."""
-    listed = {code: frozenset(words) for code, *words in read_data("courtesies/languages.txt")}
-    return listed.get(language, frozenset()), stop_words_by_language().get(language, frozenset())
+def _courtesies(language: str) -> _Courtesies | None:
+    """Return the words of courtesies of a language; None if there are none."""
+    for code, *words in read_data("courtesies/languages.txt"):
+        if code == language:
+            bar = words.index("|")
+            stop_words = stop_words_by_language().get(language, frozenset())
+            return _Courtesies(frozenset(words[:bar]), frozenset(words[bar + 1 :]), stop_words)
+    return None
 
 
 def without_courtesies(text: str, language: str) -> str:
@@ -40,16 +72,18 @@ def without_courtesies(text: str, language: str) -> str:
     >>> without_courtesies("Thank you!", "en")
     'Thank you!'
     """
+    if _SEVERAL_DIGITS.search(text) is not None:
+        text = _IDENTIFIER.sub(lambda found: " " * len(found[0]), text)
     if _EDGE.search(text) is None:
         return text
-    courtesies, stops = _words(language)
-    if not courtesies:
+    courtesies = _courtesies(language)
+    if courtesies is None:
         return text
     delimiter = _DELIMITER.search(text)
     stop = len(text) if delimiter is None else delimiter.start()
     segments = _segments(text, stop)
-    first = _n_greetings(text, segments, courtesies, stops)
-    last = len(segments) - _n_farewells(text, segments[first:], courtesies, stops)
+    first = _n_greetings(text, segments, courtesies)
+    last = len(segments) - _n_farewells(text, segments[first:], courtesies)
     if first >= last:
         return text
     begin = 0 if not first else segments[first][0]
@@ -70,62 +104,30 @@ def _segments(text: str, stop: int) -> list[tuple[int, int]]:
     ]
 
 
-def _n_greetings(
-    text: str,
-    segments: list[tuple[int, int]],
-    courtesies: frozenset[str],
-    stops: frozenset[str],
-) -> int:
+def _n_greetings(text: str, segments: list[tuple[int, int]], courtesies: _Courtesies) -> int:
     """Return how many segments at the beginning are greetings."""
-    for n, (start, end) in enumerate(segments[:_MOST_SEGMENTS]):
-        if not _is_courtesy(text[start:end], courtesies, stops):
-            return n
-    return min(len(segments), _MOST_SEGMENTS)
+    some = segments[:_MOST_SEGMENTS]
+    others = (n for n, (start, end) in enumerate(some) if not courtesies.has(text[start:end]))
+    return next(others, len(some))
 
 
-def _n_farewells(
-    text: str,
-    segments: list[tuple[int, int]],
-    courtesies: frozenset[str],
-    stops: frozenset[str],
-) -> int:
+def _n_farewells(text: str, segments: list[tuple[int, int]], courtesies: _Courtesies) -> int:
     """Return how many segments at the end are farewells, or a signature after one."""
     found = 0
     for n, (start, end) in enumerate(reversed(segments[-_MOST_SEGMENTS:]), 1):
         part = text[start:end]
-        if _is_courtesy(part, courtesies, stops):
+        if courtesies.has(part):
             found = n
-        elif not (_is_name(part) and "\n" in text[:start].rstrip(" \t")[-1:]):
+        elif not (_is_name(part) and _LINE_BEGINS.search(text[max(start - 20, 0) : start])):
             break
     return found
-
-
-def _forms(part: str) -> list[str]:
-    chunks = CHUNK.findall(fold(part[: 20 * _MOST_WORDS]))
-    return [form for chunk in chunks for _, _, form in words_in(chunk)]
-
-
-def _is_courtesy(part: str, courtesies: frozenset[str], stops: frozenset[str]) -> bool:
-    """Return whether a part has words of courtesies, and no others but function words.
-
-    A name may follow a first word that is one of them.
-    """
-    words = part.split()
-    if len(words) > _MOST_WORDS:
-        return False
-    forms = _forms(part)
-    if not any(form in courtesies for form in forms):
-        return False
-    if all(form in courtesies or form in stops for form in forms):
-        return True
-    return forms[0] in courtesies and _is_name(" ".join(words[1:]))
 
 
 def _is_name(part: str) -> bool:
     """Return whether a part has a few words, each with one capital or without letters."""
     words = part.split()
     return len(words) <= _MOST_NAMES and all(
-        word[:1].isupper() and not word[1:].isupper() or not any(map(str.isalpha, word))
+        (word[:1].isupper() and not word[1:].isupper()) or not any(map(str.isalpha, word))
         for word in words
     )
 
@@ -138,4 +140,7 @@ def is_no_news(form: str, language: str) -> bool:
     >>> [is_no_news(form, "en") for form in ("4829", "covid-19", "🙏", "regards", "passcode")]
     [True, False, True, True, False]
     """
-    return not any(map(str.isalpha, form)) or form in _words(language)[0]
+    if not any(map(str.isalpha, form)):
+        return True
+    courtesies = _courtesies(language)
+    return courtesies is not None and form in courtesies.telling
