@@ -130,6 +130,13 @@ def test_the_interval_of_the_rate_is_that_of_the_beta_law():
     assert not Calibration(np.arange(100.0), np.zeros(100, int), 0.05).is_small
 
 
+def test_unseen_numbers_and_emoji_are_no_words():
+    vectorizer = TextVectorizer(stop_words=None, ngram_range=(1, 2)).fit(["pay 7 bills 🎉", "me"])
+    bags = BagReader(vectorizer).read(["pay 8 me 🙏", "pay 7 🎉 4711"])
+    assert (bags.n_words.tolist(), bags.n_pairs.tolist()) == ([2, 3], [1, 2])
+    assert bags.unseen_terms == () and bags.unseen_pairs.tolist() == [1, 1]
+
+
 def test_a_class_no_held_back_document_is_nearest_to_is_held_against_all():
     calibration = Calibration(np.arange(200.0), np.zeros(200, int), 0.05)
     assert calibration.p_values(np.array([1e9]), np.array([3]))[0] == 1 / 201
@@ -364,7 +371,7 @@ def test_a_mixture_is_described_by_its_new_documents(sample):
 def test_bags_count_what_was_never_seen(largest, monkeypatch):
     monkeypatch.setattr(bags_of_text, "_MAX_KEY", largest)  # many words: another way to sort pairs
     vectorizer = TextVectorizer(stop_words=None, ngram_range=(1, 2)).fit(["pay my bill", "my card"])
-    texts = ["Pay my card, zyxw zyxw!", "", "pay pay my my bill", "it's naïve — my-bill 3.5"]
+    texts = ["Pay my card, zyxw zyxw!", "", "pay pay my my bill", "it's naïve — my-bill a3"]
     bags = BagReader(vectorizer).read(texts)
     assert np.array_equal(bags.matrix.toarray(), vectorizer.transform(texts).toarray())
     for i, text in enumerate(texts):

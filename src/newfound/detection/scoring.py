@@ -26,9 +26,10 @@ from newfound.rules.weighted import WeightedRules
 from newfound.sides import UNCLEAR
 from newfound.stories.clusters import KnownGroups
 from newfound.text.bags import BagReader, Bags
-from newfound.text.courtesies import is_no_news, without_courtesies
+from newfound.text.courtesies import without_courtesies
 from newfound.text.encoding import TokenizedTexts
 from newfound.text.spelling import Spelling
+from newfound.text.tokens import has_letter
 from newfound.text.validation import check_texts
 from newfound.text.vectorizer import TextVectorizer
 
@@ -157,10 +158,7 @@ class Scorer:
 
     @cached_property
     def _reader(self) -> BagReader:
-        return BagReader(self.vectorizer, self.spelling, self._is_no_news)
-
-    def _is_no_news(self, form: str) -> bool:
-        return is_no_news(form, self.vectorizer.language)
+        return BagReader(self.vectorizer, self.spelling)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave behind the caches and the core's part, which cannot be pickled."""
@@ -189,7 +187,7 @@ class Scorer:
             if len(self._words) >= _MAX_WORDS:
                 self._words.clear()
             term = self.vectorizer.term(known)
-            if term not in self.vectorizer.vocabulary_ and self._is_no_news(form):
+            if term not in self.vectorizer.vocabulary_ and not has_letter(term or ""):
                 term = None
             found = self._words[form] = known, term
         return found

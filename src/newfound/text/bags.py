@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,6 +22,7 @@ from newfound.text.encoding import (
     words_of_pairs,
 )
 from newfound.text.spelling import Spelling
+from newfound.text.tokens import has_letter
 from newfound.text.validation import check_texts
 from newfound.text.vectorizer import TextVectorizer
 
@@ -115,8 +116,8 @@ class BagReader:
     `TextVectorizer.transform` drops words and pairs that are not in the vocabulary; a `BagReader`
     counts them. A pair with an unseen word is unseen.
 
-    With a `spelling`, typing errors are corrected. Words that are not in the vocabulary are left
-    out, as stop words are, if `is_left_out` is true of them.
+    With a `spelling`, typing errors are corrected. Words that are not in the vocabulary and have no
+    letter, emoji and numbers, are left out as stop words are.
 
     Examples
     --------
@@ -126,13 +127,8 @@ class BagReader:
     ([2, 3], [1, 0], [2, 1])
     """
 
-    def __init__(
-        self,
-        vectorizer: TextVectorizer,
-        spelling: Spelling | None = None,
-        is_left_out: Callable[[str], bool] = lambda form: False,
-    ) -> None:
-        self.vectorizer, self.spelling, self.is_left_out = vectorizer, spelling, is_left_out
+    def __init__(self, vectorizer: TextVectorizer, spelling: Spelling | None = None) -> None:
+        self.vectorizer, self.spelling = vectorizer, spelling
         self.index = TermIndex(vectorizer.vocabulary_)
         self._encoder = self._new_encoder()
 
@@ -153,7 +149,7 @@ class BagReader:
             if term is None:
                 return STOP
             number = known.get(term, unseen.get(term))
-            if number is None and self.is_left_out(form):
+            if number is None and not has_letter(term):
                 return STOP
             if number is None:
                 number = next(free)

@@ -14,7 +14,7 @@ from functools import cache
 
 from newfound.text.tokens import CHUNK, fold, read_data, stop_words_by_language, words_in
 
-__all__ = ["is_no_news", "without_courtesies"]
+__all__ = ["without_courtesies"]
 
 _MOST_SEGMENTS = 10  # that are looked at, at each end
 _MOST_WORDS, _MOST_CHARACTERS = 12, 200  # of a greeting or a farewell
@@ -130,17 +130,3 @@ def _is_name(part: str) -> bool:
         (word[:1].isupper() and not word[1:].isupper()) or not any(map(str.isalpha, word))
         for word in words
     )
-
-
-def is_no_news(form: str, language: str) -> bool:
-    """Return whether a word says nothing by being new: an emoji, a number, a word of courtesies.
-
-    Examples
-    --------
-    >>> [is_no_news(form, "en") for form in ("4829", "covid-19", "🙏", "regards", "passcode")]
-    [True, False, True, True, False]
-    """
-    if not any(map(str.isalpha, form)):
-        return True
-    courtesies = _courtesies(language)
-    return courtesies is not None and form in courtesies.telling

@@ -210,18 +210,17 @@ def _usual(word: str, counts: Mapping[str, int], titles: bool) -> str:
 
 _SHORTEST = 3  # letters of a word that is corrected,
 _SHORTEST_KNOWN = 4  # and of its known spelling; too many shorter words are one edit apart
-_MIN_DOCUMENTS = 1  # documents that have the known spelling
 _MAX_FORMS = 50_000  # the most frequent known spellings; each has an entry for each letter
 
 
 class Spelling:
     """The spellings that known documents have.
 
-    A word is taken for a typing error of a known spelling if it has at least five letters, no known
-    document and no dictionary has it, and one edit makes it the known spelling: a letter added,
-    left out or replaced, or two neighbouring letters exchanged, but not the first letter. Of
-    several spellings the most frequent one is taken. Languages without a dictionary have no
-    corrections.
+    A word is taken for a typing error of a known spelling of four letters or more if it has three
+    or more, no known document and no dictionary has it, and one edit makes it the known spelling: a
+    letter added, left out or replaced, or two neighbouring letters exchanged, but not the first
+    letter. Of several spellings the most frequent one is taken. Languages without a dictionary have
+    no corrections. In any language, *dont* is read as *don't* if that is known.
 
     `documents` has the number of known documents of each word form.
 
@@ -277,9 +276,7 @@ class Spelling:
     def _by_deletion(self) -> dict[str, list[str]]:
         """Known spellings, by themselves and by what is left of them without one letter."""
         usable = [
-            form
-            for form, n in self.documents.items()
-            if n >= _MIN_DOCUMENTS and len(form) >= _SHORTEST_KNOWN and form.isalpha()
+            form for form in self.documents if len(form) >= _SHORTEST_KNOWN and form.isalpha()
         ]
         usable.sort(key=lambda form: (-self.documents[form], form))
         index: dict[str, list[str]] = {}
