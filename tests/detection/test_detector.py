@@ -196,14 +196,45 @@ def test_empty_wordless_and_short_texts_are_told_apart(detector):
         ("", "empty", "empty"),
         ("  \n", "empty", "empty"),
         ("?!", "no words", "no words"),
-        ("transfer", "short", "one word"),
+        ("transfer", "short", "too short to be of a class"),
         ("transfer money", "ok", ""),
     ):
         verdict = detector.explain(text)
         assert verdict.status == status
         assert said in verdict.summary()
+        assert detector.score_texts([text]).status[0] == (
+            status if status != "empty" else "no words"
+        )
     assert detector.predict(["", "?!"]).tolist() == [None, None]
     assert detector.p_values(["", "?!"]).tolist() == [1.0, 1.0]
+
+
+def test_small_talk_is_of_no_class_unless_known_documents_of_one_class_say_it():
+    known = [
+        f"{verb} my {a}{b} card" for verb in ("pay", "lose") for a in "abcdef" for b in "abcdef"
+    ]
+    talk = [("thanks", "bye"), ("thank you", "bye"), ("ok", "bye"), ("ok", "pay"), ("stop", "lose")]
+    labels = [text.split()[0] for text in known]
+    detector = NoveltyDetector(0.2, n_clauses=4, random_state=0)
+    held_back = [f"pay my {letter} card" for letter in "uvwxyz"]
+    detector.fit(
+        [*known, *(text for text, _ in talk)],
+        [*labels, *(label for _, label in talk)],
+        held_back=held_back,
+    )
+    said = {
+        "thanks": "ok", "thank you": "ok", "stop": "ok", "ok": "short", "yes": "short",
+        "ok thank you": "short", "hello": "short", "card": "short", "pay card": "ok",
+    }  # fmt: skip
+    found = detector.detect(list(said), describe=False)
+    assert dict(zip(found["text"], found["status"], strict=True)) == said
+    for row in found:
+        verdict = detector.explain(row["text"])
+        assert (row["nearest"] is None) == (row["status"] == "short") == (not verdict.is_of_class)
+        assert verdict.status == row["status"] and verdict.to_dict()["nearest"] == row["nearest"]
+        label = detector.predict([row["text"]])[0]
+        assert label == ("novel" if row["novel"] else row["nearest"])
+    assert found["nearest"][:3].tolist() == ["bye", "bye", "lose"]
 
 
 def test_markup_and_control_characters_of_a_text_do_nothing(detector):
@@ -291,7 +322,7 @@ def test_detect_tells_which_why_and_groups_them(detector, sample):
     mixed = texts[1:41:2] + novel[:200:2]
     found = detector.detect(mixed, n_clauses=20, T=10, epochs=2)
     assert found.columns == (
-        "document", "text", "novel", "novelty", "p_value", "nearest", "why", "reasons",
+        "document", "text", "novel", "novelty", "p_value", "nearest", "status", "why", "reasons",
         "group", "group_name",
     )  # fmt: skip
     assert found["novel"][20:].mean() > 0.7 > 0.3 > found["novel"][:20].mean()

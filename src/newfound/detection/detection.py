@@ -34,8 +34,8 @@ Progress = Callable[[str, int, int], None]
 
 _MIN_DESCRIBED = 5
 _COLUMNS = (
-    "document", "text", "novel", "novelty", "p_value", "nearest", "why", "reasons", "group",
-    "group_name",
+    "document", "text", "novel", "novelty", "p_value", "nearest", "status", "why", "reasons",
+    "group", "group_name",
 )  # fmt: skip
 
 _MAX_KNOWN_DESCRIBED = 3000
@@ -47,7 +47,8 @@ class Detection(Table):
     """The texts that were examined, one row each, in the given order.
 
     Columns: ``document`` (its name), ``text``, ``novel``, ``novelty``, ``p_value``, ``nearest``
-    (known class; None without labels), ``why`` (a short reason),
+    (known class; None without labels, and for a short text), ``status`` ("ok", or "short", "unlike"
+    or "no words"; see `Verdict`), ``why`` (a short reason),
     ``reasons`` (the words that make it novel, each a dict of ``word``, ``contribution`` and
     ``seen``; their names alone in CSV), ``group`` (its number in ``groups``, from 1; 0 for none)
     and ``group_name``.
@@ -259,6 +260,7 @@ def detect(
         "novelty": judgement.scores.novelty,
         "p_value": judgement.p_values,
         "nearest": judgement.classes,
+        "status": judgement.scores.status,
         **_reasons(judged, explain, progress),
     }
     rows = np.flatnonzero(judgement.novel)

@@ -21,8 +21,6 @@ from newfound.text.validation import MAX_EXPLAINED, check_explainable, check_tex
 
 __all__ = ["MAX_EXPLAINED", "JudgedTexts", "explain", "judge"]
 
-_MIN_UNLIKE, _UNLIKE = 4, 0.6  # from so many words on, and such a share of them unseen
-
 
 @dataclass(frozen=True)
 class JudgedTexts:
@@ -62,7 +60,7 @@ def _verdict(scorer: Scorer, judgement: Judgement, i: int, text: str, terms: _Te
     words.sort(key=lambda word: -word.contribution)
     return Verdict(
         text=text,
-        status=_status(text, terms),
+        status=str(scores.status[i]) if text.strip() else "empty",
         verdict=judgement.verdict(i),
         novelty=novelty,
         threshold=calibration.threshold(nearest),
@@ -225,13 +223,3 @@ def _rules(
     else:
         return None, (), ()
     return group, tuple([rule for rule, _ in found]), tuple(lacking)
-
-
-def _status(text: str, terms: _Terms) -> str:
-    n = len(terms.words)
-    if not n:
-        return "no words" if text.strip() else "empty"
-    if n == 1:
-        return "short"
-    unlike = n >= _MIN_UNLIKE and len(terms.unseen_words) >= _UNLIKE * n
-    return "unlike" if unlike else "ok"

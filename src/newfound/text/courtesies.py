@@ -14,7 +14,7 @@ from functools import cache
 
 from newfound.text.tokens import CHUNK, fold, read_data, stop_words_by_language, words_in
 
-__all__ = ["without_courtesies"]
+__all__ = ["is_small_talk", "without_courtesies"]
 
 _MOST_SEGMENTS = 10  # that are looked at, at each end
 _MOST_WORDS, _MOST_CHARACTERS = 12, 200  # of a greeting or a farewell
@@ -35,6 +35,10 @@ class _Courtesies:
     others: frozenset[str]
     stop_words: frozenset[str]
 
+    def allows(self, word: str) -> bool:
+        """Return whether a courtesy may have a word."""
+        return word in self.telling or word in self.others or word in self.stop_words
+
     def has(self, part: str) -> bool:
         """Return whether a part is a courtesy; a name may follow its first word."""
         words = part.split()
@@ -44,8 +48,7 @@ class _Courtesies:
         forms = [form for chunk in chunks for _, _, form in words_in(chunk)]
         if self.telling.isdisjoint(forms):
             return False
-        allowed = self.telling, self.others, self.stop_words
-        if all(any(form in words for words in allowed) for form in forms):
+        if all(map(self.allows, forms)):
             return True
         return forms[0] in self.telling and _is_name(" ".join(words[1:]))
 
@@ -130,3 +133,15 @@ def _is_name(part: str) -> bool:
         (word[:1].isupper() and not word[1:].isupper()) or not any(map(str.isalpha, word))
         for word in words
     )
+
+
+def is_small_talk(word: str, language: str) -> bool:
+    """Return whether a word is one of courtesies or a function word.
+
+    Examples
+    --------
+    >>> [is_small_talk(word, "en") for word in ("ok", "thanks", "you", "refund")]
+    [True, True, True, False]
+    """
+    courtesies = _courtesies(language)
+    return courtesies is not None and courtesies.allows(word)
