@@ -6,7 +6,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from scipy import sparse
+from scipy import sparse, stats
 
 import newfound
 from newfound import NoveltyDetector
@@ -75,13 +75,65 @@ def test_classes_with_many_held_back_documents_have_their_own_threshold():
     scores = np.concatenate((np.linspace(0, 1, 100), np.linspace(10, 11, 100)))
     nearest = np.repeat([0, 1], 100)
     own = Calibration(scores, nearest, 0.05)
-    assert own.p_values(np.array([5.0, 5.0]), np.array([0, 1])).tolist() == [1 / 101, 1.0]
+    # In the first hundredth of its class only the first one of the other class is as new.
+    assert own.p_values(np.array([5.0, 5.0]), np.array([0, 1])).tolist() == [2 / 201, 200 / 201]
+    assert 0.9 < own.threshold(0) < 5 < own.threshold(1) < 11
     assert own.thresholds_of(2).tolist() == [own.threshold(0), own.threshold(1)]
     assert own.thresholds_of(3).tolist() == [own.threshold(k) for k in range(3)]
     shared = Calibration(scores, nearest, 0.05, classwise=False)
     assert shared.p_values(np.array([5.0, 5.0]), np.array([0, 1])).tolist() == [101 / 201] * 2
     few = Calibration(scores[95:105], nearest[95:105], 0.2)
     assert len(few.own) == 0
+
+
+def test_a_higher_alpha_never_finds_fewer():
+    rng = np.random.RandomState(0)
+    nearest = np.repeat(np.arange(7), [400, 260, 130, 99, 60, 30, 21])
+    scores, of = rng.randn(len(nearest)) + nearest / 3, rng.randint(0, 9, 3000)
+    texts = rng.randn(3000) * 2
+    before = np.zeros(3000, bool)
+    for alpha in (0.001, 0.004, 0.01, 0.02, 0.05, 0.0507, 0.1, 0.2, 0.5, 0.99):
+        calibration = Calibration(scores, nearest, alpha)
+        novel = calibration.is_novel(calibration.p_values(texts, of))
+        assert (novel == (texts > calibration.thresholds(of))).all()
+        assert not (before & ~novel).any()
+        before = novel
+    assert before.mean() > 0.5
+
+
+@pytest.mark.parametrize("sizes", [(300, 90), (150, 150, 40), (120, 110, 100, 20, 20)])
+def test_p_values_of_classes_are_those_of_conformal_prediction(sizes):
+    rng = np.random.RandomState(1)
+    alarms: dict[float, list[float]] = {alpha: [] for alpha in (0.005, 0.05, 0.2)}
+    for _ in range(60):
+        nearest = rng.choice(len(sizes), sum(sizes), p=np.array(sizes) / sum(sizes))
+        scores = rng.randn(len(nearest)) * (1 + nearest) + nearest
+        of = rng.choice(len(sizes), 2000, p=np.array(sizes) / sum(sizes))
+        p = Calibration(scores, nearest, 0.05).p_values(rng.randn(2000) * (1 + of) + of, of)
+        for alpha, rates in alarms.items():
+            rates.append(float((p <= alpha).mean()))
+    n = sum(sizes)
+    for alpha, rates in alarms.items():
+        spread = math.sqrt(alpha * (1 - alpha) * (1 / n + 1 / 2000) / 60)
+        assert np.floor(alpha * (n + 1)) / (n + 1) - 4 * spread < np.mean(rates)
+        assert np.mean(rates) < alpha + 4 * spread
+
+
+def test_the_interval_of_the_rate_is_that_of_the_beta_law():
+    for n, alpha in ((30, 0.05), (200, 0.05), (3000, 0.01)):
+        k = int(alpha * (n + 1))
+        expected = stats.beta(k, n + 1 - k).ppf([0.05, 0.95])
+        calibration = Calibration(np.arange(float(n)), np.zeros(n, int), alpha)
+        assert calibration.interval == pytest.approx(tuple(expected), abs=1e-9)
+    assert Calibration(np.arange(99.0), np.zeros(99, int), 0.05).is_small
+    assert not Calibration(np.arange(100.0), np.zeros(100, int), 0.05).is_small
+
+
+def test_unseen_numbers_and_emoji_are_no_words():
+    vectorizer = TextVectorizer(stop_words=None, ngram_range=(1, 2)).fit(["pay 7 bills 🎉", "me"])
+    bags = BagReader(vectorizer).read(["pay 8 me 🙏", "pay 7 🎉 4711"])
+    assert (bags.n_words.tolist(), bags.n_pairs.tolist()) == ([2, 3], [1, 2])
+    assert bags.unseen_terms == () and bags.unseen_pairs.tolist() == [1, 1]
 
 
 def test_a_class_no_held_back_document_is_nearest_to_is_held_against_all():
@@ -143,15 +195,46 @@ def test_empty_wordless_and_short_texts_are_told_apart(detector):
         ("", "empty", "empty"),
         ("  \n", "empty", "empty"),
         ("?!", "no words", "no words"),
-        ("transfer", "short", "one word"),
+        ("transfer", "short", "too short to be of a class"),
         ("transfer money", "ok", ""),
     ):
         verdict = detector.explain(text)
         assert verdict.status == status
         assert said in verdict.sentence
         assert bool(verdict.summary()) == (verdict.verdict != "unclear")
+        assert detector.score_texts([text]).status[0] == (
+            status if status != "empty" else "no words"
+        )
     assert detector.predict(["", "?!"]).tolist() == [None, None]
     assert detector.p_values(["", "?!"]).tolist() == [1.0, 1.0]
+
+
+def test_small_talk_is_of_no_class_unless_known_documents_of_one_class_say_it():
+    known = [
+        f"{verb} my {a}{b} card" for verb in ("pay", "lose") for a in "abcdef" for b in "abcdef"
+    ]
+    talk = [("thanks", "bye"), ("thank you", "bye"), ("ok", "bye"), ("ok", "pay"), ("stop", "lose")]
+    labels = [text.split()[0] for text in known]
+    detector = NoveltyDetector(0.2, n_clauses=4, random_state=0)
+    held_back = [f"pay my {letter} card" for letter in "uvwxyz"]
+    detector.fit(
+        [*known, *(text for text, _ in talk)],
+        [*labels, *(label for _, label in talk)],
+        held_back=held_back,
+    )
+    said = {
+        "thanks": "ok", "thank you": "ok", "stop": "ok", "ok": "short", "yes": "short",
+        "ok thank you": "short", "hello": "short", "card": "short", "pay card": "ok",
+    }  # fmt: skip
+    found = detector.detect(list(said), describe=False)
+    assert dict(zip(found["text"], found["status"], strict=True)) == said
+    for row in found:
+        verdict = detector.explain(row["text"])
+        assert (row["nearest"] is None) == (row["status"] == "short") == (not verdict.is_of_class)
+        assert verdict.status == row["status"] and verdict.to_dict()["nearest"] == row["nearest"]
+        label = detector.predict([row["text"]])[0]
+        assert label == ("novel" if row["novel"] else row["nearest"])
+    assert found["nearest"][:3].tolist() == ["bye", "bye", "lose"]
 
 
 def test_markup_and_control_characters_of_a_text_do_nothing(detector):
@@ -239,7 +322,7 @@ def test_detect_tells_which_why_and_groups_them(detector, sample):
     mixed = texts[1:41:2] + novel[:200:2]
     found = detector.detect(mixed, n_clauses=20, T=10, epochs=2)
     assert found.columns == (
-        "document", "text", "novel", "novelty", "p_value", "nearest", "why", "reasons",
+        "document", "text", "novel", "novelty", "p_value", "nearest", "status", "why", "reasons",
         "newest_sentence", "group", "group_name",
     )  # fmt: skip
     assert found["novel"][20:].mean() > 0.7 > 0.3 > found["novel"][:20].mean()
@@ -319,7 +402,7 @@ def test_a_mixture_is_described_by_its_new_documents(sample):
 def test_bags_count_what_was_never_seen(largest, monkeypatch):
     monkeypatch.setattr(bags_of_text, "_MAX_KEY", largest)  # many words: another way to sort pairs
     vectorizer = TextVectorizer(stop_words=None, ngram_range=(1, 2)).fit(["pay my bill", "my card"])
-    texts = ["Pay my card, zyxw zyxw!", "", "pay pay my my bill", "it's naïve — my-bill 3.5"]
+    texts = ["Pay my card, zyxw zyxw!", "", "pay pay my my bill", "it's naïve — my-bill a3"]
     bags = BagReader(vectorizer).read(texts)
     assert np.array_equal(bags.matrix.toarray(), vectorizer.transform(texts).toarray())
     for i, text in enumerate(texts):

@@ -36,7 +36,7 @@ Progress = Callable[[str, int, int], None]
 
 _MIN_DESCRIBED = 5
 _COLUMNS = (
-    "document", "text", "novel", "novelty", "p_value", "nearest", "why", "reasons",
+    "document", "text", "novel", "novelty", "p_value", "nearest", "status", "why", "reasons",
     "newest_sentence", "group", "group_name",
 )  # fmt: skip
 
@@ -49,7 +49,8 @@ class Detection(Table):
     """The texts that were examined, one row each, in the given order.
 
     Columns: ``document`` (its name), ``text``, ``novel``, ``novelty``, ``p_value``, ``nearest``
-    (known class; None without labels), ``why`` (one sentence),
+    (known class; None without labels, and for a short text), ``status`` ("ok", or "short", "unlike"
+    or "no words"; see `Verdict`), ``why`` (one sentence),
     ``reasons`` (the words that make it novel, each a dict of ``word``, ``contribution`` and
     ``seen``; their names alone in CSV), ``newest_sentence`` (the sentence of a novel text with the
     greatest novelty; empty in the others), ``group`` (its number in ``groups``, from 1; 0 for none)
@@ -265,6 +266,7 @@ def detect(
         "novelty": judgement.scores.novelty,
         "p_value": judgement.p_values,
         "nearest": judgement.classes,
+        "status": judgement.scores.status,
         **_reasons(judged, explain, progress),
     }
     rows = np.flatnonzero(judgement.novel)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -27,8 +27,6 @@ __all__ = [
     "judge",
     "word_features",
 ]
-
-_MIN_UNLIKE, _UNLIKE = 4, 0.6  # from so many words on, and such a share of them unseen
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,7 @@ def _verdict(
     words.sort(key=lambda word: -word.contribution)
     return Verdict(
         text=text,
-        status=_status(text, terms),
+        status=str(scores.status[i]) if text.strip() else "empty",
         verdict=judgement.verdict(i),
         novelty=novelty,
         threshold=calibration.threshold(nearest),
@@ -142,7 +140,9 @@ def judge(
     `progress` is called with the number of texts scored so far. `held_back` returns the known
     sentences that those of the texts are ranked among.
     """
-    tokenized = TokenizedTexts.of(check_texts(texts))
+    kept = list(check_texts(texts))
+    # The places of words are those in the texts as they are.
+    tokenized = replace(TokenizedTexts.of(map(scorer.essential, kept)), texts=kept)
     scores = scorer.score(scorer.read(tokenized), progress)
     return JudgedTexts(tokenized, scores.judged(calibration), scorer, held_back)
 
@@ -155,16 +155,6 @@ def explain(
         check_explainable(text)  # before the work
     (text,) = check_texts([text])
     # The words have to be found anyway. Reading a single text as many are read takes longer.
-    terms = Terms(scorer, words_and_breaks(text))
+    terms = Terms(scorer, words_and_breaks(scorer.essential(text)))
     scores = scorer.score(Bags.of_one(terms.words, terms.pairs, len(scorer.terms)))
     return _verdict(scorer, scores.judged(calibration), 0, text, terms, held_back)
-
-
-def _status(text: str, terms: Terms) -> str:
-    n = len(terms.words)
-    if not n:
-        return "no words" if text.strip() else "empty"
-    if n == 1:
-        return "short"
-    unlike = n >= _MIN_UNLIKE and len(terms.unseen_words) >= _UNLIKE * n
-    return "unlike" if unlike else "ok"

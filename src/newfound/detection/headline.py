@@ -22,7 +22,7 @@ _SLIGHT = 0.3  # share of what the first word adds, below which a word is not na
 
 def headline(verdict: Verdict) -> str:
     """Return why a text is known or novel in one sentence."""
-    nearest = verdict.nearest if verdict.has_classes else None
+    nearest = verdict.nearest if verdict.is_of_class else None
     if verdict.verdict == UNCLEAR:
         return _EMPTY if verdict.status == "empty" else NO_WORDS
     if verdict.verdict == "known":
@@ -65,7 +65,7 @@ def _what_is_new(verdict: Verdict, words: Sequence[Word]) -> str:
     by_role: dict[str, list[str]] = {}
     for word in words:
         by_role.setdefault(word.role, []).append(word.word)
-    near = f"*{verdict.nearest}*" if verdict.has_classes and verdict.is_near else None
+    near = f"*{verdict.nearest}*" if verdict.is_of_class and verdict.is_near else None
     others = "known documents of other kinds only" if near is None else "other classes only"
     said = []
     for role, names in by_role.items():
@@ -80,7 +80,7 @@ def _what_is_new(verdict: Verdict, words: Sequence[Word]) -> str:
 
 def _nearest(verdict: Verdict) -> str:
     """Return the nearest class, where it is near, and how few known documents are as unlike."""
-    if not verdict.has_classes or not verdict.is_near:
+    if not verdict.is_of_class or not verdict.is_near:
         return ""
     rare = f"{_percent(verdict.p_value)} of known documents are as unusual"
     return f"; nearest is *{verdict.nearest}* ({rare})"
@@ -99,7 +99,7 @@ def _percent(p: float) -> str:
 
 def _ended(sentence: str, verdict: Verdict) -> str:
     remark = {
-        "short": ". It is one word only: do not rely on it.",
+        "short": ". It is too short to be of a class.",
         "unlike": ". Few of its words are known: another subject or language?",
     }.get(verdict.status, ".")
     return sentence + remark

@@ -18,7 +18,13 @@ from newfound.detection.scoring import Scorer
 from newfound.detection.sentences import HeldBackSentences
 from newfound.rules.classifier import LARGEST_WEIGHT
 from newfound.rules.weighted import WeightedRules
-from newfound.storage.fields import Fields, is_text, parameters_from_state, parameters_state
+from newfound.storage.fields import (
+    MAX_DOCUMENTS,
+    Fields,
+    is_text,
+    parameters_from_state,
+    parameters_state,
+)
 from newfound.stories.clusters import KnownGroups
 from newfound.text.state import vectorizer_from_state, vectorizer_state
 from newfound.text.vectorizer import TextVectorizer
@@ -51,6 +57,8 @@ def detector_state(parameters: Mapping[str, Any], knowledge: Knowledge) -> dict[
             "indices": statistics.matrix.indices,
             "codes": statistics.codes,
             "density": statistics.density,
+            "keys": knowledge.keys,
+            "copies": knowledge.n_copies,
         },
         "weights": statistics.weights,
         "words_tell_classes": statistics.informed,
@@ -116,8 +124,12 @@ def detector_from_state(fields: Fields, names: Iterable[str]) -> tuple[dict[str,
         by_rules=fields.boolean("named_by_rules"),
         groups=_groups(fields, n_terms, len(classes)),
     )
+    documents = fields.fields("documents")
+    n_copies = documents.integer("copies", most=MAX_DOCUMENTS)
+    keys = documents.integers("keys", np.int64, (documents.length("keys"),), most=2**63 - 1)
+    documents.require(bool((np.diff(keys) > 0).all()), "keys", "ascending numbers")
     sentences = _sentences(held_back)
-    return parameters, Knowledge(scorer, calibration, tuple(texts), seed, sentences)
+    return parameters, Knowledge(scorer, calibration, tuple(texts), seed, n_copies, keys, sentences)
 
 
 def _sentences_state(sentences: HeldBackSentences | None) -> dict[str, Any]:

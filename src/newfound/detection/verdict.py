@@ -114,8 +114,8 @@ class Verdict(Explanation):
     ----------
     status : str
         "ok"; "unlike" if most words were never seen, as in another language; "short" for a text of
-        one word, which is too little to rely on; "empty" for a text without visible characters; "no
-        words" for a text without words.
+        one word or of small talk, which is of no class; "empty" for a text without visible
+        characters; "no words" for a text without words.
     novelty, threshold, p_value, alpha : float
         The score; the score above which the text is novel; how rare so high a score is among known
         documents; and the false-alarm rate.
@@ -178,7 +178,8 @@ class Verdict(Explanation):
             return ()
         if is_plain(self.text):
             found = self._searched(self._in_core)
-            if found is None or n_blank_lines(self.without(found)) == n_blank_lines(self.text):
+            # What is left may be split into other parts: fewer blank lines, a new farewell.
+            if found is None or self._margins([found])[0] <= 0:
                 return found
         return self._searched(lambda words, most: smallest_removal(words, self._margins, most))
 
@@ -286,7 +287,7 @@ class Verdict(Explanation):
 
     def to_dict(self, max_rules: int | None = None) -> dict[str, Any]:
         """Return all of it as plain data, with all rules or only the first ones."""
-        removed, clear = self.counterfactual, self.verdict != UNCLEAR
+        removed = self.counterfactual
         return {
             "text": self.text,
             "status": self.status,
@@ -296,7 +297,7 @@ class Verdict(Explanation):
             "threshold": jsonable(self.threshold),
             "p_value": jsonable(self.p_value),
             "alpha": self.alpha,
-            "nearest": jsonable(self.nearest) if clear and self.has_classes else None,
+            "nearest": jsonable(self.nearest) if self.is_of_class else None,
             "base": jsonable(self.baseline),
             "parts": jsonable(self.parts),
             "words": [_word_data(word) for word in self.words],
@@ -304,7 +305,7 @@ class Verdict(Explanation):
             "new_pairs": list(self.new_pairs),
             "read_as": self.read_as,
             "nearest_group": self.nearest_group,
-            "decided_by": self.decided_by if clear and self.has_classes else None,
+            "decided_by": self.decided_by if self.is_of_class else None,
             "counterfactual": None if removed is None else list(removed),
             "rules": [_rule_data(rule) for rule in self.rules[:max_rules]],
             "nearly": [_rule_data(rule, missing) for rule, missing in self.nearly[:max_rules]],
@@ -325,14 +326,19 @@ class Verdict(Explanation):
         return has_classes(self.scorer.classes)
 
     @property
+    def is_of_class(self) -> bool:
+        """Whether a nearest class is claimed: not without labels, without words, or if short."""
+        return self.has_classes and self.verdict != UNCLEAR and self.status != "short"
+
+    @property
     def _nearest(self) -> str:
         """What the text is nearest to: a class or, without classes, a group if one was found."""
-        if self.has_classes and not self.is_near:
+        if self.is_of_class and not self.is_near:
             return "; no known class is near"
-        if self.has_classes:
+        if self.is_of_class:
             by = f", by {self.decided_by}" if len(self.scorer.classes) > 1 else ""
             return f"; nearest class: {self.nearest}{by}"
-        if self.nearest_group is not None:
+        if not self.has_classes and self.nearest_group is not None:
             return f"; nearest group of known documents: {self.nearest_group}"
         return ""
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from newfound.marks import cut_up
 from newfound.show.collect import Limits, collect, versions
-from newfound.show.sentences import detection_summary, rounded
+from newfound.show.sentences import calibration_sentence, detection_summary, rounded
 from newfound.table import jsonable
 from newfound.text.validation import MAX_EXPLAINED
 
@@ -51,6 +51,9 @@ def collect_detection(
         "n": len(detection),
         "n_novel": detection.n_novel,
         "expected_false": detection.expected_false if detection.n_novel else None,
+        "calibration": calibration_sentence(
+            detection.detector.n_documents_, *detection.detector.calibration_.interval
+        ),
         "share": {name: rounded(getattr(share, name)) for name in ("share", "low", "high")},
         "p_values": np.histogram(detection["p_value"], _BINS, (0, 1))[0].tolist(),
     }
@@ -101,6 +104,7 @@ def _documents(detection: Detection, numbers: Mapping[str, int], limits: Limits)
             "score": rounded(float(detection["novelty"][row])),
             "p_value": rounded(float(detection["p_value"][row])),
             "nearest": None if nearest is None else str(nearest)[:80],
+            "status": str(detection["status"][row]),
             "reasons": [str(detection["why"][row])[:300]],
             "group": group_of.get(row),
             "why": [

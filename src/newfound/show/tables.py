@@ -17,6 +17,7 @@ from rich.text import Text
 from newfound.marks import STYLES, counted, visible
 from newfound.show.data import top_phrases, top_words, word_curves
 from newfound.show.sentences import (
+    calibration_sentence,
     description_sentence,
     number,
     passage,
@@ -102,6 +103,9 @@ def detection_parts(found: Found, top: int) -> Iterator[RenderableType]:
             if share.share
             else "As none is estimated to be new, all of those called novel may be false alarms.\n"
         )
+    detector = found.detector
+    about = calibration_sentence(detector.n_documents_, *detector.calibration_.interval)
+    lines.append(f"{about}\n")
     yield lines
     if found.n_novel:
         yield _documents_table(found, top)
