@@ -22,6 +22,7 @@ from scipy import sparse
 from newfound.marks import Mark, cut_up, escaped, to_terminal, visible
 from newfound.rules import Rule
 from newfound.table import jsonable
+from newfound.text.sentences import sentence_spans
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -176,7 +177,7 @@ class Explanation:
 
         One of fewer than three words is too short to tell, if there are others.
         """
-        if len(self.sentences) < 2:
+        if len(sentence_spans(self.text)) < 2 or len(self.sentences) < 2:
             return None
         return max(self.sentences, key=lambda s: (len(s.words) >= FEWEST_WORDS, s.novelty))
 

@@ -8,14 +8,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from newfound.detection.attribution import RulesOfText, Terms, contributions, matching_rules
 from newfound.detection.calibration import PARTS, Calibration
 from newfound.detection.scoring import Judgement, Scorer, Scores, WordSequence
-from newfound.detection.sentences import KnownSentences, no_sentences, sentences_of
+from newfound.detection.sentences import KnownSentences, no_sentences
 from newfound.detection.verdict import Verdict
-from newfound.explanation import BASELINE, UNSEEN_WORDS, Word, word_matrix
+from newfound.explanation import BASELINE, UNSEEN_WORDS, Sentence, Word, word_matrix
 from newfound.text.bags import Bags
 from newfound.text.encoding import TokenizedTexts
+from newfound.text.sentences import sentence_spans
 from newfound.text.tokens import words_and_breaks
 from newfound.text.validation import MAX_EXPLAINED, check_explainable, check_texts
 
@@ -98,8 +101,29 @@ def _verdict(
         sequence=WordSequence(terms.words, terms.sequence),
         scorer=scorer,
         calibration=calibration,
-        find_sentences=partial(sentences_of, scorer, calibration, held_back),
+        find_sentences=partial(_sentences_of, scorer, calibration, held_back),
     )
+
+
+def _sentences_of(
+    scorer: Scorer, calibration: Calibration, held_back: KnownSentences, text: str
+) -> tuple[Sentence, ...]:
+    """Return the sentences of a text that have words, each with its novelty, p-value and words."""
+    spans = sentence_spans(text)
+    judged = judge(scorer, calibration, [text[begin:end] for begin, end in spans])
+    novelty, known = judged.judgement.scores.novelty, held_back()
+    p_values = np.full(len(spans), np.nan) if known is None else known.p_values(novelty)
+    found = []
+    for i, (begin, end) in enumerate(spans):
+        if not judged.judgement.scores.has_words[i]:
+            continue
+        words = tuple(
+            replace(word, spans=tuple((begin + a, begin + b) for a, b in word.spans))
+            for word in judged.explain(i).words
+        )
+        value, p = float(novelty[i]), float(p_values[i])
+        found.append(Sentence(begin, end, text[begin:end], value, p, words))
+    return tuple(found)
 
 
 def _attributed(

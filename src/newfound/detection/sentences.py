@@ -9,15 +9,14 @@ drawn from a known document has a p-value of at most alpha with a probability of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from newfound.detection.calibration import Calibration
 from newfound.detection.scoring import Scorer
-from newfound.explanation import FEWEST_WORDS, Sentence
+from newfound.explanation import FEWEST_WORDS
 from newfound.text.sentences import sentence_spans
 
 __all__ = [
@@ -25,7 +24,6 @@ __all__ = [
     "KnownSentences",
     "newest_sentences",
     "no_sentences",
-    "sentences_of",
 ]
 
 
@@ -90,29 +88,6 @@ class HeldBackSentences:
 
 # Returns the known sentences when they are first needed.
 KnownSentences = Callable[[], HeldBackSentences | None]
-
-
-def sentences_of(
-    scorer: Scorer, calibration: Calibration, held_back: KnownSentences, text: str
-) -> tuple[Sentence, ...]:
-    """Return the sentences of a text that have words, each with its novelty, p-value and words."""
-    from newfound.detection.explanation import judge  # explanations have sentences
-
-    spans = sentence_spans(text)
-    judged = judge(scorer, calibration, [text[begin:end] for begin, end in spans])
-    novelty, known = judged.judgement.scores.novelty, held_back()
-    p_values = np.full(len(spans), np.nan) if known is None else known.p_values(novelty)
-    found = []
-    for i, (begin, end) in enumerate(spans):
-        if not judged.judgement.scores.has_words[i]:
-            continue
-        words = tuple(
-            replace(word, spans=tuple((begin + a, begin + b) for a, b in word.spans))
-            for word in judged.explain(i).words
-        )
-        value, p = float(novelty[i]), float(p_values[i])
-        found.append(Sentence(begin, end, text[begin:end], value, p, words))
-    return tuple(found)
 
 
 def newest_sentences(scorer: Scorer, texts: Sequence[str]) -> list[str]:
