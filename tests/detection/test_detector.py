@@ -756,7 +756,10 @@ def test_rules_are_shown_that_a_person_can_use(detector, sample):
 
 def test_a_counterfactual_prefers_words_that_are_new(detector, sample):
     chosen = 0
-    for text in sample[2][:200]:
+    pairs = zip(sample[0][1:400:4], sample[2], strict=False)
+    # A known request with a word of another class, and one that was never seen.
+    mixed = [f"{known} {novel.split()[-1]} zyxw" for known, novel in pairs]
+    for text in [*sample[2][:200], *mixed]:
         verdict = detector.explain(text)
         roles = {word.word: word.role for word in verdict.words if word.contribution > 0}
         gone = verdict.counterfactual or ()
