@@ -434,7 +434,7 @@ def repeats(setting: Setting) -> Table:
             random = np.random.RandomState(split)
             order = random.permutation(len(texts))
             train, test = order[:N_REPEATED], order[N_REPEATED : 2 * N_REPEATED]
-            detector = setting.detector(min(ALPHAS), seed=split)
+            detector = setting.detector(seed=split)
             known, new = [texts[i] for i in train], [texts[i] for i in test]
             found = repeat_rates(
                 kind, (known, labels[train]), new, detector, random, labelled=labelled

@@ -71,8 +71,8 @@ class NoveltyDetector(TransformerMixin, ClassifierMixin, BaseEstimator):
         The share of the known documents that is held back for p-values, or more if `alpha` needs
         more.
     classwise : bool, default=True
-        Whether a class that is nearest to many held-back documents (5/alpha) has its own
-        threshold; the others share one.
+        Whether a class that is nearest to 100 held-back documents or more has its own threshold;
+        the others share one.
     n_groups : int, default=1
         Without labels: the number of groups of similar documents to form, each used as a class. 1
         puts all documents into one class, "known"; explanations then have rules of groups that the
@@ -89,9 +89,9 @@ class NoveltyDetector(TransformerMixin, ClassifierMixin, BaseEstimator):
     ignore : str or None, default=None
         A regular expression; words that it matches are left out, as in `TextVectorizer`.
     correct_typos : bool, default=True
-        Whether a word of five letters or more that neither a known document nor the dictionary has
-        is read as the known word that is one letter away. Turn it off if new names differ from
-        known ones by a letter.
+        Whether a word of three letters or more (five in long documents) that neither a known
+        document nor the dictionary has is read as the known word that is one letter away. Turn it
+        off if new names differ from known ones by a letter.
     redact : bool, default=False
         Whether numbers, e-mail addresses and URLs are replaced in all texts that it learns from,
         scores, explains or keeps; see `newfound.redact`.
@@ -109,7 +109,8 @@ class NoveltyDetector(TransformerMixin, ClassifierMixin, BaseEstimator):
     classes_ : ndarray
         The known classes; without labels "known", or the groups, named by their words.
     n_documents_ : dict of str to int
-        The number of known documents that were "learned" and that were "held_back".
+        The number of known documents that were "learned", that were "held_back", and that were
+        left out as "copies": of a group of copies one is held back, or all are learned from.
     scorer_ : Scorer
         Reads and scores texts: the words, the statistics and the rules of the known classes.
     calibration_ : Calibration
@@ -193,7 +194,8 @@ class NoveltyDetector(TransformerMixin, ClassifierMixin, BaseEstimator):
             The class of each. Without it all are in one class, "known", or in `n_groups` groups
             (k-means on TF-IDF after a singular value decomposition).
         held_back : iterable of str, optional
-            Known documents to hold back for p-values, instead of a share of `X`.
+            Known documents to hold back for p-values, instead of a share of `X`. Copies of those in
+            `X`, and of one another, are left out.
         callback : callable, optional
             Called with an `EpochInfo` after each epoch of a machine. Two machines are trained: one
             to measure how the parts of the score vary, and then the one that is kept.
@@ -284,7 +286,7 @@ class NoveltyDetector(TransformerMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def n_documents_(self) -> dict[str, int]:
-        """The number of known documents that were "learned" and that were "held_back"."""
+        """How many known documents were "learned", "held_back", and left out as "copies"."""
         return self.knowledge_.n_documents
 
     @property

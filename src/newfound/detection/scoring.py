@@ -178,12 +178,12 @@ class Scorer:
         self.scales = scales or Scales.none()
         self.groups = groups
         self.terms = list(vectorizer.vocabulary_)
-        self.spelling = Spelling.of(vectorizer) if correct_typos else None
+        self.spelling = Spelling.of(vectorizer, long=statistics.is_long) if correct_typos else None
         self._words: dict[str, tuple[str, str | None]] = {}
 
     @cached_property
     def _reader(self) -> BagReader:
-        return BagReader(self.vectorizer, self.spelling)
+        return BagReader(self.vectorizer, self.spelling, all_words=self.statistics.is_long)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave behind the caches and the core's part, which cannot be pickled."""
@@ -197,7 +197,12 @@ class Scorer:
         return self._reader.read(texts)
 
     def essential(self, text: str) -> str:
-        """Return a text of the same length, with spaces in place of greetings and signature."""
+        """Return a text of the same length, with spaces in place of greetings and signature.
+
+        They weigh little in long texts, which are read as they are.
+        """
+        if self.statistics.is_long:
+            return text
         return without_courtesies(text, self.vectorizer.language)
 
     def corrected(self, form: str) -> str:
@@ -212,7 +217,8 @@ class Scorer:
             if len(self._words) >= _MAX_WORDS:
                 self._words.clear()
             term = self.vectorizer.term(known)
-            if term not in self.vectorizer.vocabulary_ and not has_letter(term or ""):
+            seen = self.statistics.is_long or term in self.vectorizer.vocabulary_
+            if not seen and not has_letter(term or ""):
                 term = None
             found = self._words[form] = known, term
         return found

@@ -322,7 +322,8 @@ def calibration_sentence(n_documents: Mapping[str, int], low: float, high: float
         left_out = f"; {what} left out"
     return (
         f"{learned:,} known documents were learned from and {held_back:,} held back{left_out}. "
-        f"With so many held back, {percent(low)} to {percent(high)} of known documents are called new, in nine of ten cases."
+        f"With so many held back, {percent(low)} to {percent(high)} of known documents are called "
+        "new, in nine of ten cases."
     )
 
 

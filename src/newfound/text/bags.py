@@ -117,7 +117,7 @@ class BagReader:
     counts them. A pair with an unseen word is unseen.
 
     With a `spelling`, typing errors are corrected. Words that are not in the vocabulary and have no
-    letter, emoji and numbers, are left out as stop words are.
+    letter, emoji and numbers, are left out as stop words are, unless they are `all_words`.
 
     Examples
     --------
@@ -127,8 +127,14 @@ class BagReader:
     ([2, 3], [1, 0], [2, 1])
     """
 
-    def __init__(self, vectorizer: TextVectorizer, spelling: Spelling | None = None) -> None:
-        self.vectorizer, self.spelling = vectorizer, spelling
+    def __init__(
+        self,
+        vectorizer: TextVectorizer,
+        spelling: Spelling | None = None,
+        *,
+        all_words: bool = False,
+    ) -> None:
+        self.vectorizer, self.spelling, self.all_words = vectorizer, spelling, all_words
         self.index = TermIndex(vectorizer.vocabulary_)
         self._encoder = self._new_encoder()
 
@@ -149,7 +155,7 @@ class BagReader:
             if term is None:
                 return STOP
             number = known.get(term, unseen.get(term))
-            if number is None and not has_letter(term):
+            if number is None and not (self.all_words or has_letter(term)):
                 return STOP
             if number is None:
                 number = next(free)
