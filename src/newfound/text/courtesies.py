@@ -9,6 +9,7 @@ their own after a farewell. A text of nothing else is left as it is.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 
@@ -135,13 +136,15 @@ def _is_name(part: str) -> bool:
     )
 
 
-def is_small_talk(word: str, language: str) -> bool:
-    """Return whether a word is one of courtesies or a function word.
+def is_small_talk(words: Collection[str], language: str) -> bool:
+    """Return whether words are those of a courtesy, and function words.
 
     Examples
     --------
-    >>> [is_small_talk(word, "en") for word in ("ok", "thanks", "you", "refund")]
-    [True, True, True, False]
+    >>> [is_small_talk(words, "en") for words in (["ok", "thanks"], ["you"], ["thank", "refund"])]
+    [True, False, False]
     """
     courtesies = _courtesies(language)
-    return courtesies is not None and courtesies.allows(word)
+    if courtesies is None or courtesies.telling.isdisjoint(words):
+        return False
+    return all(map(courtesies.allows, words))
