@@ -20,10 +20,11 @@ __all__ = ["is_small_talk", "without_courtesies"]
 _MOST_SEGMENTS = 10  # that are looked at, at each end
 _MOST_WORDS, _MOST_CHARACTERS = 12, 200  # of a greeting or a farewell
 _MOST_NAMES = 5  # words of a line of a signature
-_EDGE = re.compile(r"[.!?,;:…]+(?=\s|$)|\s[-–—]+\s|\s*\n\s*")
+_EDGE = re.compile(r"(?<![.!?,;:…])[.!?,;:…]++(?=\s|$)|\s[-–—]++\s|\n\s*+")
 # Of a card, an account, a telephone: seven digits or more.
-_IDENTIFIER = re.compile(r"(?<![\w.])\+?(?:\(?\d[ ().\-/]{0,2}){6,40}\d(?!\w)")
+_IDENTIFIER = re.compile(r"(?<![\w.])\+?\(?(?:\d[ ().\-/]{0,3}){6,40}\d(?!\w)")
 _SEVERAL_DIGITS = re.compile(r"\d[ ().\-/]{0,2}\d[ ().\-/]{0,2}\d")
+_HINT = re.compile(r"[\d.!?,;:…\n–—-]")
 _LINE_BEGINS = re.compile(r"\n[ \t]*$")
 _DELIMITER = re.compile(r"^--[ \t\r]*$", re.MULTILINE)
 
@@ -76,6 +77,8 @@ def without_courtesies(text: str, language: str) -> str:
     >>> without_courtesies("Thank you!", "en")
     'Thank you!'
     """
+    if _HINT.search(text) is None:  # most short messages
+        return text
     if _SEVERAL_DIGITS.search(text) is not None:
         text = _IDENTIFIER.sub(lambda found: " " * len(found[0]), text)
     if _EDGE.search(text) is None:
