@@ -426,14 +426,14 @@ def repeats(setting: Setting) -> Table:
     clinc = _clinc(setting)
     texts = [*clinc.train.texts, *clinc.validation.texts, *clinc.test.texts]
     labels = np.concatenate((clinc.train.labels, clinc.validation.labels, clinc.test.labels))
-    rows = []
+    rows, n_known = [], min(N_REPEATED, len(texts) // 2)
     for labelled, kind in ((labelled, kind) for labelled in (True, False) for kind in REPEATS):
         setting.say(f"repeats: {kind}, {'labels' if labelled else 'no labels'}")
         rates = []
         for split in range(setting.splits):
             random = np.random.RandomState(split)
             order = random.permutation(len(texts))
-            train, test = order[:N_REPEATED], order[N_REPEATED : 2 * N_REPEATED]
+            train, test = order[:n_known], order[n_known : 2 * n_known]
             detector = setting.detector(seed=split)
             known, new = [texts[i] for i in train], [texts[i] for i in test]
             found = repeat_rates(
@@ -443,7 +443,7 @@ def repeats(setting: Setting) -> Table:
         n = len(detector.calibration_)
         row: dict[str, Any] = {"repeated": kind, "labels": labelled, "held back": n}
         for alpha, rate in zip(ALPHAS, np.mean(rates, axis=0).tolist(), strict=True):
-            spread = alpha * (1 - alpha) * (1 / (n + 2) + 1 / N_REPEATED) / setting.splits
+            spread = alpha * (1 - alpha) * (1 / (n + 2) + 1 / n_known) / setting.splits
             row |= {f"at {alpha:.0%}": rate, f"2 sd at {alpha:.0%}": float(2 * np.sqrt(spread))}
         rows.append(row)
     return table_of(rows)

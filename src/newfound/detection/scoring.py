@@ -244,8 +244,8 @@ class Scorer:
     def is_short(self, bags: Bags, nearest: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which texts are too short to be of their nearest class.
 
-        These are texts of one word, and of up to three words that are courtesies or function words,
-        unless known documents have the same words, and all of these are of that class.
+        These are texts of one word, and courtesies of up to three words, unless known documents
+        have the same words, and all of these are of that class.
         """
         short = bags.n_words == 1
         few = np.flatnonzero((bags.n_words > 0) & (bags.n_words <= _FEW))
@@ -255,14 +255,11 @@ class Scorer:
             words = frozenset(j for j in columns if not self.statistics.is_pair[j])
             places = bags.unseen_places[begin : begin + int(bags.unseen_words[i])].tolist()
             names = [*(self.terms[j] for j in words), *(bags.unseen_terms[j] for j in places)]
-            if not short[i] and not all(map(self._is_small_talk, names)):
+            if not short[i] and not is_small_talk(names, self.vectorizer.language):
                 continue
             classes = () if places else self._few_words.get(words, ())
             short[i] = tuple(classes) != (int(nearest[i]),)
         return short
-
-    def _is_small_talk(self, word: str) -> bool:
-        return is_small_talk(word, self.vectorizer.language)
 
     @cached_property
     def _few_words(self) -> dict[frozenset[int], set[int]]:

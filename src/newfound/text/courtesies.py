@@ -9,6 +9,7 @@ their own after a farewell. A text of nothing else is left as it is.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 
@@ -19,10 +20,11 @@ __all__ = ["is_small_talk", "without_courtesies"]
 _MOST_SEGMENTS = 10  # that are looked at, at each end
 _MOST_WORDS, _MOST_CHARACTERS = 12, 200  # of a greeting or a farewell
 _MOST_NAMES = 5  # words of a line of a signature
-_EDGE = re.compile(r"[.!?,;:…]+(?=\s|$)|\s[-–—]+\s|\s*\n\s*")
+_EDGE = re.compile(r"(?<![.!?,;:…])[.!?,;:…]++(?=\s|$)|\s[-–—]++\s|\n\s*+")
 # Of a card, an account, a telephone: seven digits or more.
-_IDENTIFIER = re.compile(r"(?<![\w.])\+?(?:\(?\d[ ().\-/]{0,2}){6,40}\d(?!\w)")
+_IDENTIFIER = re.compile(r"(?<![\w.])\+?\(?(?:\d[ ().\-/]{0,3}){6,40}\d(?!\w)")
 _SEVERAL_DIGITS = re.compile(r"\d[ ().\-/]{0,2}\d[ ().\-/]{0,2}\d")
+_HINT = re.compile(r"[\d.!?,;:…\n–—-]")
 _LINE_BEGINS = re.compile(r"\n[ \t]*$")
 _DELIMITER = re.compile(r"^--[ \t\r]*$", re.MULTILINE)
 
@@ -75,6 +77,8 @@ def without_courtesies(text: str, language: str) -> str:
     >>> without_courtesies("Thank you!", "en")
     'Thank you!'
     """
+    if _HINT.search(text) is None:  # most short messages
+        return text
     if _SEVERAL_DIGITS.search(text) is not None:
         text = _IDENTIFIER.sub(lambda found: " " * len(found[0]), text)
     if _EDGE.search(text) is None:
@@ -135,13 +139,15 @@ def _is_name(part: str) -> bool:
     )
 
 
-def is_small_talk(word: str, language: str) -> bool:
-    """Return whether a word is one of courtesies or a function word.
+def is_small_talk(words: Collection[str], language: str) -> bool:
+    """Return whether words are those of a courtesy, and function words.
 
     Examples
     --------
-    >>> [is_small_talk(word, "en") for word in ("ok", "thanks", "you", "refund")]
-    [True, True, True, False]
+    >>> [is_small_talk(words, "en") for words in (["ok", "thanks"], ["you"], ["thank", "refund"])]
+    [True, False, False]
     """
     courtesies = _courtesies(language)
-    return courtesies is not None and courtesies.allows(word)
+    if courtesies is None or courtesies.telling.isdisjoint(words):
+        return False
+    return all(map(courtesies.allows, words))
