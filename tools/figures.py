@@ -36,8 +36,11 @@ COMMANDS = {
     "documents": "python -m lab evaluate documents clinc150 clinc150-unlabelled 20newsgroups"
     " bbcsport false-alarms deletion speed",
     "documents_each": "python -m lab evaluate documents 20newsgroups-each --no-baselines",
+    "noise": "python -m lab evaluate documents noise",
+    "repeats": "python -m lab evaluate documents repeats --splits 20",
     "detection_speed": "python -m lab evaluate documents speed",
     "groups": "python -m lab evaluate documents groups",
+    "reasons": "python -m lab evaluate documents reasons sentences deletion",
     "unseen_intents": "python -m lab evaluate documents unseen-intents",
     "rules": "python -m lab evaluate rules clinc150 bbcsport 20newsgroups",
     "rule_votes": "python -m lab evaluate rules votes",

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.tables import table_of
+from newfound.detection.split import KNOWN
 from newfound.table import Table
 
 if TYPE_CHECKING:
@@ -141,8 +142,8 @@ def _until_known(detector: NoveltyDetector, verdict: Verdict, order: Sequence[st
 
 def _is_known(detector: NoveltyDetector, verdict: Verdict, words: Sequence[str]) -> bool:
     """Return whether the text is known without some words; a text without words is not."""
-    predicted = detector.predict([verdict.without(list(words))])[0]
-    return predicted is not None and predicted != "novel"
+    scores = detector.score_texts([verdict.without(list(words))])
+    return scores.judged(detector.calibration_).verdict(0) == KNOWN
 
 
 def _lime_order(explainer: Any, detector: NoveltyDetector, verdict: Verdict) -> list[str]:

@@ -232,7 +232,7 @@ class TestExplain:
 
     def test_html_is_the_original_text_and_escaped(self, described: NoveltyDescriber) -> None:
         page = described.explain(self.TEXT)._repr_html_()
-        text = page.partition("</p>")[0]
+        text = page.split("</p>")[1]
         assert html.unescape(re.sub("<[^>]*>", "", text)) == self.TEXT
         assert "<b>&" not in page
         assert re.search(r"<mark [^>]*>SCRUM</mark>", page)
@@ -243,7 +243,7 @@ class TestExplain:
     def test_the_terminal_shows_the_original_text(self, described: NoveltyDescriber) -> None:
         explanation = described.explain(self.TEXT)
         plain = explanation.to_terminal(colour=False)
-        assert plain.startswith(self.TEXT)
+        assert plain.startswith(f"{explanation.sentence}\n\n{self.TEXT}")
         assert "\x1b" not in plain
         coloured = explanation.to_terminal()
         assert "\x1b[" in coloured
@@ -264,7 +264,7 @@ class TestExplain:
         describer = describe(KNOWN, NOVEL, **SMALL, ngram_range=(1, 2))
         explanation = describer.explain("The rugby match!")
         assert {word.word for word in explanation.words} == {"rugby", "match", "rugby match"}
-        text = explanation._repr_html_().partition("</p>")[0]
+        text = explanation._repr_html_().split("</p>")[1]
         assert html.unescape(re.sub("<[^>]*>", "", text)) == "The rugby match!"
         assert not explanation.unknown
         assert describer.context("rugby match").word == "rugby match"

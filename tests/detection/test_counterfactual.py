@@ -37,9 +37,17 @@ def by_definition(detector: newfound.NoveltyDetector, verdict: Verdict) -> tuple
 
     most, novel = len(verdict.words) - 1, [w.word for w in verdict.words if w.contribution > 0]
     found = smallest_removal(novel, margins, min(most, len(novel)))
-    if found is not None or len(novel) >= most:
-        return found
-    return smallest_removal([w.word for w in verdict.words], margins, most)
+    if found is None and len(novel) < most:
+        found = smallest_removal([w.word for w in verdict.words], margins, most)
+    roles = {word.word: word.role for word in verdict.words}
+    for preferred in ({"never"}, {"never", "elsewhere"}):  # among sets as small
+        if found and not {roles[word] for word in found} <= preferred:
+            new = [word for word in novel if roles[word] in preferred]
+            other = smallest_removal(new, margins, len(found)) if len(new) >= len(found) else None
+            found = found if other is None else other
+            if other is not None:
+                break
+    return found
 
 
 def test_the_core_finds_what_is_defined(detector: newfound.NoveltyDetector) -> None:

@@ -38,7 +38,7 @@ def test_a_judgement_is_what_all_methods_say(detector: NoveltyDetector) -> None:
 
 
 @pytest.mark.parametrize(
-    ("classes", "nearest"), [(["known"], [None] * 3), (["a", "b"], ["a", "b", None])]
+    ("classes", "nearest"), [(["known"], [None] * 3), (["a", "b"], ["a", None, None])]
 )
 def test_texts_without_words_and_without_labels_have_no_class(
     classes: list[str], nearest: list[str | None]
@@ -47,11 +47,12 @@ def test_texts_without_words_and_without_labels_have_no_class(
     bags = BagReader(vectorizer, None).read(["rugby", "a match", "?!"])
     of = np.array([0, 1, 0]) % len(classes)
     parts = np.array([[9.0], [1.0], [9.0]])
-    scores = Scores(bags, parts, of, np.ones(3, bool), np.array(classes))
+    scores = Scores(bags, parts, of, np.ones(3, bool), np.array(classes), np.arange(3) == 1)
     judged = scores.judged(Calibration(np.arange(19.0) / 3, np.zeros(19, np.int64), 0.05))
     assert judged.classes.tolist() == nearest
     assert judged.novel.tolist() == [True, False, False]
-    assert judged.labels().tolist() == ["novel", classes[of[1]], None]
+    assert judged.labels().tolist() == ["novel", "known" if len(classes) == 1 else None, None]
+    assert scores.status.tolist() == ["ok", "short", "no words"]
     assert [judged.verdict(i) for i in range(3)] == ["novel", "known", "unclear"]
     assert judged.p_values[2] == 1
 

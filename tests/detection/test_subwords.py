@@ -168,14 +168,22 @@ class TestTypos:
             ("qccount", "qccount"),  # not the first letter
             ("acont", "acont"),  # two edits
             ("mouse", "mouse"),  # a word of the dictionary
-            ("bil", "bil"),  # too short
+            ("bil", "bill"),
+            ("pa", "pa"),  # too short,
+            ("pya", "pya"),  # as is the known word
             ("acc0unt", "acc0unt"),  # no letters
             ("rarely", "rarely"),
-            ("rarelly", "rarelly"),  # of a single document
+            ("rarelly", "rarely"),  # of a single document
+            ("dont", "don't"),
+            ("whats", "what's"),
+            ("they're", "they're"),  # never seen without its apostrophe
         ],
     )
     def test_which_words_are_corrected(self, form, read):
-        spelling = Spelling({"account": 5, "house": 9, "bill": 9, "rarely": 1}, "en")
+        spelling = Spelling(
+            {"account": 5, "house": 9, "bill": 9, "rarely": 1, "pay": 2, "don't": 3, "what's": 1},
+            "en",
+        )
         assert spelling.corrected(form) == read
 
     def test_of_several_spellings_the_most_frequent_is_taken(self):

@@ -6,6 +6,7 @@ import pickle
 import joblib
 import numpy as np
 import pytest
+from scipy.sparse import isspmatrix_csr
 from sklearn.base import clone, is_classifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -73,6 +74,10 @@ class DetectorOfNumbers(Numbers, NoveltyDetector):
         check_is_fitted(self)
         return super().score_texts(words(self, X, reset=False))
 
+    def transform(self, X):
+        check_is_fitted(self)
+        return super().transform(words(self, X, reset=False))
+
     def predict(self, X):
         """Return numbers where the classes are numbers, -1 for novel."""
         found = super().predict(X)
@@ -99,6 +104,10 @@ class DescriberOfNumbers(Numbers, NoveltyDescriber):
         check_is_fitted(self)
         found = super().predict(words(self, X, reset=False))
         return self.of_sides_[(found == "novel").astype(int)]
+
+    def transform(self, X):
+        check_is_fitted(self)
+        return super().transform(words(self, X, reset=False))
 
     def score(self, X, y):
         return float(np.mean(self.predict(X) == np.asarray(y)))
@@ -206,6 +215,72 @@ def test_a_fitted_describer_can_be_pickled_after_use(describer, sides, copied):
     assert twin.predict(sides[0]).tolist() == describer.predict(sides[0]).tolist()
     assert twin.context(word).to_dict() == describer.context(word).to_dict()
     assert not hasattr(clone(twin), "words_")
+
+
+# features
+
+
+def test_the_features_of_a_detector_add_up_to_the_novelty(detector, sample):
+    texts = [*sample[0][:40], *sample[2][:40], "zyxw vuts pay", "?!", ""]
+    found, names = detector.transform(texts), detector.get_feature_names_out()
+    assert isspmatrix_csr(found) and found.shape == (len(texts), len(names))
+    assert len(set(names)) == len(names) and names[-2:].tolist() == ["(unseen words)", "(baseline)"]
+    assert np.asarray(found.sum(axis=1)).ravel() == pytest.approx(detector.novelty(texts))
+    column = {name: j for j, name in enumerate(names)}
+    dense = found.toarray()
+    for text, row in zip(texts, dense, strict=True):
+        verdict = detector.explain(text)
+        unseen = sum(word.contribution for word in verdict.words if word.role == "never")
+        assert row[column["(unseen words)"]] == pytest.approx(unseen)
+        for word in verdict.words:
+            if word.role != "never":
+                assert row[column[word.word]] == word.contribution
+    assert abs(dense[:-2, -1]).max() < 1e-9 < abs(dense[-1, -1])
+
+
+def test_the_features_of_a_describer_add_up_to_the_log_odds(describer, sides):
+    texts = [*sides[0][::4], "zyxw", ""]
+    found, names = describer.transform(texts), describer.get_feature_names_out()
+    assert isspmatrix_csr(found) and found.shape == (len(texts), len(names))
+    assert len(set(names)) == len(names) and names[-2:].tolist() == ["(rules)", "(baseline)"]
+    column = {name: j for j, name in enumerate(names)}
+    for text, row in zip(texts, found.toarray(), strict=True):
+        told = describer.explain(text)
+        for word, value in told.contributions.items():
+            assert row[column[word]] == value
+        if not np.isnan(told.probability):
+            assert 1 / (1 + np.exp(-row.sum())) == pytest.approx(told.probability)
+    assert found[-2:].nnz == 0
+    assert np.array_equal(describer.description_.transform(texts).toarray(), found.toarray())
+
+
+def test_a_describer_that_held_nothing_out_gives_the_scores_of_words():
+    describer = NoveltyDescriber(n_machines=1, n_clauses=20, T=5, epochs=2, random_state=1)
+    texts = ["wicket over"] * 6 + ["try over"] * 6
+    describer.fit(texts, [0] * 6 + [1] * 6)
+    names, scores = describer.get_feature_names_out().tolist(), describer.words_
+    (row,) = describer.transform(["try zyxw"]).toarray()
+    score = scores["score"][scores["word"].tolist().index("try")]
+    assert row[names.index("try")] == pytest.approx(np.log(score)) and np.count_nonzero(row) == 1
+
+
+@pytest.mark.parametrize("kind", ["detector", "describer"])
+@pytest.mark.filterwarnings("ignore:.* no words left after cleaning")
+def test_scores_are_features_of_other_models_in_a_pipeline(kind, request, sides):
+    texts, labels = sides
+    estimator = clone(request.getfixturevalue(kind))
+    model = make_pipeline(estimator, LogisticRegression(max_iter=500))
+    model.set_output(transform="default")
+    model.fit(texts[::2], (labels == "novel")[::2])
+    assert model.score(texts[1::2], (labels == "novel")[1::2]) > 0.8
+    names = model[:-1].get_feature_names_out()
+    assert len(names) == model[-1].coef_.shape[1]
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.predict(texts), model.predict(texts))
+    assert not hasattr(clone(model)[0], "classes_")
+    framed = pickle.loads(pickle.dumps(model[0])).set_output(transform="pandas")
+    with pytest.raises(ValueError, match="sparse"):  # scikit-learn makes no frame of it
+        framed.transform(texts)
 
 
 # alpha after fit

@@ -15,7 +15,7 @@ import newfound
 from lab.__main__ import app
 from lab.datasets import LabelledDocuments
 from lab.evaluate import DOCUMENT_SUITES, WORD_SUITES
-from lab.evaluation import documents, words
+from lab.evaluation import documents, sentences, words
 from lab.evaluation.deletion import deletion
 from lab.evaluation.document_baselines import DOCUMENT_BASELINES, DocumentBaselines
 from lab.evaluation.documents import SUITES, Setting, false_alarms
@@ -85,6 +85,10 @@ def small_corpora(sample, monkeypatch):
     monkeypatch.setattr(documents, "N_KNOWN_GROUPS", 3)
     monkeypatch.setattr(documents, "BBC_SEEDS", 1)
     monkeypatch.setattr(documents, "UNSEEN_DRAWS", 2)
+    monkeypatch.setattr(documents, "REASON_DRAWS", 1)
+    monkeypatch.setattr(documents, "SENTENCE_DRAWS", 1)
+    for name, value in (("N_GROUPS", 2), ("WORDS", (3, 40)), ("LEAST", 1), ("N_DOCUMENTS", 20)):
+        monkeypatch.setattr(sentences, name, value)
     monkeypatch.setattr(documents, "N_DELETION_TEXTS", 10)
     monkeypatch.setattr(
         documents, "FALSE_ALARM_SIZES", {"CLINC150": (300, 100), "BBC Sport": (300, 100)}

@@ -91,6 +91,31 @@ def best(name: str, suite: str, column: str) -> Row:
     return max(others, key=lambda one: one[column])
 
 
+def reasons_and_sentences() -> Iterator[str]:
+    intents, others = (
+        row("reasons", "reasons", requests=f"test, {kind}")
+        for kind in ("unseen intents", "out of scope")
+    )
+    for column in (
+        "words sum to novel",
+        "first word",
+        "first word, in other requests",
+        "one of three, in other requests",
+        "useful rules",
+    ):
+        yield f"| {100 * intents[column]:.1f} % | {100 * others[column]:.1f} % |"
+    found = rows("reasons", "sentences")
+    for one in found:
+        columns = ("within documents", "documents, newest sentence", "documents, as a whole")
+        yield " | ".join(f"{one[column]:.3f}" for column in columns)
+    rates = [one for one in found if one["scorer"].endswith("newfound")]
+    for column in ("false alarms at 5 %", "found at 5 %"):
+        yield " and ".join(f"{100 * one[column]:.1f}" for one in rates) + " %"
+    removed = [one["mean words"] for one in rows("reasons", "deletion")]
+    yield f"{removed[0]:.2f} by the counterfactual, {removed[1]:.2f} in the order of"
+    yield f"{sum(removed[2:]) / 3:.1f} at random"
+
+
 def detection_page() -> Iterator[str]:
     ours = row("documents", "clinc150", scorer="newfound")
     peer = best("documents", "clinc150", "AUROC")
@@ -123,6 +148,7 @@ def detection_page() -> Iterator[str]:
     flipped, words = (sum(one[key] for one in random) / 3 for key in ("flipped", "mean words"))
     mine = f"{percent(ours['flipped'])} %; {ours['mean words']:.2f}"
     yield f"random order {percent(flipped)} %; {words:.1f} | {mine} |"
+    yield from reasons_and_sentences()
     speed = {one["measure"]: one["value"] for one in rows("detection_speed", "speed")}
     yield f"| {round(speed['messages a second, in a batch'], -3):,.0f} |"
     yield f"| {speed['one message with its explanation, ms']:.1f} ms; "

@@ -268,8 +268,9 @@ def test_the_page_on_scikit_learn_runs(
         assert run(command)
     assert (here / "words.csv").exists() and (here / "rules.csv").exists()
     weather = names["frame"]["sun"] & ~names["frame"]["wind"]
-    first, *others = [code for kind, code in blocks("scikit-learn") if kind == "python"]
-    exec(first, {**names, "labels": names["labels"]})
+    first, features, *others = [c for kind, c in blocks("scikit-learn") if kind == "python"]
+    for code in (first, features):
+        exec(code, {**names, "labels": names["labels"]})
     assert len(others) == 2
     for code in others:
         exec(code, {**names, "labels": np.where(weather, "picnic", "home")})

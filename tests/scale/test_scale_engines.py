@@ -23,7 +23,7 @@ from waiting import wait_for
 pytestmark = pytest.mark.filterwarnings("ignore")  # engines warn of their own affairs
 
 PARTITIONS = (1, 2, 5)
-NUMBERS = ["novel", "novelty", "p_value", "nearest"]
+NUMBERS = ["novel", "novelty", "p_value", "nearest", "status"]
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def expected(detector: newfound.NoveltyDetector, frame: pd.DataFrame) -> list[tu
 
 def _plain(n: int, row: dict[str, Any] | None) -> tuple[Any, ...]:
     if row is None:
-        return (n, False, None, None, None, "no text", ())
+        return (n, False, None, None, None, "no text", "no text", ())
     reasons = tuple(tuple(reason.values()) for reason in row["reasons"])
     return (n, *(row[name] for name in NUMBERS), row["why"], reasons)
 

@@ -37,8 +37,12 @@ class Shown(Explanation):
     def to_dict(self, max_rules: int | None = None) -> dict[str, Any]:
         return {}
 
+    @property
+    def sentence(self) -> str:
+        return "New: <b> \x1b[2J"
+
     def summary(self) -> str:
-        return "novel: <b> \x1b[2J"
+        return "p = 0.01 & \x1b[2J"
 
     def lines(self) -> Sequence[str]:
         return ("because & \x9b2J",)
@@ -119,7 +123,8 @@ class TestExplanation:
         page = shown._repr_html_()
         assert page.count("<mark") == 1
         assert "<img>" not in page
-        assert "<b>novel: &lt;b&gt;" in page
+        assert "<b>New: &lt;b&gt;" in page
+        assert page.index("<b>New") < page.index("<mark") < page.index("<li>p = 0.01 &amp;")
         assert "<li>because &amp;" in page
         assert not STEERING.search(page)
         assert not STEERING.search(Mark(0, 1, 1.0, "\u202e").to_html("\u2066"))
@@ -155,7 +160,7 @@ def test_only_marks_have_colours() -> None:
 def test_a_marked_text_is_printed_as_a_terminal_without_colours_shows_it() -> None:
     shown = Shown(text="hello \x1b[31mworld", words=(Word("hello", 1.0, ((0, 5),), "novel"),))
     assert str(shown) == shown.to_terminal(colour=False).rstrip("\n")
-    assert str(shown).startswith("hello") and "\x1b" not in str(shown)
+    assert str(shown).startswith("New: <b> ␛[2J\n\nhello ") and "\x1b" not in str(shown)
 
 
 def test_plots_and_page_have_the_same_colours() -> None:

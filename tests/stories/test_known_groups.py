@@ -39,18 +39,18 @@ def test_without_classes_no_class_is_named(detector, sample, tmp_path):
     texts = [sample[0][1], "how do i pay my phone bill", *sample[2][:5], "?!", "zyxw vuts"]
     for text in texts:
         verdict = detector.explain(text)
-        said = " ".join([verdict.summary(), *verdict.lines(), verdict.reasons()])
-        assert "class" not in said and "like known:" not in said and "of known;" not in said
+        said = " ".join([verdict.sentence, verdict.summary(), *verdict.lines()])
+        assert "class" not in said and "like *known*" not in said and "of known;" not in said
         assert not any("class" in mark.title for mark in verdict.marks())
         data = verdict.to_dict()
         assert data["nearest"] is None and data["decided_by"] is None
     known = detector.explain("how do i pay my phone bill")
     assert f"; nearest group of known documents: {known.nearest_group}" in known.summary()
-    assert known.reasons().startswith("like known documents: ")
+    assert known.sentence.startswith("Known: like known documents: ")
     assert "nearest" not in detector.explain("zyxw vuts").summary()
     found = detector.detect(texts, describe=False)
     assert set(found["nearest"].tolist()) == {None}
-    assert "like known documents" in found["why"].tolist()
+    assert "Known: like known documents." in found["why"].tolist()
     assert {row["nearest"] for row in score_texts(detector, texts)} == {None}
     for reasons in (True, False):
         batch = pa.record_batch({"text": texts})

@@ -181,7 +181,14 @@ def _with_groups(
         groups = {name: (number, title) for name, number, title in zip(*columns, strict=True)}
     for row in rows:
         number, title = groups.get(row["document"], (0, ""))
-        yield {"why": "", "reasons": [], **row, "group": number, "group_name": title}
+        yield {
+            "why": "",
+            "reasons": [],
+            "newest_sentence": "",
+            **row,
+            "group": number,
+            "group_name": title,
+        }
 
 
 def print_lines(

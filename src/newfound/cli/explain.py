@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from newfound.cli.console import outcome, print_json, say, show
 from newfound.cli.options import Json, Quiet
+
+if TYPE_CHECKING:
+    from newfound.explanation import Explanation
 
 __all__ = ["explain"]
 
@@ -22,9 +25,16 @@ def explain(
     ],
     texts: Annotated[
         list[str],
-        typer.Argument(metavar="TEXT...", help="Texts, or - for the lines of standard input."),
+        typer.Argument(
+            metavar="TEXT...",
+            help="Texts, or - for the lines of standard input; with --sentences also text files.",
+        ),
     ],
     top: Annotated[int, typer.Option(min=1, help="Number of rules of each text in the JSON.")] = 20,
+    sentences: Annotated[
+        bool,
+        typer.Option("--sentences", help="Judge each sentence; a text that names a file is read."),
+    ] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -34,21 +44,47 @@ def explain(
 
         explainer = load(model)
         for text in texts:
-            if not quiet and text != "-" and os.path.isfile(text):
+            if not quiet and not sentences and text != "-" and os.path.isfile(text):
                 command = shlex.join(["newfound", "explain", str(model), "-"])
                 say(
                     "explaining the text itself; to explain a file's lines use: "
                     f"{command} < {shlex.quote(text)}"
                 )
         found = False
-        for text in _lines(texts):
+        for text in _whole(texts) if sentences else _lines(texts):
             found = True
+            explained = explainer.explain(text)
             if json:
-                print_json(explainer.explain(text).to_dict(max_rules=top), indent=None)
+                more = explained.sentence_data() if sentences else {}
+                print_json({**explained.to_dict(max_rules=top), **more}, indent=None)
             else:
-                show(explainer.explain(text), "")
+                show(explained, *_sentence_lines(explained) if sentences else (), "")
         if not found:
             raise ValueError("There is no text to explain; standard input is empty.")
+
+
+def _sentence_lines(explained: Explanation) -> Iterator[str]:
+    """Return the sentences in their order; an asterisk is before the newest."""
+    from newfound.marks import visible
+
+    newest = explained.newest_sentence
+    yield ""
+    for sentence in explained.sentences:
+        mark = "*" if sentence == newest else " "
+        yield visible(f"{mark} {sentence.figures()}  {' '.join(sentence.text.split())}")
+
+
+def _whole(texts: Iterable[str]) -> Iterable[str]:
+    """Iterate over the texts; those that name a file are read, as - is."""
+    from newfound.text.source import Reader
+
+    for text in texts:
+        if text == "-" or os.path.isfile(text):
+            reader = Reader(text)
+            with reader.errors():
+                yield "\n".join(record.text or "" for record in reader.records("txt"))
+        else:
+            yield text
 
 
 def _lines(texts: Iterable[str]) -> Iterable[str]:

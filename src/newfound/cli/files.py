@@ -219,13 +219,18 @@ def save_model(
 ) -> None:
     """Write a model to the path given, if there is one, and print a message."""
     if path is not None:
+        from newfound.detection.detector import NoveltyDetector
         from newfound.models import save
+        from newfound.show.sentences import calibration_sentence
 
         save(model, path, force=force)
-        if not quiet:
-            n = len(getattr(model, "held_back_texts_", ()))
-            kept = f"; it holds {counted(n, 'known document')} in full (else: --forget-texts)"
-            say(f"wrote the {what} to {path}{kept if n else ''}.")
+        if quiet:
+            return
+        n = len(getattr(model, "held_back_texts_", ()))
+        kept = f"; it holds {counted(n, 'known document')} in full (else: --forget-texts)"
+        say(f"wrote the {what} to {path}{kept if n else ''}.")
+        if isinstance(model, NoveltyDetector):
+            say(calibration_sentence(model.n_documents_, *model.calibration_.interval))
 
 
 def _write_rows(rows: Table, path: Path, *, force: bool) -> None:

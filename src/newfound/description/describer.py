@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import (  # type: ignore[import-untyped,unused-ignore]
     BaseEstimator,
     ClassifierMixin,
+    TransformerMixin,
 )
 from sklearn.utils.validation import (  # type: ignore[import-untyped,unused-ignore]
     check_is_fitted,
@@ -91,7 +92,7 @@ def answered(
     return answer
 
 
-class NoveltyDescriber(ClassifierMixin, BaseEstimator):  # type: ignore[misc,unused-ignore]
+class NoveltyDescriber(TransformerMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc,unused-ignore]
     """Describe what is new in novel documents, compared with known ones.
 
     Several Tsetlin Machines learn rules that separate the two. Each word is scored by its role in
@@ -207,6 +208,8 @@ class NoveltyDescriber(ClassifierMixin, BaseEstimator):  # type: ignore[misc,unu
     curve = answered(Description.curve)
     explain = answered(Description.explain)
     report = answered(Description.report)
+    transform = answered(Description.transform)
+    get_feature_names_out = answered(Description.get_feature_names_out)
     spellings = answered(Description.spellings)
 
     def __init__(

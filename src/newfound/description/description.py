@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,12 @@ from numpy.typing import NDArray
 from newfound.checks import check_count
 from newfound.description.calibration import VerdictCalibration
 from newfound.description.context import Context, ContextIndex, ContextMatrix, Senses, find_senses
-from newfound.description.explanation import SideExplanation, explain
+from newfound.description.explanation import (
+    SideExplanation,
+    explain,
+    feature_names,
+    word_features,
+)
 from newfound.description.novelty import Evidence
 from newfound.description.timeline import CountedTimeline, Curve, Timeline
 from newfound.description.words import WordTable
@@ -309,6 +314,29 @@ class Description:
         """
         check_explainable(text)
         return explain(redact(text) if self.given.get("redact") else text, self)
+
+    def transform(self, texts: Iterable[str]) -> Any:
+        """Return what each word adds to the log-odds of novel, as features for other models.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            Any texts.
+
+        Returns
+        -------
+        CSR matrix of float64
+            A row for each text, a column for each word of the vocabulary and each stop word that
+            counts, one for the rules and one for what is left; see `get_feature_names_out`. A row
+            adds up to the log-odds of novel; that of a text without a known word is empty. If no
+            documents were held out, a word has the logarithm of its score.
+        """
+        given = (redact(text) for text in texts) if self.given.get("redact") else texts
+        return word_features(given, self)
+
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
+        """Return the names of the columns of `transform`."""
+        return np.array(feature_names(self), dtype=object)
 
     def report(
         self,

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from newfound.arithmetic import log
 from newfound.description.calibration import VerdictCalibration
-from newfound.explanation import Explanation, Word
+from newfound.explanation import BASELINE, Explanation, Sentence, Word, word_matrix
 from newfound.marks import counted
 from newfound.rules import ClauseTable, readable_rules
 from newfound.sides import PLAIN_NAMES, UNCLEAR, Names
 from newfound.table import jsonable
+from newfound.text.sentences import sentence_spans
 from newfound.text.tokens import words_and_breaks
 from newfound.text.validation import check_texts
 from newfound.text.vectorizer import TextVectorizer
@@ -24,12 +25,15 @@ from newfound.text.vectorizer import TextVectorizer
 if TYPE_CHECKING:
     from newfound.description.description import Description
 
-__all__ = ["SideExplanation", "explain"]
+__all__ = ["RULES", "SideExplanation", "explain", "feature_names", "word_features"]
+
+RULES = "(rules)"  # the column of what rules add
 
 # The logarithms of the scores from which a word has a colour, and the full colour.
 _FAINT, _FULL = log(2.0), log(16.0)
 _FULL_ODDS = 0.25  # the least log-odds of the strongest word of a text that have the full colour
 _RULES_SHOWN, _RULE_LENGTH, _WORDS_SHOWN = 5, 150, 8
+_SURE, _NAMED = 0.8, 3  # the probability from which on a verdict is sure; words of a sentence
 _UNKNOWN, _STOP_WORD = "unknown", "stop word"
 
 
@@ -81,6 +85,7 @@ class SideExplanation(Explanation):
         return {
             "text": self.text,
             "verdict": self.verdict,
+            "sentence": self.sentence,
             "probability": jsonable(self.probability),
             "votes": dict(self.votes),
             "evidence": {
@@ -111,10 +116,27 @@ class SideExplanation(Explanation):
             )
         ]
 
-    def summary(self) -> str:
-        """Return the verdict and the votes in one sentence."""
+    @property
+    def sentence(self) -> str:
+        """The verdict and its main reason in one sentence; words are in asterisks."""
         if len(self.unknown) == len(self.words):
-            return f"{UNCLEAR}: the text has no word of the vocabulary"
+            return "Unclear: the text has no word of the vocabulary."
+        if self.verdict == UNCLEAR:
+            return "Unclear: the two sides cannot be told apart by held-out documents."
+        if math.isnan(self.probability):
+            return f"More like {self._side}, by the votes of rules."
+        sign = 1 if self.verdict == "novel" else -1
+        probability = self.probability if sign > 0 else 1 - self.probability
+        sure = "" if probability >= _SURE else ", not sure"
+        strongest = sorted(self.words, key=lambda word: word.role == _STOP_WORD)
+        named = [f"*{w.word}*" for w in strongest if sign * w.contribution > 0][:_NAMED]
+        words = f": {', '.join(named)}" if named else ""
+        return f"More like {self._side} ({_percent(probability)}){sure}{words}."
+
+    def summary(self) -> str:
+        """Return the votes and what the log-odds are made of; empty if there is no known word."""
+        if len(self.unknown) == len(self.words):
+            return ""
         novel, known = self.names.quoted("novel"), self.names.quoted("known")
         votes = (
             f"{counted(self.votes['novel'], 'vote')} for {novel}, {self.votes['known']:,} for "
@@ -169,7 +191,7 @@ class SideExplanation(Explanation):
             return 0.0, "not in the vocabulary"
         title = f"score {word.score:.3g}, {word.role}"
         if math.isnan(self.probability):
-            return (log(word.score) if word.score > 0 else 0.0) / _FULL, f"{word.word}: {title}"
+            return _log_score(word) / _FULL, f"{word.word}: {title}"
         added = 0.0 if math.isnan(word.contribution) else word.contribution
         return added / self._full, f"{word.word}: {added:+.2f}; {title}"
 
@@ -235,7 +257,47 @@ def explain(text: str, description: Description) -> SideExplanation:
         probability=probability,
         rules_evidence=evidence,
         names=description.names,
+        find_sentences=partial(_sentences_of, description),
     )
+
+
+def _sentences_of(description: Description, text: str) -> tuple[Sentence, ...]:
+    """Return the sentences of a text that can be judged, with their probability of novel."""
+    found = []
+    for begin, end in sentence_spans(text):
+        told = explain(text[begin:end], description)
+        if math.isnan(told.probability):
+            continue
+        words = tuple(
+            replace(word, spans=tuple((begin + a, begin + b) for a, b in word.spans))
+            for word in told.words
+        )
+        found.append(Sentence(begin, end, told.text, told.probability, math.nan, words))
+    return tuple(found)
+
+
+def word_features(texts: Iterable[str], description: Description) -> Any:
+    """Return what each word adds to the log-odds of texts; see `Description.transform`."""
+    columns = {name: j for j, name in enumerate(feature_names(description))}
+
+    def added(text: str) -> dict[str, float]:
+        found = explain(text, description)
+        if description.calibration is None:
+            return {w.word: _log_score(w) for w in found.words if w.word in columns}
+        return {**found.contributions, RULES: found.rules_evidence, BASELINE: found.baseline}
+
+    return word_matrix(map(added, check_texts(texts)), columns)
+
+
+def feature_names(description: Description) -> list[str]:
+    """Return the names of the columns of `word_features`."""
+    stops = () if description.calibration is None else description.calibration.stop_words
+    return [*description.vectorizer.vocabulary_, *stops, RULES, BASELINE]
+
+
+def _log_score(word: Word) -> float:
+    """Return the logarithm of the score of a word: above 0 if it is novel."""
+    return log(word.score) if 0 < word.score < math.inf else 0.0
 
 
 def _stop_words(

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from newfound.arithmetic import log1p
+from newfound.arithmetic import binomial_tail, log1p
 from newfound.linear import polynomial
 
 __all__ = [
@@ -164,7 +164,9 @@ class Scales:
 CUT = 0.5  # p-values above it are taken as those of known documents
 _Z = 1.645  # 90 %
 MIN_ALPHA = 1e-9  # it needs a thousand million held-back documents
-_OWN = 5  # a class has its own threshold from _OWN / alpha held-back documents on
+_OWN = 100  # held-back documents from which on a class is judged by its own; and the hundredths
+_FEW = 5  # below _FEW / alpha held-back documents, the rate may well be twice alpha
+_HALVINGS = 40
 
 
 def check_alpha(alpha: object) -> float:
@@ -195,9 +197,13 @@ def held_back_needed(alpha: float) -> int:
 class Calibration:
     """The scores of held-back known documents, overall and by nearest class.
 
-    A class that is the nearest one of 5/alpha held-back documents has its own threshold. The other
-    classes share one, computed from their documents together. If `classwise` is false, all share
-    one.
+    A class that is the nearest one of 100 held-back documents is judged by its own ones: its texts
+    are ranked among them, in hundredths. Texts of all classes are then compared by these
+    hundredths first, and by their scores within one, so that alpha may be less than a hundredth.
+    The other classes are ranked together, or among all if they have fewer. If `classwise` is false,
+    all are ranked together.
+
+    A p-value does not depend on alpha, so that a higher alpha never finds fewer texts.
 
     Examples
     --------
@@ -217,21 +223,59 @@ class Calibration:
         classwise: bool = True,
     ) -> None:
         self.scores, self.nearest, self.alpha, self.classwise = scores, nearest, alpha, classwise
+        self._all = np.sort(scores)
         sizes = np.bincount(nearest, minlength=1)
-        enough = sizes >= math.ceil(_OWN / alpha - 1e-9)
-        shared = sizes[~enough].sum()
-        # The documents of the other classes must be enough for a threshold, too.
-        alone = classwise and (not shared or shared >= held_back_needed(alpha))
-        self.own = np.flatnonzero(enough) if alone else np.zeros(0, np.int64)
-        by_class = np.split(scores[np.lexsort((scores, nearest))], np.cumsum(sizes)[:-1])
-        self._sorted = {k: by_class[k] for k in self.own.tolist()}
-        rest = ~np.isin(nearest, self.own)
-        # A class that is nearest to no held-back document is compared with all of them.
-        self._shared = np.sort(scores[rest] if rest.any() else scores)
+        own = np.flatnonzero(sizes >= _OWN) if classwise else np.zeros(0, np.int64)
+        self._sorted = {k: np.sort(scores[nearest == k]) for k in own.tolist()}
+        rest = ~np.isin(nearest, own)
+        self._shared = np.sort(scores[rest]) if rest.sum() >= _OWN else self._all
+        if own.size:
+            bins = _bins(self._shared, scores)
+            for k, mine in self._sorted.items():
+                here = nearest == k
+                bins[here] = _bins(mine, scores[here])
+            order = np.lexsort((-scores, bins))
+            # Held-back documents in the order of their p-values, the most novel first.
+            self._by_bin = np.split(
+                -scores[order], np.searchsorted(bins[order], np.arange(1, _OWN))
+            )
+            self._before = np.cumsum([0, *map(len, self._by_bin)])
         self._thresholds = np.zeros(0)  # by class, when they are first asked for
 
     def __len__(self) -> int:
         return len(self.scores)
+
+    @property
+    def own(self) -> NDArray[np.int64]:
+        """The classes that are judged by their own held-back documents."""
+        return np.array(list(self._sorted), np.int64)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Between which two rates the false-alarm rate of nine in ten such calibrations is.
+
+        With n held-back documents the rate of known documents that are called novel follows the
+        Beta distribution with parameters k and n + 1 - k, where k is alpha (n + 1), rounded down.
+
+        Examples
+        --------
+        >>> low, high = Calibration(np.arange(200.0), np.zeros(200, int), 0.05).interval
+        >>> round(low, 3), round(high, 3)
+        (0.027, 0.077)
+        """
+        n = len(self.scores)
+        k = math.floor(self.alpha * (n + 1) + 1e-9)
+        return _beta_quantile(0.05, k, n), _beta_quantile(0.95, k, n)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether there are so few held-back documents that the rate may be twice alpha."""
+        return len(self.scores) < self.few
+
+    @property
+    def few(self) -> int:
+        """The number of held-back documents below which there are few: 5/alpha."""
+        return math.ceil(_FEW / self.alpha - 1e-9)
 
     def p_values(
         self,
@@ -240,12 +284,26 @@ class Calibration:
         has_words: NDArray[np.bool_] | None = None,
     ) -> NDArray[np.float64]:
         """Return the p-value of each text."""
-        p = _p_values(self._shared, scores)
-        for k, own in self._sorted.items():
-            here = nearest == k
-            p[here] = _p_values(own, scores[here])
+        if self._sorted:
+            p = self._among_bins(self._shared, scores)
+            for k, own in self._sorted.items():
+                here = nearest == k
+                p[here] = self._among_bins(own, scores[here])
+        else:
+            p = (1.0 + _n_higher(self._all, scores)) / (len(self) + 1)
         if has_words is not None:
             p[~has_words] = 1.0
+        return p
+
+    def _among_bins(
+        self, held_back: NDArray[np.float64], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        bins = -(-_OWN * (1 + _n_higher(held_back, scores)) // (len(held_back) + 1)) - 1
+        higher = self._before[bins]
+        for b in np.unique(bins).tolist():
+            here = bins == b
+            higher[here] += np.searchsorted(self._by_bin[b], -scores[here], side="right")
+        p: NDArray[np.float64] = (1.0 + higher) / (len(self) + 1)
         return p
 
     def is_novel(self, p_values: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -262,20 +320,49 @@ class Calibration:
         """Return the threshold of each of so many classes."""
         found = self._thresholds
         if len(found) != n_classes:
-            found = self._thresholds = np.array([self.threshold(k) for k in range(n_classes)])
+            shared = self.threshold(-1)
+            found = np.full(n_classes, shared)
+            found[self.own] = [self.threshold(k) for k in self.own.tolist()]
+            self._thresholds = found
         return found
 
     def threshold(self, nearest: int) -> float:
         """Return the score above which a text with this nearest class is novel."""
-        held_back = self._sorted.get(nearest, self._shared)
-        most = math.floor(self.alpha * (len(held_back) + 1) + 1e-9) - 1
-        return float(held_back[len(held_back) - 1 - most]) if most >= 0 else math.inf
+        scores = np.append(self._all, math.inf)
+        p = self.p_values(scores, np.full(len(scores), nearest))
+        # Between two held-back scores the p-value is that of the higher one.
+        return float(scores[np.flatnonzero(~self.is_novel(p))[-1]])
 
 
-def _p_values(held_back: NDArray[np.float64], scores: NDArray[Any]) -> NDArray[np.float64]:
-    higher = len(held_back) - np.searchsorted(held_back, scores, side="left")
-    p: NDArray[np.float64] = (1.0 + higher) / (len(held_back) + 1)
-    return p
+def _n_higher(held_back: NDArray[np.float64], scores: NDArray[Any]) -> NDArray[np.int64]:
+    higher: NDArray[np.int64] = len(held_back) - np.searchsorted(held_back, scores, side="left")
+    return higher
+
+
+def _bins(held_back: NDArray[np.float64], scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the hundredth, from 0, of each of some held-back scores among them, ascending."""
+    found: NDArray[np.int64] = -(-_OWN * _n_higher(held_back, scores) // len(held_back)) - 1
+    return found
+
+
+def _beta_quantile(share: float, k: int, n: int) -> float:
+    """Return a quantile of the Beta distribution with parameters k and n + 1 - k.
+
+    Examples
+    --------
+    >>> round(_beta_quantile(0.5, 1, 1), 6), _beta_quantile(0.9, 0, 10)
+    (0.5, 0.0)
+    """
+    if k < 1:
+        return 0.0
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if binomial_tail(k, n, middle) < share:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -113,7 +114,7 @@ class ClassStatistics:
         self.rarity = np.where(is_pair, _PAIR_WEIGHT, 1.0) * rarity
         self.unseen_rarity = log(n + 1) + 1
         self.unseen_surprise = log(n + 1)
-        self.informed = self._is_long() if informed is None else informed
+        self.informed = self.is_long if informed is None else informed
         self.evidence = self.likeness = self.rarity
         self.unseen_evidence = self.unseen_likeness = self.unseen_rarity
         if self.informed and np.count_nonzero(self.class_sizes) > 1:
@@ -147,8 +148,9 @@ class ClassStatistics:
             )
         self.weights_by_term = np.ascontiguousarray(self.weights[:, :-1].T)
 
-    def _is_long(self) -> bool:
-        """Return whether the median document is long."""
+    @cached_property
+    def is_long(self) -> bool:
+        """Whether the median document is long."""
         rows = np.repeat(np.arange(self.n_documents), np.diff(self.matrix.indptr))
         words = np.bincount(rows[~self.is_pair[self.matrix.indices]], minlength=self.n_documents)
         return bool(np.median(words) >= LONG)

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from newfound.description.describer import NoveltyDescriber
 from newfound.detection.calibration import ShareOfNew, share_of_new
 from newfound.detection.explanation import MAX_EXPLAINED, JudgedTexts, judge
+from newfound.detection.headline import NO_WORDS, known_like
+from newfound.detection.sentences import newest_sentences
 from newfound.detection.verdict import Verdict
 from newfound.machine.native import EpochInfo
 from newfound.stories.clusters import Group, find_groups, without_group
@@ -34,8 +36,8 @@ Progress = Callable[[str, int, int], None]
 
 _MIN_DESCRIBED = 5
 _COLUMNS = (
-    "document", "text", "novel", "novelty", "p_value", "nearest", "why", "reasons", "group",
-    "group_name",
+    "document", "text", "novel", "novelty", "p_value", "nearest", "status", "why", "reasons",
+    "newest_sentence", "group", "group_name",
 )  # fmt: skip
 
 _MAX_KNOWN_DESCRIBED = 3000
@@ -47,9 +49,11 @@ class Detection(Table):
     """The texts that were examined, one row each, in the given order.
 
     Columns: ``document`` (its name), ``text``, ``novel``, ``novelty``, ``p_value``, ``nearest``
-    (known class; None without labels), ``why`` (a short reason),
+    (known class; None without labels, and for a short text), ``status`` ("ok", or "short", "unlike"
+    or "no words"; see `Verdict`), ``why`` (one sentence),
     ``reasons`` (the words that make it novel, each a dict of ``word``, ``contribution`` and
-    ``seen``; their names alone in CSV), ``group`` (its number in ``groups``, from 1; 0 for none)
+    ``seen``; their names alone in CSV), ``newest_sentence`` (the sentence of a novel text with the
+    greatest novelty; empty in the others), ``group`` (its number in ``groups``, from 1; 0 for none)
     and ``group_name``.
 
     Attributes
@@ -248,7 +252,10 @@ def detect(
         if progress is not None:
             progress("Scoring", n, len(documents))
 
-    judged = judge(detector.scorer_, detector.calibration_, documents.texts, scored)
+    known_sentences = detector.knowledge_.held_back_sentences
+    judged = judge(
+        detector.scorer_, detector.calibration_, documents.texts, scored, known_sentences
+    )
     _warn_if_unlike(judged)
     explain: Callable[[int], Verdict] = partial(_explained, judged, {})
     judgement = judged.judgement
@@ -259,6 +266,7 @@ def detect(
         "novelty": judgement.scores.novelty,
         "p_value": judgement.p_values,
         "nearest": judgement.classes,
+        "status": judgement.scores.status,
         **_reasons(judged, explain, progress),
     }
     rows = np.flatnonzero(judgement.novel)
@@ -292,15 +300,14 @@ def _reasons(
 ) -> dict[str, NDArray[np.object_]]:
     """Return why each text is what it is; novel ones are explained, the most novel first.
 
-    In `why` as a short text, in `reasons` as data.
+    In `why` as a sentence, in `reasons` as data, and the newest sentence.
     """
     judgement = judged.judgement
     why, reasons = (np.empty(len(judged.texts), dtype=object) for _ in range(2))
     reasons[:] = [()] * len(reasons)
     nearest, has_words = judgement.classes, judgement.scores.has_words
     for i in np.flatnonzero(~judgement.novel).tolist():
-        like = "known documents" if nearest[i] is None else nearest[i]
-        why[i] = f"like {like}" if has_words[i] else "no words to go by"
+        why[i] = f"{known_like(nearest[i])}." if has_words[i] else NO_WORDS
     rows = np.flatnonzero(judgement.novel)
     order = rows[np.lexsort((-judgement.scores.novelty[rows], judgement.p_values[rows]))]
     for done, i in enumerate(order.tolist(), 1):
@@ -308,10 +315,12 @@ def _reasons(
             why[i] = "too long to explain"
         else:
             verdict = explain(i)
-            why[i], reasons[i] = verdict.reasons(), verdict.reason_data()
+            why[i], reasons[i] = verdict.sentence, verdict.reason_data()
         if progress is not None:
             progress("Explaining", done, len(order))
-    return {"why": why, "reasons": reasons}
+    newest = np.full(len(judged.texts), "", dtype=object)
+    newest[rows] = newest_sentences(judged.scorer, [judged.texts[i] for i in rows.tolist()])
+    return {"why": why, "reasons": reasons, "newest_sentence": newest}
 
 
 def _warn_if_unlike(judged: JudgedTexts) -> None:

@@ -11,13 +11,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from newfound.detection.calibration import Calibration, check_alpha
 from newfound.detection.detection import Detection, detect
-from newfound.detection.explanation import explain, judge
+from newfound.detection.explanation import explain, feature_names, judge, word_features
 from newfound.detection.learning import Knowledge, check_parameters, learn
 from newfound.detection.scoring import Scorer, Scores
 from newfound.detection.split import NOVEL, check_given, check_share, known_texts
@@ -44,7 +44,7 @@ def _growth_lock(detector: NoveltyDetector) -> threading.RLock:
         return _locks.setdefault(detector, threading.RLock())
 
 
-class NoveltyDetector(ClassifierMixin, BaseEstimator):
+class NoveltyDetector(TransformerMixin, ClassifierMixin, BaseEstimator):
     """Tell which texts are new, learning from known documents only.
 
     Each text is compared with its nearest known class, which rules name where they name classes
@@ -71,8 +71,8 @@ class NoveltyDetector(ClassifierMixin, BaseEstimator):
         The share of the known documents that is held back for p-values, or more if `alpha` needs
         more.
     classwise : bool, default=True
-        Whether a class that is nearest to many held-back documents (5/alpha) has its own
-        threshold; the others share one.
+        Whether a class that is nearest to 100 held-back documents or more has its own threshold;
+        the others share one.
     n_groups : int, default=1
         Without labels: the number of groups of similar documents to form, each used as a class. 1
         puts all documents into one class, "known"; explanations then have rules of groups that the
@@ -89,9 +89,9 @@ class NoveltyDetector(ClassifierMixin, BaseEstimator):
     ignore : str or None, default=None
         A regular expression; words that it matches are left out, as in `TextVectorizer`.
     correct_typos : bool, default=True
-        Whether a word of five letters or more that neither a known document nor the dictionary has
-        is read as the known word that is one letter away. Turn it off if new names differ from
-        known ones by a letter.
+        Whether a word of three letters or more (five in long documents) that neither a known
+        document nor the dictionary has is read as the known word that is one letter away. Turn it
+        off if new names differ from known ones by a letter.
     redact : bool, default=False
         Whether numbers, e-mail addresses and URLs are replaced in all texts that it learns from,
         scores, explains or keeps; see `newfound.redact`.
@@ -109,7 +109,8 @@ class NoveltyDetector(ClassifierMixin, BaseEstimator):
     classes_ : ndarray
         The known classes; without labels "known", or the groups, named by their words.
     n_documents_ : dict of str to int
-        The number of known documents that were "learned" and that were "held_back".
+        The number of known documents that were "learned", that were "held_back", and that were
+        left out as "copies": of a group of copies one is held back, or all are learned from.
     scorer_ : Scorer
         Reads and scores texts: the words, the statistics and the rules of the known classes.
     calibration_ : Calibration
@@ -193,7 +194,8 @@ class NoveltyDetector(ClassifierMixin, BaseEstimator):
             The class of each. Without it all are in one class, "known", or in `n_groups` groups
             (k-means on TF-IDF after a singular value decomposition).
         held_back : iterable of str, optional
-            Known documents to hold back for p-values, instead of a share of `X`.
+            Known documents to hold back for p-values, instead of a share of `X`. Copies of those in
+            `X`, and of one another, are left out.
         callback : callable, optional
             Called with an `EpochInfo` after each epoch of a machine. Two machines are trained: one
             to measure how the parts of the score vary, and then the one that is kept.
@@ -284,7 +286,7 @@ class NoveltyDetector(ClassifierMixin, BaseEstimator):
 
     @property
     def n_documents_(self) -> dict[str, int]:
-        """The number of known documents that were "learned" and that were "held_back"."""
+        """How many known documents were "learned", "held_back", and left out as "copies"."""
         return self.knowledge_.n_documents
 
     @property
@@ -387,7 +389,9 @@ class NoveltyDetector(ClassifierMixin, BaseEstimator):
             smallest set of words found without which the text would be known.
         """
         self._check_fitted()
-        return explain(self.scorer_, self.calibration_, *self.redacted([text]))
+        (text,) = self.redacted([text])
+        known = self.knowledge_.held_back_sentences
+        return explain(self.scorer_, self.calibration_, text, known)
 
     def explain_texts(self, texts: Iterable[str]) -> Iterator[Verdict]:
         """Explain texts, which are read and scored together; that takes less time than one by one.
@@ -403,8 +407,46 @@ class NoveltyDetector(ClassifierMixin, BaseEstimator):
             In the order of the texts; see `explain`.
         """
         self._check_fitted()
-        judged = judge(self.scorer_, self.calibration_, self.redacted(texts))
+        judged = judge(
+            self.scorer_,
+            self.calibration_,
+            self.redacted(texts),
+            held_back=self.knowledge_.held_back_sentences,
+        )
         return map(judged.explain, range(len(judged.texts)))
+
+    def transform(self, texts: Iterable[str]) -> Any:
+        """Return what each word adds to the novelty of each text, as features for other models.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            Any texts.
+
+        Returns
+        -------
+        CSR matrix of float64
+            A row for each text, a column for each known word, one for all words never seen and one
+            for what no word adds; see `get_feature_names_out`. A row adds up to the novelty.
+
+        Examples
+        --------
+        >>> known = [f"{verb} my {thing}" for verb in ("pay", "check", "close", "open")
+        ...          for thing in ("bill", "account", "card", "loan", "debt")]
+        >>> detector = NoveltyDetector(alpha=0.2, random_state=1).fit(known)
+        >>> found = detector.transform(["pay my rent"])
+        >>> bool(np.isclose(found.sum(), detector.novelty(["pay my rent"])[0]))
+        True
+        >>> detector.get_feature_names_out()[found.toarray()[0].argmax()]
+        '(unseen words)'
+        """
+        self._check_fitted()
+        return word_features(judge(self.scorer_, self.calibration_, self.redacted(texts)))
+
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
+        """Return the names of the columns of `transform`."""
+        self._check_fitted()
+        return np.array(feature_names(self.scorer_), dtype=object)
 
     def detect(self, texts: Any, **options: Any) -> Detection:
         """Find the novel texts, describe them against the known ones, and group them.
@@ -436,7 +478,8 @@ class NoveltyDetector(ClassifierMixin, BaseEstimator):
         True
         """
         self._check_fitted()
-        self.knowledge_ = replace(self.knowledge_, held_back=())
+        learned = self.knowledge_
+        self.knowledge_ = replace(learned, held_back=(), kept_sentences=learned.sentences)
         return self
 
     def require_held_back_texts(self, purpose: str) -> None:

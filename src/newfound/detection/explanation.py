@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from newfound.detection.attribution import RulesOfText, Terms, contributions, matching_rules
 from newfound.detection.calibration import PARTS, Calibration
-from newfound.detection.scoring import Judgement, Scorer, WordSequence
+from newfound.detection.scoring import Judgement, Scorer, Scores, WordSequence
+from newfound.detection.sentences import KnownSentences, no_sentences
 from newfound.detection.verdict import Verdict
-from newfound.explanation import Word
-from newfound.rules import Rule
+from newfound.explanation import BASELINE, UNSEEN_WORDS, Sentence, Word, word_matrix
 from newfound.text.bags import Bags
 from newfound.text.encoding import TokenizedTexts
+from newfound.text.sentences import sentence_spans
 from newfound.text.tokens import words_and_breaks
 from newfound.text.validation import MAX_EXPLAINED, check_explainable, check_texts
 
-__all__ = ["MAX_EXPLAINED", "JudgedTexts", "explain", "judge"]
-
-_MIN_UNLIKE, _UNLIKE = 4, 0.6  # from so many words on, and such a share of them unseen
+__all__ = [
+    "MAX_EXPLAINED",
+    "JudgedTexts",
+    "explain",
+    "feature_names",
+    "judge",
+    "word_features",
+]
 
 
 @dataclass(frozen=True)
@@ -31,6 +39,13 @@ class JudgedTexts:
     texts: TokenizedTexts
     judgement: Judgement
     scorer: Scorer
+    held_back: KnownSentences = no_sentences
+
+    def contributions(self, i: int) -> dict[str, float]:
+        """Return what each word of row i adds to its novelty, and `BASELINE` for the rest."""
+        terms = Terms(self.scorer, self.texts.words(i))
+        adds, _ = _attributed(self.scorer, self.judgement.scores, i, terms)
+        return {**adds, BASELINE: _left(float(self.judgement.scores.novelty[i]), adds)}
 
     def explain(self, i: int) -> Verdict:
         """Explain the text of row i.
@@ -38,18 +53,23 @@ class JudgedTexts:
         A ValueError if it has more than `MAX_EXPLAINED` characters.
         """
         check_explainable(self.texts[i])
-        terms = _Terms(self.scorer, self.texts.words(i))
-        return _verdict(self.scorer, self.judgement, i, self.texts[i], terms)
+        terms = Terms(self.scorer, self.texts.words(i))
+        text = self.texts[i]
+        return _verdict(self.scorer, self.judgement, i, text, terms, self.held_back)
 
 
-def _verdict(scorer: Scorer, judgement: Judgement, i: int, text: str, terms: _Terms) -> Verdict:
+def _verdict(
+    scorer: Scorer,
+    judgement: Judgement,
+    i: int,
+    text: str,
+    terms: Terms,
+    held_back: KnownSentences,
+) -> Verdict:
     """Explain the text of row i, which has these terms."""
     scores, calibration = judgement.scores, judgement.calibration
     novelty, nearest = float(scores.novelty[i]), int(scores.nearest[i])
-    adds = _contributions(scorer, terms, nearest)
-    bags = scores.bags
-    columns = bags.indices[bags.indptr[i] : bags.indptr[i + 1]]
-    group, fired, nearly = _rules(scorer, columns, len(terms.unseen_words), nearest, adds)
+    adds, (group, matching, nearly) = _attributed(scorer, scores, i, terms)
     statistics, own = scorer.statistics, list(terms.words.values())
     documents = statistics.frequencies[own].tolist()  # of an unseen word, what -1 has
     in_class = statistics.counts[nearest, own].tolist()
@@ -62,7 +82,7 @@ def _verdict(scorer: Scorer, judgement: Judgement, i: int, text: str, terms: _Te
     words.sort(key=lambda word: -word.contribution)
     return Verdict(
         text=text,
-        status=_status(text, terms),
+        status=str(scores.status[i]) if text.strip() else "empty",
         verdict=judgement.verdict(i),
         novelty=novelty,
         threshold=calibration.threshold(nearest),
@@ -70,18 +90,66 @@ def _verdict(scorer: Scorer, judgement: Judgement, i: int, text: str, terms: _Te
         alpha=calibration.alpha,
         nearest=scorer.classes[nearest],
         words=tuple(words),
-        baseline=novelty - math.fsum(adds.values()),
+        baseline=_left(novelty, adds),
         parts=dict(zip(PARTS, scores.parts[i].tolist(), strict=True)),
         new_pairs=terms.new_pairs(),
         read_as=terms.read_as,
         nearest_group=group,
         decided_by="rules" if scores.by_rules[i] else "linear classifier",
-        rules=fired,
-        nearly=nearly,
+        rules=tuple([rule for rule, _ in matching]),
+        nearly=tuple(nearly),
         sequence=WordSequence(terms.words, terms.sequence),
         scorer=scorer,
         calibration=calibration,
+        find_sentences=partial(_sentences_of, scorer, calibration, held_back),
     )
+
+
+def _sentences_of(
+    scorer: Scorer, calibration: Calibration, held_back: KnownSentences, text: str
+) -> tuple[Sentence, ...]:
+    """Return the sentences of a text that have words, each with its novelty, p-value and words."""
+    spans = sentence_spans(text)
+    judged = judge(scorer, calibration, [text[begin:end] for begin, end in spans])
+    novelty, known = judged.judgement.scores.novelty, held_back()
+    p_values = np.full(len(spans), np.nan) if known is None else known.p_values(novelty)
+    found = []
+    for i, (begin, end) in enumerate(spans):
+        if not judged.judgement.scores.has_words[i]:
+            continue
+        words = tuple(
+            replace(word, spans=tuple((begin + a, begin + b) for a, b in word.spans))
+            for word in judged.explain(i).words
+        )
+        value, p = float(novelty[i]), float(p_values[i])
+        found.append(Sentence(begin, end, text[begin:end], value, p, words))
+    return tuple(found)
+
+
+def _attributed(
+    scorer: Scorer, scores: Scores, i: int, terms: Terms
+) -> tuple[dict[str, float], RulesOfText]:
+    """Return what each word of row i adds to its novelty, and its rules."""
+    nearest, bags = int(scores.nearest[i]), scores.bags
+    columns = bags.indices[bags.indptr[i] : bags.indptr[i + 1]]
+    found = matching_rules(scorer, columns, len(terms.unseen_words), nearest)
+    return contributions(scorer, terms, nearest, scores.parts[i], found[1]), found
+
+
+def _left(novelty: float, adds: Mapping[str, float]) -> float:
+    """Return the part of a novelty that no word adds, up to rounding."""
+    return novelty - math.fsum(adds.values()) if adds else novelty
+
+
+def word_features(judged: JudgedTexts) -> Any:
+    """Return what each word adds to the novelty of texts; see `NoveltyDetector.transform`."""
+    columns = {name: j for j, name in enumerate(feature_names(judged.scorer))}
+    return word_matrix(map(judged.contributions, range(len(judged.texts))), columns)
+
+
+def feature_names(scorer: Scorer) -> list[str]:
+    """Return the names of the columns of `word_features`: the known words, and two more."""
+    return [*(term for term in scorer.terms if " " not in term), UNSEEN_WORDS, BASELINE]
 
 
 def judge(
@@ -89,147 +157,28 @@ def judge(
     calibration: Calibration,
     texts: Iterable[str],
     progress: Callable[[int], None] | None = None,
+    held_back: KnownSentences = no_sentences,
 ) -> JudgedTexts:
     """Read, score and judge texts, so that they can be explained.
 
-    `progress` is called with the number of texts scored so far.
+    `progress` is called with the number of texts scored so far. `held_back` returns the known
+    sentences that those of the texts are ranked among.
     """
-    tokenized = TokenizedTexts.of(check_texts(texts))
+    kept = list(check_texts(texts))
+    # The places of words are those in the texts as they are.
+    tokenized = replace(TokenizedTexts.of(map(scorer.essential, kept)), texts=kept)
     scores = scorer.score(scorer.read(tokenized), progress)
-    return JudgedTexts(tokenized, scores.judged(calibration), scorer)
+    return JudgedTexts(tokenized, scores.judged(calibration), scorer, held_back)
 
 
-def explain(scorer: Scorer, calibration: Calibration, text: str) -> Verdict:
+def explain(
+    scorer: Scorer, calibration: Calibration, text: str, held_back: KnownSentences = no_sentences
+) -> Verdict:
     """Explain one text; see `NoveltyDetector.explain`."""
     if isinstance(text, str):
         check_explainable(text)  # before the work
     (text,) = check_texts([text])
     # The words have to be found anyway. Reading a single text as many are read takes longer.
-    terms = _Terms(scorer, words_and_breaks(text))
+    terms = Terms(scorer, words_and_breaks(scorer.essential(text)))
     scores = scorer.score(Bags.of_one(terms.words, terms.pairs, len(scorer.terms)))
-    return _verdict(scorer, scores.judged(calibration), 0, text, terms)
-
-
-class _Terms:
-    """The distinct words and pairs of one text, with their columns; -1 for one never seen.
-
-    Parameters
-    ----------
-    scorer : Scorer
-        Reads the words.
-    words : iterable of (int, int, str)
-        Start, end and form of the words of the text.
-
-    Attributes
-    ----------
-    words, pairs : dict of str to int
-        Their columns, in the order of the text.
-    sequence : list of int
-        Which of the words each place of the text has; -1 where neighbours are no pair.
-    places : dict of str to list of (int, int)
-        Where the words are.
-    read_as : dict of str to str
-        The known spelling of words that look like typing errors.
-    """
-
-    def __init__(self, scorer: Scorer, words: Iterable[tuple[int, int, str]]) -> None:
-        self.read_as: dict[str, str] = {}
-        self.places: dict[str, list[tuple[int, int]]] = {}
-        self.sequence: list[int] = []
-        numbers: dict[str, int] = {}
-        pairs: dict[str, None] = {}
-        previous: str | None = None
-        for start, end, form in words:
-            known, term = scorer.read_word(form) if form else ("", None)
-            if form != known:
-                self.read_as[form] = known
-            if term is not None:
-                self.places.setdefault(term, []).append((start, end))
-                if previous is not None:
-                    pairs[f"{previous} {term}"] = None
-            if term is not None or not form:  # a break parts a pair, a stop word does not
-                self.sequence.append(-1 if term is None else numbers.setdefault(term, len(numbers)))
-                previous = term
-        column = scorer.vectorizer.vocabulary_.get
-        self.words = {word: column(word, -1) for word in self.places}
-        self.pairs = {pair: column(pair, -1) for pair in pairs}
-
-    @property
-    def unseen_words(self) -> list[str]:
-        return [word for word, column in self.words.items() if column < 0]
-
-    @property
-    def unseen_pairs(self) -> list[str]:
-        return [pair for pair, column in self.pairs.items() if column < 0]
-
-    def new_pairs(self) -> tuple[str, ...]:
-        """Return the unseen pairs of two known words."""
-        return tuple(
-            pair
-            for pair in self.unseen_pairs
-            if all(self.words.get(word, -1) >= 0 for word in pair.split(" "))
-        )
-
-
-def _contributions(scorer: Scorer, terms: _Terms, nearest: int) -> dict[str, float]:
-    """Return what each word adds to the novelty; what a pair adds is shared by its words."""
-    seen = {t: j for t, j in {**terms.words, **terms.pairs}.items() if j >= 0}
-    unseen_words, unseen_pairs = terms.unseen_words, terms.unseen_pairs
-    columns = np.array(list(seen.values()), dtype=np.int64)
-    by_term, by_word, by_pair = scorer.contributions(
-        columns, unseen_words, len(unseen_pairs), nearest
-    )
-    adds = dict.fromkeys(terms.words, 0.0)
-    values = [
-        *zip(seen, by_term.tolist(), strict=True),
-        *zip(unseen_words, by_word.tolist(), strict=True),
-        *((pair, by_pair) for pair in unseen_pairs),
-    ]
-    for term, value in values:
-        if term in adds:
-            adds[term] += value
-        else:
-            for word in term.split(" "):
-                adds[word] += value / 2
-    return adds
-
-
-def _rules(
-    scorer: Scorer,
-    columns: NDArray[np.int32],
-    n_unseen: int,
-    nearest: int,
-    adds: dict[str, float],
-) -> tuple[str | None, tuple[Rule, ...], tuple[tuple[Rule, str], ...]]:
-    """Return the group, if there are groups, and the rules that match and those that lack a word.
-
-    What the rules of a class add to the novelty is added to the words that they require; those of a
-    group add nothing.
-    """
-    if scorer.groups is not None:
-        number = scorer.groups.rules.nearest(columns)
-        if number < 0:
-            return None, (), ()
-        group = scorer.groups.names[number]
-        found, lacking = scorer.groups.rules.explain(columns, number, group, scorer.terms)
-    elif scorer.rules is not None:
-        group, others = None, scorer.square_without_rule(columns, n_unseen)
-        name = scorer.classes[nearest]
-        found, lacking = scorer.rules.explain(columns, nearest, name, scorer.terms, others)
-        weight = float(scorer.scales.scale[PARTS.index("rules")])
-        for rule, strength in found:
-            for word in rule.plain:
-                adds[word] -= weight * strength / len(rule.plain)
-    else:
-        return None, (), ()
-    return group, tuple([rule for rule, _ in found]), tuple(lacking)
-
-
-def _status(text: str, terms: _Terms) -> str:
-    n = len(terms.words)
-    if not n:
-        return "no words" if text.strip() else "empty"
-    if n == 1:
-        return "short"
-    unlike = n >= _MIN_UNLIKE and len(terms.unseen_words) >= _UNLIKE * n
-    return "unlike" if unlike else "ok"
+    return _verdict(scorer, scores.judged(calibration), 0, text, terms, held_back)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,10 @@ from newfound.detection.calibration import Calibration, Scales, check_alpha
 from newfound.detection.class_statistics import ClassStatistics
 from newfound.detection.linear import MAX_NGRAMS, ngrams_of
 from newfound.detection.scoring import Scorer
+from newfound.detection.sentences import HeldBackSentences
 from newfound.detection.split import (
+    DistinctTexts,
+    TooFewError,
     check_given,
     check_share,
     draw_more_held_back,
@@ -25,11 +29,14 @@ from newfound.detection.split import (
     n_held_back,
     sample_for_scales,
     split_held_back,
+    warn_if_copies_count,
+    warn_if_few_held_back,
     warn_single_document_classes,
 )
 from newfound.machine.native import EpochInfo
 from newfound.rules.classifier import MOST_COEFFICIENTS, RuleClassifier, learn_rules, new_classifier
 from newfound.stories.clusters import find_known_groups
+from newfound.text.copies import copy_groups, text_keys
 from newfound.text.vectorizer import TextVectorizer
 
 __all__ = [
@@ -79,8 +86,11 @@ def learn_scorer(
     callback: Callable[[EpochInfo], bool | None] | None = None,
     *,
     labelled: bool = True,
+    groups: NDArray[np.intp] | None = None,
 ) -> Scorer:
     """Learn a scorer from known documents.
+
+    `groups` are those of copies, of which one is measured, and none is learned from meanwhile.
 
     Whether rules name the class, and the spread of the parts, are measured on a sample, by a scorer
     that learned from the other documents only. They have to be known before held-back documents
@@ -89,7 +99,7 @@ def learn_scorer(
     Classes that are not labels (`labelled`) are groups that were found. Groups are made of words,
     so that what a word tells of its group is no evidence.
     """
-    sample = sample_for_scales(codes, seed)
+    others, sample = sample_for_scales(codes, seed, groups)
 
     def learn_from(
         rows: NDArray[np.int64],
@@ -124,9 +134,9 @@ def learn_scorer(
             groups=groups,
         )
 
-    first = learn_from(np.setdiff1d(np.arange(len(texts)), sample))
-    others = first.read([texts[i] for i in sample.tolist()])
-    by_rules, scales = first.measure(others, codes[sample], worse=_WORSE, labelled=labelled)
+    first = learn_from(others)
+    measured = first.read([texts[i] for i in sample.tolist()])
+    by_rules, scales = first.measure(measured, codes[sample], worse=_WORSE, labelled=labelled)
     informed = first.statistics.informed
     del first  # before the second scorer needs its memory
     return learn_from(np.arange(len(texts)), scales, by_rules=by_rules, informed=informed)
@@ -230,17 +240,41 @@ class Knowledge:
 
     `NoveltyDetector.fit` learns one, and holds it as ``knowledge_``. Learning more makes another.
 
-    There are no held-back texts if they were forgotten.
+    There are no held-back texts if they were forgotten. `n_copies` counts the known documents that
+    were left out as copies of others, and `keys` has those of the learned ones, ascending (see
+    `newfound.text.copies.text_keys`); it is empty if there are too few different ones to tell
+    copies apart. `kept_sentences` has the scores of the sentences of held-back texts in a detector
+    that was read from a file, or whose texts were forgotten.
     """
 
     scorer: Scorer
     calibration: Calibration
     held_back: tuple[str, ...]
     seed: int
+    n_copies: int
+    keys: NDArray[np.int64]
+    kept_sentences: HeldBackSentences | None = None
+
+    @cached_property
+    def sentences(self) -> HeldBackSentences | None:
+        """The scores of the sentences of held-back documents; None if they are not known."""
+        if self.kept_sentences is not None or not self.held_back:
+            return self.kept_sentences
+        return HeldBackSentences.of(self.scorer, self.held_back)
+
+    def held_back_sentences(self) -> HeldBackSentences | None:
+        """Return `sentences`, computed when they are first needed."""
+        return self.sentences
 
     @classmethod
     def of(
-        cls, scorer: Scorer, held_back: list[str], parameters: Mapping[str, Any], seed: int
+        cls,
+        scorer: Scorer,
+        held_back: list[str],
+        parameters: Mapping[str, Any],
+        seed: int,
+        n_copies: int,
+        keys: NDArray[np.int64],
     ) -> Knowledge:
         """Score the held-back documents with what was learned from the others."""
         scores = scorer.score_texts(held_back)
@@ -250,14 +284,15 @@ class Knowledge:
             float(parameters["alpha"]),
             classwise=parameters["classwise"],
         )
-        return cls(scorer, calibration, tuple(held_back), seed)
+        return cls(scorer, calibration, tuple(held_back), seed, n_copies, keys)
 
     @property
     def n_documents(self) -> dict[str, int]:
-        """The number of known documents that were "learned" and that were "held_back"."""
+        """How many known documents were "learned", "held_back", and left out as "copies"."""
         return {
             "learned": self.scorer.statistics.n_documents,
             "held_back": len(self.calibration),
+            "copies": self.n_copies,
         }
 
     def grown(
@@ -265,26 +300,51 @@ class Knowledge:
     ) -> Knowledge:
         """Return what is known with more documents, of known classes or of new ones.
 
-        A share of them is held back, too, and all held-back documents are scored again.
+        A share of them is held back, too, and all held-back documents are scored again. Copies of
+        learned documents are learned, and those of held-back ones left out, unless their class is
+        new; then the held-back ones are.
         """
+        given, n_old, language = len(texts), len(self.held_back), parameters["language"]
+        apart = len(self.keys) > 0  # otherwise copies counted when the first ones were learned
+        every = DistinctTexts.of(texts, labels, language) if apart else DistinctTexts.each(texts)
+        texts, labels = every.texts, labels[every.rows]
         classes, codes = extended_classes(self.scorer.classes, labels)
-        aside = draw_more_held_back(
+        n_known = len(self.scorer.classes)
+        both = [*self.held_back, *texts]
+        groups = copy_groups(both, language) if apart else np.arange(len(both))
+        tested = np.isin(groups[n_old:], groups[:n_old])
+        learned = np.isin(text_keys(texts, numbers=False), self.keys) | (
+            tested & (codes >= n_known)
+        )
+        spoiled = np.isin(groups[:n_old], groups[n_old:][learned])
+        learned = np.isin(groups[n_old:], groups[n_old:][learned])
+        drawn = draw_more_held_back(
             codes,
             parameters["held_back"],
-            n_known_classes=len(self.scorer.classes),
+            n_known_classes=n_known,
             seed=(self.seed, sum(self.n_documents.values())),
+            groups=every.groups,
         )
-        train = np.setdiff1d(np.arange(len(codes)), aside)
-        scorer = grow(
-            self.scorer,
-            [texts[i] for i in train.tolist()],
-            codes[train],
-            classes,
-            classifier=new_classifier(parameters, self.seed),
-            seed=self.seed,
-        )
-        held_back = [*self.held_back, *(texts[i] for i in aside.tolist())]
-        return Knowledge.of(scorer, held_back, parameters, self.seed)
+        aside = drawn & ~learned & ~tested
+        aside &= every.groups == np.arange(len(codes))  # one of each group
+        train = np.flatnonzero(learned | ~(drawn | tested))
+        held_back = [text for text, gone in zip(self.held_back, spoiled, strict=True) if not gone]
+        held_back += [texts[i] for i in np.flatnonzero(aside).tolist()]
+        check_given(len(held_back), float(parameters["alpha"]))
+        new = [texts[i] for i in train.tolist()]
+        scorer = self.scorer
+        if new:
+            scorer = grow(
+                scorer,
+                new,
+                codes[train],
+                classes,
+                classifier=new_classifier(parameters, self.seed),
+                seed=self.seed,
+            )
+        n_copies = self.n_copies + n_old + given - len(new) - len(held_back)
+        keys = np.union1d(self.keys, text_keys(new, numbers=False)) if apart else self.keys
+        return Knowledge.of(scorer, held_back, parameters, self.seed, n_copies, keys)
 
 
 def learn(
@@ -295,30 +355,90 @@ def learn(
     seed: int,
     callback: Callable[[EpochInfo], bool | None] | None = None,
 ) -> Knowledge:
-    """Learn from known documents.
+    """Learn from known documents; copies count once.
 
     Without labels all are in one class, or in groups. Given `held_back` documents take the place of
-    a share of the texts. `callback` is called after each epoch of a machine.
+    a share of the texts; copies of the texts, and of one another, are left out. `callback` is
+    called after each epoch of a machine.
     """
-    alpha, share = float(parameters["alpha"]), parameters["held_back"]
+    alpha = float(parameters["alpha"])
     if held_back is None:
-        n_held_back(len(texts), alpha, share)
+        n_held_back(len(texts), alpha, parameters["held_back"])
     else:
         check_given(len(held_back), alpha)
-    labelled = labels is not None
     if labels is not None:
         warn_single_document_classes(labels)
-    else:
-        vectorizer = new_vectorizer(parameters, texts)
-        labels = group_classes(texts, parameters["n_groups"], vectorizer, seed)
-    classes, every = np.unique(labels, return_inverse=True)
-    codes = every.astype(np.int64)
-    if held_back is None:
-        train, aside = split_held_back(codes, alpha, share, seed)
-        held_back = [texts[i] for i in aside.tolist()]
-        texts, codes = [texts[i] for i in train.tolist()], codes[train]
-    scorer = learn_scorer(texts, codes, classes, parameters, seed, callback, labelled=labelled)
-    return Knowledge.of(scorer, held_back, parameters, seed)
+    known = DistinctTexts.of(texts, labels, parameters["language"])
+    try:
+        parts = _Divided.of(known, labels, held_back, parameters, seed, apart=True)
+    except TooFewError:
+        warn_if_copies_count(len(texts), known.n_groups)
+        known = DistinctTexts.each(texts)
+        parts = _Divided.of(known, labels, held_back, parameters, seed, apart=False)
+    scorer = learn_scorer(
+        parts.texts,
+        parts.codes,
+        parts.classes,
+        parameters,
+        seed,
+        callback,
+        labelled=labels is not None,
+        groups=parts.groups,
+    )
+    n_given = len(texts) + len(held_back or ())
+    n_copies = n_given - len(parts.texts) - len(parts.held_back)
+    found = Knowledge.of(scorer, parts.held_back, parameters, seed, n_copies, parts.keys)
+    warn_if_few_held_back(found.calibration)
+    return found
+
+
+@dataclass(frozen=True)
+class _Divided:
+    """Known documents to learn from, with their classes and groups of copies, and those held back.
+
+    `keys` are those of `Knowledge`.
+    """
+
+    texts: list[str]
+    codes: NDArray[np.int64]
+    classes: NDArray[Any]
+    groups: NDArray[np.intp]
+    held_back: list[str]
+    keys: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls,
+        known: DistinctTexts,
+        labels: NDArray[Any] | None,
+        held_back: list[str] | None,
+        parameters: Mapping[str, Any],
+        seed: int,
+        *,
+        apart: bool,
+    ) -> _Divided:
+        """Divide known documents; of given held-back ones, no copy is left if they are `apart`."""
+        alpha, texts, groups = float(parameters["alpha"]), known.texts, known.groups
+        if labels is None:
+            vectorizer = new_vectorizer(parameters, texts)
+            labels = group_classes(texts, parameters["n_groups"], vectorizer, seed)
+        else:
+            labels = labels[known.rows]
+        classes, every = np.unique(labels, return_inverse=True)
+        codes = every.astype(np.int64)
+        if held_back is None:
+            train, aside = split_held_back(
+                codes, alpha, parameters["held_back"], seed, groups, known.times
+            )
+            held_back = [texts[i] for i in aside.tolist()]
+            texts, codes = [texts[i] for i in train.tolist()], codes[train]
+            groups = np.unique(groups[train], return_inverse=True)[1]
+        elif apart:
+            both = copy_groups([*texts, *held_back], parameters["language"])
+            held_back = [text for i, text in enumerate(held_back, len(texts)) if both[i] == i]
+            check_given(len(held_back), alpha)
+        keys = np.unique(text_keys(texts, numbers=False)) if apart else np.zeros(0, np.int64)
+        return cls(texts, codes, classes, groups, held_back, keys)
 
 
 def extended_classes(

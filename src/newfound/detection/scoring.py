@@ -26,7 +26,11 @@ from newfound.rules.weighted import WeightedRules
 from newfound.sides import UNCLEAR
 from newfound.stories.clusters import KnownGroups
 from newfound.text.bags import BagReader, Bags
+from newfound.text.courtesies import is_small_talk, without_courtesies
+from newfound.text.encoding import TokenizedTexts
 from newfound.text.spelling import Spelling
+from newfound.text.tokens import has_letter
+from newfound.text.validation import check_texts
 from newfound.text.vectorizer import TextVectorizer
 
 __all__ = ["CANDIDATES", "Judgement", "Scorer", "Scores", "WordSequence"]
@@ -34,7 +38,10 @@ __all__ = ["CANDIDATES", "Judgement", "Scorer", "Scores", "WordSequence"]
 CANDIDATES = 24  # words whose removal is tried in each step
 _BATCH = 20_000  # texts that are scored at a time,
 _MAX_SCORES = 20_000_000  # and at most so many scores of classes
+_FEW = 3  # words of a text that may be small talk
+_MIN_UNLIKE, _UNLIKE = 4, 0.6  # from so many words on, and such a share of them unseen
 _MAX_WORDS = 1 << 16  # word forms that are remembered
+_CACHES = {"_reader", "_native", "_few_words"}
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,7 @@ class Scores:
 
     `parts` has what each part adds to the novelty, in the order of `PARTS`, `nearest` the index of
     the nearest class, and `by_rules` whether rules named it; otherwise the linear classifier did.
+    `short` says which texts are too short to be of a class; see `Scorer.is_short`.
     """
 
     bags: Bags
@@ -50,6 +58,7 @@ class Scores:
     nearest: NDArray[np.int64]
     by_rules: NDArray[np.bool_]
     classes: NDArray[Any]
+    short: NDArray[np.bool_]
 
     @cached_property
     def novelty(self) -> NDArray[np.float64]:
@@ -63,6 +72,21 @@ class Scores:
         """Which texts have any words; the others cannot be judged."""
         has: NDArray[np.bool_] = self.bags.n_words > 0
         return has
+
+    @cached_property
+    def status(self) -> NDArray[np.object_]:
+        """What asks for care: "short", "unlike" or "no words"; "ok" if nothing does.
+
+        "unlike" is a text of which most words were never seen.
+        """
+        bags = self.bags
+        status = np.full(len(self), "ok", dtype=object)
+        status[(bags.n_words >= _MIN_UNLIKE) & (bags.unseen_words >= _UNLIKE * bags.n_words)] = (
+            "unlike"
+        )
+        status[self.short] = "short"
+        status[~self.has_words] = "no words"
+        return status
 
     def __len__(self) -> int:
         return len(self.nearest)
@@ -92,10 +116,13 @@ class Judgement:
 
     @cached_property
     def classes(self) -> NDArray[np.object_]:
-        """The nearest known class; None for a text without words, and where there are no labels."""
+        """The nearest known class; None where there are no labels, and for a text that has none.
+
+        That is one without words, and a short one.
+        """
         known = self.scores.classes.astype(object)
         names: NDArray[np.object_] = known[self.scores.nearest]
-        names[~self.scores.has_words] = None
+        names[~self.scores.has_words | self.scores.short] = None
         return names if has_classes(self.scores.classes) else np.full(len(names), None)
 
     def verdict(self, i: int) -> str:
@@ -103,9 +130,11 @@ class Judgement:
         return NOVEL if self.novel[i] else KNOWN if self.scores.has_words[i] else UNCLEAR
 
     def labels(self) -> NDArray[np.object_]:
-        """Return the known class of each text, or "novel"; None for a text without words."""
+        """Return the known class of each text, or "novel"; None for one without words or short."""
         known = self.scores.classes.astype(object)
         labels: NDArray[np.object_] = known[self.scores.nearest]
+        if has_classes(known):
+            labels[self.scores.short] = None
         labels[self.novel] = NOVEL
         labels[~self.scores.has_words] = None
         return labels
@@ -149,21 +178,32 @@ class Scorer:
         self.scales = scales or Scales.none()
         self.groups = groups
         self.terms = list(vectorizer.vocabulary_)
-        self.spelling = Spelling.of(vectorizer) if correct_typos else None
+        self.spelling = Spelling.of(vectorizer, long=statistics.is_long) if correct_typos else None
         self._words: dict[str, tuple[str, str | None]] = {}
 
     @cached_property
     def _reader(self) -> BagReader:
-        return BagReader(self.vectorizer, self.spelling)
+        return BagReader(self.vectorizer, self.spelling, all_words=self.statistics.is_long)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave behind the caches and the core's part, which cannot be pickled."""
-        state = {k: v for k, v in self.__dict__.items() if k not in {"_reader", "_native"}}
+        state = {k: v for k, v in self.__dict__.items() if k not in _CACHES}
         return {**state, "_words": {}}
 
     def read(self, texts: Iterable[str]) -> Bags:
-        """Read texts to bags of words and pairs."""
+        """Read texts to bags of words and pairs, without courtesies; see `essential`."""
+        if not isinstance(texts, TokenizedTexts):
+            texts = map(self.essential, check_texts(texts))
         return self._reader.read(texts)
+
+    def essential(self, text: str) -> str:
+        """Return a text of the same length, with spaces in place of greetings and signature.
+
+        They weigh little in long texts, which are read as they are.
+        """
+        if self.statistics.is_long:
+            return text
+        return without_courtesies(text, self.vectorizer.language)
 
     def corrected(self, form: str) -> str:
         """Return a word form as it is read: the known spelling of a typing error."""
@@ -176,7 +216,11 @@ class Scorer:
             known = self.corrected(form)
             if len(self._words) >= _MAX_WORDS:
                 self._words.clear()
-            found = self._words[form] = known, self.vectorizer.term(known)
+            term = self.vectorizer.term(known)
+            seen = self.statistics.is_long or term in self.vectorizer.vocabulary_
+            if not seen and not has_letter(term or ""):
+                term = None
+            found = self._words[form] = known, term
         return found
 
     def score(self, bags: Bags, progress: Callable[[int], None] | None = None) -> Scores:
@@ -194,7 +238,40 @@ class Scorer:
             parts[rows] = (raw - self.scales.centres(some.n_words)) * self.scales.scale
             if progress is not None:
                 progress(min(start + step, n))
-        return Scores(bags, parts, nearest, by_rules, self.classes)
+        short = self.is_short(bags, nearest)
+        return Scores(bags, parts, nearest, by_rules, self.classes, short)
+
+    def is_short(self, bags: Bags, nearest: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which texts are too short to be of their nearest class.
+
+        These are texts of one word, and courtesies of up to three words, unless known documents
+        have the same words, and all of these are of that class.
+        """
+        short = bags.n_words == 1
+        few = np.flatnonzero((bags.n_words > 0) & (bags.n_words <= _FEW))
+        begins = np.searchsorted(bags.unseen_rows, few).tolist()
+        for i, begin in zip(few.tolist(), begins, strict=True):
+            columns = bags.indices[bags.indptr[i] : bags.indptr[i + 1]].tolist()
+            words = frozenset(j for j in columns if not self.statistics.is_pair[j])
+            places = bags.unseen_places[begin : begin + int(bags.unseen_words[i])].tolist()
+            names = [*(self.terms[j] for j in words), *(bags.unseen_terms[j] for j in places)]
+            if not short[i] and not is_small_talk(names, self.vectorizer.language):
+                continue
+            classes = () if places else self._few_words.get(words, ())
+            short[i] = tuple(classes) != (int(nearest[i]),)
+        return short
+
+    @cached_property
+    def _few_words(self) -> dict[frozenset[int], set[int]]:
+        """The classes of the known documents of few words, by their words."""
+        known, found = self.statistics, dict[frozenset[int], set[int]]()
+        single = known.matrix[:, ~known.is_pair]
+        columns = np.flatnonzero(~known.is_pair)
+        sizes = np.diff(single.indptr)
+        for i in np.flatnonzero((sizes > 0) & (sizes <= _FEW)).tolist():
+            words = columns[single.indices[single.indptr[i] : single.indptr[i + 1]]]
+            found.setdefault(frozenset(words.tolist()), set()).add(int(known.codes[i]))
+        return found
 
     def score_texts(self, texts: Iterable[str]) -> Scores:
         """Read and score texts."""
@@ -282,10 +359,10 @@ class Scorer:
         unseen_pairs: int,
         nearest: int,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-        """Attribute the novelty of one text to its terms, rules left out.
+        """Attribute the parts of the novelty of one text to its terms, rules left out.
 
-        Returned is what each term of the vocabulary adds, each word that is not in it, and each
-        pair that is not.
+        Returned is what each term of the vocabulary brings to each part, each word that is not in
+        it, and, to the last of these parts, each pair that is not.
         """
         rows = self.statistics.unseen(unseen_words) if unseen_words else None
         by_term, by_unseen, by_pair = self._native.shares(
@@ -297,8 +374,7 @@ class Scorer:
             nearest,
         )
         scale = self.scales.scale[: by_term.shape[1]]
-        of_terms, of_unseen = ((each * scale).sum(axis=1) for each in (by_term, by_unseen))
-        return of_terms, of_unseen, float(by_pair * scale[-1])
+        return by_term * scale, by_unseen * scale, float(by_pair * scale[-1])
 
     def smallest_removal(
         self,

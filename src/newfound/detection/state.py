@@ -15,9 +15,16 @@ from newfound.detection.class_statistics import ClassStatistics
 from newfound.detection.learning import Knowledge, check_parameters
 from newfound.detection.linear import Subwords
 from newfound.detection.scoring import Scorer
+from newfound.detection.sentences import HeldBackSentences
 from newfound.rules.classifier import LARGEST_WEIGHT
 from newfound.rules.weighted import WeightedRules
-from newfound.storage.fields import Fields, is_text, parameters_from_state, parameters_state
+from newfound.storage.fields import (
+    MAX_DOCUMENTS,
+    Fields,
+    is_text,
+    parameters_from_state,
+    parameters_state,
+)
 from newfound.stories.clusters import KnownGroups
 from newfound.text.state import vectorizer_from_state, vectorizer_state
 from newfound.text.vectorizer import TextVectorizer
@@ -50,6 +57,8 @@ def detector_state(parameters: Mapping[str, Any], knowledge: Knowledge) -> dict[
             "indices": statistics.matrix.indices,
             "codes": statistics.codes,
             "density": statistics.density,
+            "keys": knowledge.keys,
+            "copies": knowledge.n_copies,
         },
         "weights": statistics.weights,
         "words_tell_classes": statistics.informed,
@@ -63,6 +72,7 @@ def detector_state(parameters: Mapping[str, Any], knowledge: Knowledge) -> dict[
             **({"texts": texts} if texts else {}),
             "scores": calibration.scores,
             "nearest": calibration.nearest,
+            **_sentences_state(knowledge.sentences),
         },
     }
     if scorer.rules is not None:
@@ -114,7 +124,35 @@ def detector_from_state(fields: Fields, names: Iterable[str]) -> tuple[dict[str,
         by_rules=fields.boolean("named_by_rules"),
         groups=_groups(fields, n_terms, len(classes)),
     )
-    return parameters, Knowledge(scorer, calibration, tuple(texts), seed)
+    documents = fields.fields("documents")
+    n_copies = documents.integer("copies", most=MAX_DOCUMENTS)
+    keys = documents.integers("keys", np.int64, (documents.length("keys"),), most=2**63 - 1)
+    documents.require(bool((np.diff(keys) > 0).all()), "keys", "ascending numbers")
+    sentences = _sentences(held_back)
+    return parameters, Knowledge(scorer, calibration, tuple(texts), seed, n_copies, keys, sentences)
+
+
+def _sentences_state(sentences: HeldBackSentences | None) -> dict[str, Any]:
+    if sentences is None:
+        return {}
+    return {"sentences": {"scores": sentences.scores, "sizes": sentences.sizes}}
+
+
+def _sentences(held_back: Fields) -> HeldBackSentences | None:
+    """Return the scores of the sentences of held-back documents, if the file has them."""
+    if "sentences" not in held_back:
+        return None
+    fields = held_back.fields("sentences")
+    shapes = [fields.array(name).shape for name in ("scores", "sizes")]
+    fields.require(all(len(shape) == 1 for shape in shapes), "sizes", "one number a document")
+    scores = fields.floats("scores", shapes[0])
+    sizes = fields.integers("sizes", np.int64, shapes[1], most=len(scores))
+    fields.require(
+        bool((sizes > 0).all()) and int(sizes.sum()) == len(scores),
+        "sizes",
+        "numbers above 0 that add up to the number of scores",
+    )
+    return HeldBackSentences(scores, sizes)
 
 
 def _parameters(fields: Fields, names: Iterable[str]) -> dict[str, Any]:

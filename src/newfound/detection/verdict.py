@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.detection.calibration import Calibration
+from newfound.detection.headline import headline, without_stop_words
 from newfound.detection.scoring import CANDIDATES, Scorer, WordSequence
 from newfound.detection.split import has_classes
 from newfound.explanation import Explanation, Word
@@ -19,7 +21,7 @@ from newfound.marks import counted
 from newfound.rules import Rule
 from newfound.sides import UNCLEAR
 from newfound.table import jsonable
-from newfound.text.tokens import UNSPACED, stop_words_by_language
+from newfound.text.tokens import UNSPACED
 
 __all__ = ["Verdict", "is_plain", "n_blank_lines", "smallest_removal"]
 
@@ -95,30 +97,32 @@ _MAX_MARKED = 20_000  # characters that are shown with marks; the rest of a long
 _MAX_SCORED = 10_000_000  # characters of all the texts that a counterfactual scores
 _MAX_REMOVED = 60  # words that a counterfactual removes
 _SHOWN = 5  # rules that are shown, and half of the words
+_PRECISE = 0.5  # the least share of its documents that are of the class, of a rule that is shown
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict(Explanation):
     """Why a text is known or novel, according to a detector.
 
-    The contributions of the words and `baseline` add up to the novelty. A pair of neighbouring
-    words adds half of its contribution to each of the two. `rules` are those of the nearest class,
-    or of the nearest group, that the text matches; `count` is the weight of each. Those of a group
-    do not change the novelty.
+    The contribution of a word is measured against what a word of its weight brings in an average
+    known document of the same length. The contributions add up to the novelty; `baseline` is what
+    is left for a text without words. A pair of neighbouring words adds half of its contribution to
+    each of the two. `rules` are those of the nearest class, or of the nearest group, that the text
+    matches; `count` is the weight of each. Those of a group do not change the novelty.
 
     Attributes
     ----------
     status : str
         "ok"; "unlike" if most words were never seen, as in another language; "short" for a text of
-        one word, which is too little to rely on; "empty" for a text without visible characters; "no
-        words" for a text without words.
+        one word or of small talk, which is of no class; "empty" for a text without visible
+        characters; "no words" for a text without words.
     novelty, threshold, p_value, alpha : float
         The score; the score above which the text is novel; how rare so high a score is among known
         documents; and the false-alarm rate.
     nearest : object
         The nearest known class; without labels "known", and None in `to_dict`.
     parts : dict of str to float
-        What each part of the score adds, including its share of `baseline`; the sum is the novelty.
+        What each part of the score adds; the sum is the novelty.
     new_pairs : tuple of str
         Pairs of known words that were never neighbours before.
     read_as : dict of str to str
@@ -174,19 +178,30 @@ class Verdict(Explanation):
             return ()
         if is_plain(self.text):
             found = self._searched(self._in_core)
-            if found is None or n_blank_lines(self.without(found)) == n_blank_lines(self.text):
+            # What is left may be split into other parts: fewer blank lines, a new farewell.
+            if found is None or self._margins([found])[0] <= 0:
                 return found
         return self._searched(lambda words, most: smallest_removal(words, self._margins, most))
 
     def _searched(
         self, search: Callable[[Sequence[str], int], tuple[str, ...] | None]
     ) -> tuple[str, ...] | None:
-        """Search among the words that suggest novel, and then among all."""
+        """Search among the words that suggest novel, and then among all.
+
+        Of sets of the same size, one of words that the nearest class does not have is preferred.
+        """
         novel = [word.word for word in self.words if word.contribution > 0]
         found = search(novel, min(self._tried, len(novel)))
-        if found is not None or len(novel) >= self._tried:
-            return found
-        return search([word.word for word in self.words], self._tried)
+        if found is None and len(novel) < self._tried:
+            found = search([word.word for word in self.words], self._tried)
+        roles = {word.word: word.role for word in self.words}
+        for preferred in (("never",), ("never", "elsewhere")):
+            new = [word for word in novel if roles[word] in preferred]
+            if not found or all(roles[word] in preferred for word in found):
+                break
+            if len(new) >= len(found) and (other := search(new, len(found))) is not None:
+                return other
+        return found
 
     def _in_core(self, words: Sequence[str], most: int) -> tuple[str, ...] | None:
         return self.scorer.smallest_removal(self.sequence, words, most, self.calibration)
@@ -212,50 +227,77 @@ class Verdict(Explanation):
             position = max(end, position)
         return "".join((*pieces, self.text[position:]))
 
-    def reasons(self, n: int = 3) -> str:
-        """Return the main reasons in a few words, without stop words unless there are no others."""
-        if self.verdict == UNCLEAR:
-            return self.status
-        if self.verdict == "known":
-            best = self._telling(sorted(self.words, key=lambda w: w.contribution))[:n]
-            return f"like {self._likeness}: {', '.join(w.word for w in best)}"
-        found = []
-        for word in self._telling([w for w in self.words if w.contribution > 0])[:n]:
-            where = {"never": "never seen", "elsewhere": f"not in {self.nearest}"}.get(word.role)
-            found.append(f"{word.word} ({where})" if where else word.word)
-        if not found and self.new_pairs:
-            found = [f"new together: {pair}" for pair in self.new_pairs[:n]]
-        return ", ".join(found) or "little in common with known documents"
+    @property
+    def sentence(self) -> str:
+        """The verdict and its main reason in one sentence; words are in asterisks."""
+        return headline(self)
 
-    def _telling(self, words: Sequence[Word]) -> Sequence[Word]:
-        """Return the words that are no stop words of the language; all of them if none is left."""
-        listed = stop_words_by_language().get(self.scorer.vectorizer.language, frozenset())
-        return [word for word in words if word.word not in listed] or words
+    @cached_property
+    def telling(self) -> tuple[Word, ...]:
+        """The words that the verdict is due to, in the order in which they are named.
+
+        Of a novel text those that add to the novelty, the strongest first, and of a known one those
+        that lower it. Stop words are last, unless the text would be known without what they add.
+        """
+        if self.verdict == "known":
+            found = sorted((w for w in self.words if w.contribution < 0), key=_contribution)
+        else:
+            found = [word for word in self.words if word.contribution > 0]
+        content = without_stop_words(found, self.scorer.vectorizer.language)
+        others = [word for word in found if word not in content]
+        if self.verdict == "novel":
+            rest = self.novelty - math.fsum(word.contribution for word in others)
+            if rest <= self.threshold:
+                return tuple(found)
+        return (*content, *others)
+
+    @cached_property
+    def useful_rules(self) -> tuple[Rule, ...]:
+        """The rules for the nearest class that a person can use, at most five.
+
+        Half of the known documents that such a rule matches are of the class, or more, and it has a
+        word that is no stop word.
+        """
+        return tuple(rule for rule in self.rules if self._is_useful(rule))[:_SHOWN]
+
+    def _is_useful(self, rule: Rule) -> bool:
+        words = [Word(word, 0.0, (), "") for word in rule.plain]
+        return (
+            rule.polarity > 0
+            and rule.precision >= _PRECISE
+            and bool(without_stop_words(words, self.scorer.vectorizer.language))
+        )
+
+    @property
+    def is_near(self) -> bool:
+        """Whether the nearest class is near: the text is known, or a useful rule matches."""
+        return self.verdict == "known" or (self.verdict == "novel" and bool(self.useful_rules))
 
     def reason_data(self, n: int = 3) -> tuple[dict[str, Any], ...]:
-        """Return the words that add most to the novelty as plain data, the first ones.
+        """Return the first of the words that make it novel as plain data.
 
         `seen` is "never" for a word that no known document has, "elsewhere" for one that the
         nearest class does not have, and "here" for one that it has.
         """
         return tuple(
             {"word": word.word, "contribution": word.contribution, "seen": word.role}
-            for word in self.words[:n]
+            for word in self.telling[:n]
             if word.contribution > 0
         )
 
     def to_dict(self, max_rules: int | None = None) -> dict[str, Any]:
         """Return all of it as plain data, with all rules or only the first ones."""
-        removed, clear = self.counterfactual, self.verdict != UNCLEAR
+        removed = self.counterfactual
         return {
             "text": self.text,
             "status": self.status,
             "verdict": self.verdict,
+            "sentence": self.sentence,
             "novelty": jsonable(self.novelty),
             "threshold": jsonable(self.threshold),
             "p_value": jsonable(self.p_value),
             "alpha": self.alpha,
-            "nearest": jsonable(self.nearest) if clear and self.has_classes else None,
+            "nearest": jsonable(self.nearest) if self.is_of_class else None,
             "base": jsonable(self.baseline),
             "parts": jsonable(self.parts),
             "words": [_word_data(word) for word in self.words],
@@ -263,25 +305,19 @@ class Verdict(Explanation):
             "new_pairs": list(self.new_pairs),
             "read_as": self.read_as,
             "nearest_group": self.nearest_group,
-            "decided_by": self.decided_by if clear and self.has_classes else None,
+            "decided_by": self.decided_by if self.is_of_class else None,
             "counterfactual": None if removed is None else list(removed),
             "rules": [_rule_data(rule) for rule in self.rules[:max_rules]],
             "nearly": [_rule_data(rule, missing) for rule, missing in self.nearly[:max_rules]],
         }
 
     def summary(self) -> str:
-        """Return the verdict in one sentence."""
-        if self.status == "empty":
-            return f"{UNCLEAR}: the text is empty"
-        if self.status == "no words":
-            return f"{UNCLEAR}: the text has no words"
-        remark = {
-            "short": "; one word only, so do not rely on it",
-            "unlike": "; few of its words are known: another subject or language?",
-        }.get(self.status, "")
+        """Return the figures of the verdict; empty for a text without words."""
+        if self.verdict == UNCLEAR:
+            return ""
         return (
-            f"{self.verdict} (p = {self.p_value:.3g}, novelty {self.novelty:.2f}, novel above "
-            f"{self.threshold:.2f}){self._nearest}{remark}"
+            f"p = {self.p_value:.3g}, novelty {self.novelty:.2f}, novel above "
+            f"{self.threshold:.2f}{self._nearest}"
         )
 
     @property
@@ -290,18 +326,21 @@ class Verdict(Explanation):
         return has_classes(self.scorer.classes)
 
     @property
-    def _nearest(self) -> str:
-        """What the text is nearest to: a class or, without classes, a group if one was found."""
-        if self.has_classes:
-            by = f", by {self.decided_by}" if len(self.scorer.classes) > 1 else ""
-            return f"; nearest class: {self.nearest}{by}"
-        if self.nearest_group is not None:
-            return f"; nearest group of known documents: {self.nearest_group}"
-        return ""
+    def is_of_class(self) -> bool:
+        """Whether a nearest class is claimed: not without labels, without words, or if short."""
+        return self.has_classes and self.verdict != UNCLEAR and self.status != "short"
 
     @property
-    def _likeness(self) -> str:
-        return str(self.nearest) if self.has_classes else "known documents"
+    def _nearest(self) -> str:
+        """What the text is nearest to: a class or, without classes, a group if one was found."""
+        if self.is_of_class and not self.is_near:
+            return "; no known class is near"
+        if self.is_of_class:
+            by = f", by {self.decided_by}" if len(self.scorer.classes) > 1 else ""
+            return f"; nearest class: {self.nearest}{by}"
+        if not self.has_classes and self.nearest_group is not None:
+            return f"; nearest group of known documents: {self.nearest_group}"
+        return ""
 
     def lines(self) -> Iterator[str]:
         """Return the reasons, a line each."""
@@ -313,13 +352,6 @@ class Verdict(Explanation):
             if best:
                 adds = ", ".join(f"{w.word} {w.contribution:+.2f}" for w in best)
                 yield f"words that suggest {side}: {adds}"
-        yield f"baseline (not attributed to any word): {self.baseline:+.2f}"
-        if self.verdict == "novel" and self.baseline > self.threshold:
-            parts = ", ".join(f"{name} {value:+.2f}" for name, value in self.parts.items())
-            yield (
-                f"the baseline alone is above {self.threshold:.2f}: it is what the text lacks, "
-                f"words and rules of {self._likeness}; parts of the score: {parts}"
-            )
         corrected = tuple(f"{form} as {known}" for form, known in self.read_as.items())
         for name, found in (
             ("read as known words", corrected),
@@ -333,14 +365,11 @@ class Verdict(Explanation):
             yield self._counterfactual_line()
 
     def _rule_lines(self) -> Iterator[str]:
-        for rule in self.rules[:_SHOWN]:
-            name, side, of = rule.class_name, "for", "are"
-            if rule.polarity < 0:
-                side, of = "against", "are not"
-            share = f"{rule.support:,} of {rule.n_matches:,} known documents with it {of} {name}"
-            weight = f"{rule.polarity * rule.count:+d}"
-            yield f"rule {side} {name}: {rule.conditions()} ({weight}; {share})"
-        for rule, missing in self.nearly[:_SHOWN]:
+        for rule in self.useful_rules:
+            share = f"{rule.support:,} of {rule.n_matches:,} known documents with it"
+            yield f"rule for {rule.class_name}: {rule.conditions()} ({share})"
+        nearly = [found for found in self.nearly if self.is_near and self._is_useful(found[0])]
+        for rule, missing in nearly[: _SHOWN - len(self.useful_rules)]:
             yield f"nearly a rule for {rule.class_name}: {rule.conditions()}; {missing} is missing"
 
     def _counterfactual_line(self) -> str:
@@ -377,6 +406,10 @@ class Verdict(Explanation):
     @cached_property
     def _strongest(self) -> float:
         return max((abs(word.contribution) for word in self.words), default=0.0) or 1.0
+
+
+def _contribution(word: Word) -> float:
+    return word.contribution
 
 
 def _word_data(word: Word) -> dict[str, Any]:

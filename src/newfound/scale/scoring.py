@@ -58,10 +58,12 @@ def scored_schema(schema: Any, detector: NoveltyDetector, *, reasons: bool = Tru
         pa.field("novelty", pa.float64()),
         pa.field("p_value", pa.float64()),
         pa.field("nearest", _class_type(detector)),
+        pa.field("status", pa.string()),
     ]
     if reasons:
         fields.append(pa.field("why", pa.string()))
         fields.append(pa.field("reasons", reasons_type()))
+        fields.append(pa.field("newest_sentence", pa.string()))
     for field in fields:
         if field.name in schema.names:
             raise DocumentError(
@@ -90,17 +92,18 @@ def score_batch(
     text : str, default="text"
         The column with the texts.
     reasons : bool, default=True
-        Also say why, in ``why`` and ``reasons``. A novel text takes about a millisecond to explain,
-        many times what it takes to score it.
+        Also say why, in ``why``, ``reasons`` and ``newest_sentence``. A novel text takes about a
+        millisecond to explain, many times what it takes to score it.
 
     Returns
     -------
     pyarrow.RecordBatch
         All columns of the batch, and ``novel``, ``novelty``, ``p_value`` and ``nearest`` (known
-        class; missing without labels, and for a text without words), ``why`` (a short reason) and
-        ``reasons`` (words with their contribution, and where they were seen). They have the same
-        values as those of `NoveltyDetector.detect`. In a row whose text is missing or blank,
-        ``novel`` is false and the numbers are missing.
+        class; missing without labels, and for a text without words or a short one), ``status``,
+        ``why`` (one sentence), ``reasons`` (words with their contribution, and where they were
+        seen) and ``newest_sentence``. They have the same values as those of
+        `NoveltyDetector.detect`. In a row whose text is missing or blank, ``novel`` is false and
+        the numbers are missing.
 
     Examples
     --------
@@ -129,7 +132,8 @@ def score_batch(
             novel[~missing] = found["novel"]
             made.append(pa.array(novel))
         else:
-            given = {"why": NO_TEXT, "reasons": ()}.get(field.name)
+            texts_of_missing = {"status": NO_TEXT, "why": NO_TEXT, "newest_sentence": ""}
+            given = {**texts_of_missing, "reasons": ()}.get(field.name)
             made.append(_column(found[field.name], missing, given, field.type))
     return pa.RecordBatch.from_arrays([*batch.columns, *made], schema=schema)
 
@@ -158,6 +162,7 @@ def _scores(detector: NoveltyDetector, texts: list[str]) -> dict[str, NDArray[An
         "novelty": judged.scores.novelty,
         "p_value": judged.p_values,
         "nearest": judged.classes,
+        "status": judged.scores.status,
     }
 
 

@@ -142,11 +142,11 @@ def score_texts(model: Model, texts: Sequence[str]) -> list[dict[str, Any]]:
         judged.scores.novelty.tolist(),
         judged.p_values.tolist(),
         judged.classes.tolist(),
+        judged.scores.status.tolist(),
         strict=True,
     )
-    return [
-        dict(zip(("verdict", "novelty", "p_value", "nearest"), row, strict=True)) for row in rows
-    ]
+    names = ("verdict", "novelty", "p_value", "nearest", "status")
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def is_short(texts: Iterable[str]) -> bool:

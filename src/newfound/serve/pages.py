@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, Request, Response
 from starlette.responses import HTMLResponse
 
-from newfound.explanation import Explanation
+from newfound.marks import Mark
 from newfound.models import Model
 from newfound.serve.api import json_answer
 from newfound.serve.context import UNREADABLE, ServiceParts
@@ -212,17 +212,19 @@ async def explained(request: Request) -> Response:
 
 def _explained(model: Model, text: str) -> dict[str, Any]:
     found = model.explain(text)
+    lines = (found.newest_line(), *found.lines())
     return {
         "side": found.verdict,
+        "sentence": found.sentence,
         "summary": found.summary(),
-        "parts": list(_marked(found)),
-        "lines": [line.split(": ", 1) if ": " in line else ["", line] for line in found.lines()],
+        "parts": [(newest, list(_marked(parts))) for newest, parts in found.shown_parts()],
+        "lines": [line.split(": ", 1) if ": " in line else ["", line] for line in lines if line],
         "notes": list(found.notes()),
     }
 
 
-def _marked(found: Explanation) -> Any:
-    for part, mark in found.marked_parts():
+def _marked(parts: Iterable[tuple[str, Mark | None]]) -> Iterator[tuple[str, str, str]]:
+    for part, mark in parts:
         if mark is None:
             yield part, "", ""
         else:

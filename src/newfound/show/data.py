@@ -315,6 +315,7 @@ def detection_data(found: Found, *, top: int) -> dict[str, Any]:
         },
         "alpha": found.alpha,
         "known": dict(detector.n_documents_),
+        "false_alarms": dict(zip(("low", "high"), detector.calibration_.interval, strict=True)),
         "classes": len(detector.classes_),
         "novel": found.n_novel,
         "expected_false": found.expected_false if found.n_novel else None,

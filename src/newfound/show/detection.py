@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from newfound.marks import cut_up
 from newfound.show.collect import Limits, collect, versions
-from newfound.show.sentences import detection_summary, rounded
+from newfound.show.sentences import calibration_sentence, detection_summary, rounded
 from newfound.table import jsonable
 from newfound.text.validation import MAX_EXPLAINED
 
@@ -50,6 +51,9 @@ def collect_detection(
         "n": len(detection),
         "n_novel": detection.n_novel,
         "expected_false": detection.expected_false if detection.n_novel else None,
+        "calibration": calibration_sentence(
+            detection.detector.n_documents_, *detection.detector.calibration_.interval
+        ),
         "share": {name: rounded(getattr(share, name)) for name in ("share", "low", "high")},
         "p_values": np.histogram(detection["p_value"], _BINS, (0, 1))[0].tolist(),
     }
@@ -91,6 +95,8 @@ def _documents(detection: Detection, numbers: Mapping[str, int], limits: Limits)
         text, nearest = str(detection["text"][row]), detection["nearest"][row]
         verdict = detection.explain(row) if len(text) <= MAX_EXPLAINED else None
         words = () if verdict is None else verdict.words
+        if verdict is not None and not verdict.is_near:
+            nearest = None
         found = {
             "name": _name(str(detection["document"][row])),
             "novel": bool(detection["novel"][row]),
@@ -98,13 +104,16 @@ def _documents(detection: Detection, numbers: Mapping[str, int], limits: Limits)
             "score": rounded(float(detection["novelty"][row])),
             "p_value": rounded(float(detection["p_value"][row])),
             "nearest": None if nearest is None else str(nearest)[:80],
+            "status": str(detection["status"][row]),
             "reasons": [str(detection["why"][row])[:300]],
             "group": group_of.get(row),
             "why": [
                 [word.word[:100], rounded(word.contribution, 3)]
                 for word in _by_strength(words)[:_REASONS]
             ],
-            **_marked(text, words, numbers, limits.document),
+            **_marked(
+                text, words, numbers, limits.document, str(detection["newest_sentence"][row])
+            ),
         }
         if verdict is not None and found["novel"] and len(made) < _COUNTERFACTUALS:
             gone = verdict.counterfactual or ()
@@ -136,9 +145,13 @@ def _by_strength(words: Sequence[Word]) -> list[Word]:
 
 
 def _marked(
-    text: str, words: Sequence[Word], numbers: Mapping[str, int], most: int
+    text: str, words: Sequence[Word], numbers: Mapping[str, int], most: int, newest: str
 ) -> dict[str, Any]:
-    """Cut the beginning of a text into pieces, with the contributions of its words."""
+    """Cut the beginning of a text into pieces, with the contributions of its words.
+
+    Those of the newest sentence, if there are others, are from the first to before the second
+    number of ``newest``.
+    """
     end = len(text)
     if end > most:
         space = text.rfind(" ", most // 2, most)
@@ -153,10 +166,20 @@ def _marked(
         mark = [numbers.get(word.word, -1), rounded(word.contribution, 3)]
         mark += [place] if place < _REASONS else []
         marks += [(*span, mark) for span in word.spans]
-    pieces = [
-        piece if mark is None else [piece, *mark] for piece, mark in cut_up(text, marks, end=end)
-    ]
+    begin = text.find(newest) if newest and newest != text.strip() else -1
+    bounds = [place for place in (begin, begin + len(newest)) if 0 <= begin < end]
+    pieces: list[Any] = []
+    inside, position = [], 0
+    for piece, own in cut_up(text, marks, end=end):
+        cuts = [0, *(b - position for b in bounds if 0 < b - position < len(piece)), len(piece)]
+        for first, last in pairwise(cuts):
+            if begin <= position + first < begin + len(newest) and bounds:
+                inside.append(len(pieces))
+            pieces.append(piece[first:last] if own is None else [piece[first:last], *own])
+        position += len(piece)
     excerpt: dict[str, Any] = {"pieces": pieces, "fullest": rounded(fullest, 3)}
+    if inside:
+        excerpt["newest"] = [inside[0], inside[-1] + 1]
     if end < len(text.rstrip()):
         excerpt["after"] = True
     return excerpt

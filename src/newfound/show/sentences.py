@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any
@@ -306,6 +306,27 @@ def by_mistake(n_novel: int, share: float, expected_false: float) -> str:
     return f", about {percent(expected_false, whole=True)} of them by mistake"
 
 
+def calibration_sentence(n_documents: Mapping[str, int], low: float, high: float) -> str:
+    """Return a sentence on what a detector learned from, and on how exact its alpha is.
+
+    Examples
+    --------
+    >>> made = calibration_sentence({"learned": 800, "held_back": 200, "copies": 1}, 0.03, 0.08)
+    >>> made.partition(". ")[0]
+    '800 known documents were learned from and 200 held back; 1 copy of others was left out'
+    """
+    learned, held_back, copies = (n_documents[name] for name in ("learned", "held_back", "copies"))
+    left_out = ""
+    if copies:
+        what = "1 copy of others was" if copies == 1 else f"{copies:,} copies of others were"
+        left_out = f"; {what} left out"
+    return (
+        f"{learned:,} known documents were learned from and {held_back:,} held back{left_out}. "
+        f"With so many held back, {percent(low)} to {percent(high)} of known documents are called "
+        "new, in nine of ten cases."
+    )
+
+
 def detection_summary(detection: dict[str, Any], described: dict[str, Any]) -> dict[str, Any]:
     """Return a sentence that says how many incoming documents are new, and by which words.
 
@@ -313,6 +334,7 @@ def detection_summary(detection: dict[str, Any], described: dict[str, Any]) -> d
     --------
     >>> share = {"share": 0.2, "low": 0.1, "high": 0.3}
     >>> found = {"n": 50, "n_novel": 12, "alpha": 0.05, "share": share, "expected_false": 0.17}
+    >>> found["calibration"] = "80 known documents were learned from and 20 held back."
     >>> made = detection_summary(found, {"words": [3], "names": ["Rugby"]})
     >>> "".join(part["text"] for part in made["sentence"]).partition(";")[0]
     '12 of the 50 incoming documents are called new, about 17 % of them by mistake'
@@ -328,9 +350,10 @@ def detection_summary(detection: dict[str, Any], described: dict[str, Any]) -> d
     share = {name: percent(value, whole=True) for name, value in detection["share"].items()}
     detail = (
         f"At this threshold, {100 * detection['alpha']:g} % of known documents are called new by "
-        f"mistake. Corrected for that, an estimated {share['share']} of the incoming documents are "
-        f"new ({share['low']} to {share['high']}). Both hold if the known ones among them are like "
-        "those that the detector learned from."
+        f"mistake, on average. {detection['calibration']} Corrected for that, "
+        f"an estimated {share['share']} of the incoming documents are new ({share['low']} to "
+        f"{share['high']}). Both hold if the known ones among them are like those that the "
+        "detector learned from."
     )
     return {
         "sentence": [*sentence, _part(".")],

@@ -17,6 +17,7 @@ from rich.text import Text
 from newfound.marks import STYLES, counted, visible
 from newfound.show.data import top_phrases, top_words, word_curves
 from newfound.show.sentences import (
+    calibration_sentence,
     description_sentence,
     number,
     passage,
@@ -102,6 +103,9 @@ def detection_parts(found: Found, top: int) -> Iterator[RenderableType]:
             if share.share
             else "As none is estimated to be new, all of those called novel may be false alarms.\n"
         )
+    detector = found.detector
+    about = calibration_sentence(detector.n_documents_, *detector.calibration_.interval)
+    lines.append(f"{about}\n")
     yield lines
     if found.n_novel:
         yield _documents_table(found, top)
@@ -129,20 +133,16 @@ def detection_parts(found: Found, top: int) -> Iterator[RenderableType]:
 
 def _documents_table(found: Found, top: int) -> Table:
     """Return a table of the most novel documents."""
-    several = len(found.detector.classes_) > 1  # of one class, the nearest is always the same
     table = _table("The most novel documents")
     for name in ("p", "novelty"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("text", max_width=60)
-    if several:
-        table.add_column("nearest", max_width=24)
     table.add_column("why")
     for row in found.most_novel[:top]:
         table.add_row(
             f"{row['p_value']:.4f}",
             f"{row['novelty']:.1f}",
             visible(shortened(" ".join(row["text"][:400].split()), 120)),
-            *([visible(str(row["nearest"]))] if several else []),
             visible(row.get("why", "")),
         )
     return table

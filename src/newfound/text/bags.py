@@ -22,6 +22,7 @@ from newfound.text.encoding import (
     words_of_pairs,
 )
 from newfound.text.spelling import Spelling
+from newfound.text.tokens import has_letter
 from newfound.text.validation import check_texts
 from newfound.text.vectorizer import TextVectorizer
 
@@ -115,7 +116,8 @@ class BagReader:
     `TextVectorizer.transform` drops words and pairs that are not in the vocabulary; a `BagReader`
     counts them. A pair with an unseen word is unseen.
 
-    With a `spelling`, typing errors are corrected.
+    With a `spelling`, typing errors are corrected. Words that are not in the vocabulary and have no
+    letter, emoji and numbers, are left out as stop words are, unless they are `all_words`.
 
     Examples
     --------
@@ -125,8 +127,14 @@ class BagReader:
     ([2, 3], [1, 0], [2, 1])
     """
 
-    def __init__(self, vectorizer: TextVectorizer, spelling: Spelling | None = None) -> None:
-        self.vectorizer, self.spelling = vectorizer, spelling
+    def __init__(
+        self,
+        vectorizer: TextVectorizer,
+        spelling: Spelling | None = None,
+        *,
+        all_words: bool = False,
+    ) -> None:
+        self.vectorizer, self.spelling, self.all_words = vectorizer, spelling, all_words
         self.index = TermIndex(vectorizer.vocabulary_)
         self._encoder = self._new_encoder()
 
@@ -147,6 +155,8 @@ class BagReader:
             if term is None:
                 return STOP
             number = known.get(term, unseen.get(term))
+            if number is None and not (self.all_words or has_letter(term)):
+                return STOP
             if number is None:
                 number = next(free)
                 names[number] = term  # before another thread can meet the number

@@ -25,9 +25,11 @@ other 95 %.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,19 +39,20 @@ from newfound.marks import counted
 from newfound.sides import SIDES
 from newfound.text.documents import Documents
 from newfound.text.encoding import END, STOP, Encoder, TermIndex, TokenizedTexts, encode, pair_keys
-from newfound.text.tokens import CHUNK
+from newfound.text.tokens import CHUNK, UNSPACED, stop_words_by_language
 from newfound.text.tokens import fold as fold_case
 from newfound.text.validation import check_texts
 from newfound.text.vectorizer import TextVectorizer
 from newfound.timing import step
 
-__all__ = ["Copies", "fold_copies", "read_summary"]
+__all__ = ["Copies", "copy_groups", "fold_copies", "read_summary", "text_keys"]
 
 PASSAGE = 6  # words, without stop words
 SIMILARITY = 0.7
 LONG = 10  # different words, without stop words
 MIN_WORDS, MIN_CHARACTERS = 4, 25
 
+_DIGITS = re.compile(r"\d+")
 _FIRST_STOP = 1 << 30  # numbers from here are those of stop words, while texts are read
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
@@ -168,6 +171,92 @@ def fold_copies(
     return Copies(first, copy_of, passages, novel, stream.stop_words, kept @ stream.stops)
 
 
+def text_keys(texts: Sequence[str], *, numbers: bool = True) -> NDArray[np.int64]:
+    """Return a number for the words of each text; texts of the same words have the same number.
+
+    Case, punctuation and spaces do not count. Without `numbers`, digits do not count either: texts
+    of one template have the same number.
+
+    Examples
+    --------
+    >>> texts = ["Pay bill 17!", "pay bill 4 to 5", "pay bill to"]
+    >>> [len(set(text_keys(texts, numbers=numbers).tolist())) for numbers in (True, False)]
+    [3, 1]
+    """
+    made = (" ".join(_chunks(text, numbers=numbers)).encode("utf-8", "replace") for text in texts)
+    digests = (hashlib.blake2b(text, digest_size=8).digest() for text in made)
+    return np.array([int.from_bytes(digest, "little") >> 1 for digest in digests], dtype=np.int64)
+
+
+def copy_groups(texts: Sequence[str], language: str = "en") -> NDArray[np.intp]:
+    """Return for each text the row of one text of its group of copies.
+
+    Two texts are copies by the rules of this module, where words with digits are left out, so that
+    the texts of a template are copies; and texts of the same words are, however short they are.
+    Which texts are together depends neither on their order nor on how often each occurs.
+
+    Examples
+    --------
+    >>> texts = ["pay bill 17", "thanks", "Pay bill 4!", "thanks", "pay the fee"]
+    >>> copy_groups(texts).tolist()
+    [0, 1, 0, 1, 4]
+    """
+    keys = text_keys(texts, numbers=False)
+    _, first, same = np.unique(keys, return_index=True, return_inverse=True)
+    one_each = [texts[i] for i in first.tolist()]  # in the order of their keys, not of the texts
+    stream = _Stream(one_each, _PlainWords(language))
+    order = np.arange(len(one_each))
+    copies = _roots(_whole_copies(stream, _owners(stream, order), order))[same]
+    # The first row of each group.
+    roots = np.full(len(one_each), len(texts))
+    np.minimum.at(roots, copies, np.arange(len(texts)))
+    found: NDArray[np.intp] = roots[copies].astype(np.intp)
+    return found
+
+
+def _chunks(text: str, *, numbers: bool) -> list[str]:
+    words = CHUNK.findall(fold_case(text))
+    if numbers:
+        return words
+    if UNSPACED.search(text):  # a sentence is one chunk
+        return [_DIGITS.sub("", word) for word in words]
+    return [word for word in words if not _has_digit(word)]
+
+
+def _has_digit(word: str) -> bool:
+    return any(map(str.isdigit, word))
+
+
+class _Words(Protocol):
+    """What of a vectorizer tells which words of a text count."""
+
+    @property
+    def vocabulary_(self) -> Mapping[str, int]: ...
+
+    @property
+    def ngram_range(self) -> tuple[int, int]: ...
+
+    def term(self, form: str) -> str | None: ...
+
+    def default_stop_word(self, form: str) -> str | None: ...
+
+
+@dataclass(frozen=True)
+class _PlainWords:
+    """Words as they are, without stop words and without words that have a digit."""
+
+    language: str
+    vocabulary_: Mapping[str, int] = field(default_factory=dict)
+    ngram_range: ClassVar[tuple[int, int]] = (1, 1)
+
+    def term(self, form: str) -> str | None:
+        listed = stop_words_by_language().get(self.language, frozenset())
+        return None if form in listed or _has_digit(form) else form
+
+    def default_stop_word(self, form: str) -> str | None:
+        return None
+
+
 class _Stream:
     """The words of all texts in one array, without stop words.
 
@@ -176,7 +265,7 @@ class _Stream:
     texts `starts_rows`. `stop_words` and `stops` are as in `Copies`.
     """
 
-    def __init__(self, texts: Sequence[str], vectorizer: TextVectorizer) -> None:
+    def __init__(self, texts: Sequence[str], vectorizer: _Words) -> None:
         self.index = TermIndex(vectorizer.vocabulary_)
         numbers = dict(self.index.numbers)
         self.stop_words: dict[str, int] = {}

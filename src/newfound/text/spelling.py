@@ -208,19 +208,24 @@ def _usual(word: str, counts: Mapping[str, int], titles: bool) -> str:
     return max(capitals, key=lambda written: (capitals[written], written))
 
 
-_SHORTEST = 5  # letters; too many shorter words are one edit apart
-_MIN_DOCUMENTS = 2  # documents that have the known spelling
+_SHORTEST = 3  # letters of a word that is corrected,
+_SHORTEST_KNOWN = 4  # and of its known spelling; too many shorter words are one edit apart
+_SHORTEST_OF_LONG = 5  # of both, in long texts
 _MAX_FORMS = 50_000  # the most frequent known spellings; each has an entry for each letter
 
 
 class Spelling:
     """The spellings that known documents have.
 
-    A word is taken for a typing error of a known spelling if it has at least five letters, no known
-    document and no dictionary has it, and one edit makes it the known spelling: a letter added,
-    left out or replaced, or two neighbouring letters exchanged, but not the first letter. Of
-    several spellings the most frequent one is taken. Languages without a dictionary have no
-    corrections.
+    A word is taken for a typing error of a known spelling if no known document and no dictionary
+    has it, and one edit makes it the known spelling: a letter added, left out or replaced, or two
+    neighbouring letters exchanged, but not the first letter. Of several spellings the most frequent
+    one is taken. Languages without a dictionary have no corrections. In any language, *dont* is
+    read as *don't* if that is known.
+
+    In `long` texts, where an error weighs little and short new words are often names, the word and
+    the known spelling have at least five letters, and two documents have the spelling. In others
+    the word has at least three letters, and the spelling four.
 
     `documents` has the number of known documents of each word form.
 
@@ -231,11 +236,11 @@ class Spelling:
     ['account', 'account', 'mouse', 'zyxwv']
     """
 
-    def __init__(self, documents: Mapping[str, int], language: str) -> None:
-        self.documents, self.language = documents, language
+    def __init__(self, documents: Mapping[str, int], language: str, *, long: bool = False) -> None:
+        self.documents, self.language, self.long = documents, language, long
 
     @classmethod
-    def of(cls, vectorizer: TextVectorizer) -> Spelling:
+    def of(cls, vectorizer: TextVectorizer, *, long: bool = False) -> Spelling:
         """Return the spellings of the documents that a vectorizer was fitted on."""
         documents = {
             form: n
@@ -243,14 +248,18 @@ class Spelling:
             if " " not in term
             for form, n in forms.items()
         }
-        return cls(documents, vectorizer.language)
+        return cls(documents, vectorizer.language, long=long)
 
     def corrected(self, form: str) -> str:
         """Return the known spelling of a word form, or the form itself if there is none."""
+        if form in self.documents:
+            return form
+        plain = form.replace("'", "")
+        if (joined := self._by_letters.get(plain)) is not None:
+            return joined
         if (
-            len(form) < _SHORTEST
+            len(form) < (_SHORTEST_OF_LONG if self.long else _SHORTEST)
             or not form.isalpha()
-            or form in self.documents
             or self.language not in SUPPORTED_LANGUAGES
         ):
             return form
@@ -266,12 +275,20 @@ class Spelling:
         return min(found, key=lambda known: (-self.documents[known], known))
 
     @cached_property
+    def _by_letters(self) -> dict[str, str]:
+        """Known spellings with an apostrophe, by their letters, and those without one by theirs."""
+        listed = [form for form in self.documents if "'" in form]
+        listed.sort(key=lambda form: (self.documents[form], form))
+        return {form.replace("'", ""): form for form in listed}
+
+    @cached_property
     def _by_deletion(self) -> dict[str, list[str]]:
         """Known spellings, by themselves and by what is left of them without one letter."""
+        shortest, fewest = (_SHORTEST_OF_LONG, 2) if self.long else (_SHORTEST_KNOWN, 1)
         usable = [
             form
             for form, n in self.documents.items()
-            if n >= _MIN_DOCUMENTS and len(form) >= _SHORTEST and form.isalpha()
+            if len(form) >= shortest and n >= fewest and form.isalpha()
         ]
         usable.sort(key=lambda form: (-self.documents[form], form))
         index: dict[str, list[str]] = {}

@@ -34,6 +34,7 @@ __all__ = [
     "ascii_chunks",
     "chunks_and_breaks",
     "fold",
+    "has_letter",
     "is_emoji",
     "is_word",
     "normal",
@@ -277,6 +278,17 @@ def words_in(chunk: str, offset: int = 0) -> list[tuple[int, int, str]]:
         for word in _WORD.finditer(chunk, start, end)
         if word.end() - word.start() <= MAX_WORD_LENGTH and _ALPHANUMERIC.search(word[0])
     ]
+
+
+def has_letter(word: str) -> bool:
+    """Return whether a word has a letter; an emoji and a number have none.
+
+    Examples
+    --------
+    >>> [has_letter(word) for word in ("4829", "covid-19", "🙏")]
+    [False, True, False]
+    """
+    return any(map(str.isalpha, word))
 
 
 def is_word(text: str) -> bool:

@@ -54,6 +54,7 @@ newfound.section("documents", "Documents", () => {
                 { class: "value", title: `Expected share of ${newfound.piles.known} documents with at least this novelty` },
                 `p ${format.chance(row.p_value)}`,
               ),
+          row.status && row.status !== "ok" ? el("span", { class: "value" }, row.status) : null,
           row.nearest ? el("span", { class: "value" }, "nearest: ", el("bdi", {}, row.nearest)) : null,
           row.group ? el("span", { class: "value" }, "group: ", el("bdi", {}, row.group)) : null,
         ),
@@ -148,12 +149,12 @@ newfound.section("documents", "Documents", () => {
   );
   draw();
   const records = () =>
-    kept.map(({ rank, name, novel, score, p_value, nearest, group: own, why, ...row }) => ({
+    kept.map(({ rank, name, novel, score, p_value, nearest, status, group: own, why, ...row }) => ({
       rank,
       document: name,
       novel,
       novelty: score,
-      ...(detected ? { p_value, nearest, group: own } : {}),
+      ...(detected ? { p_value, nearest, status, group: own } : {}),
       words: why.map(([word]) => word),
       text: text(row),
     }));

@@ -146,6 +146,12 @@ newfound.pieces = (excerpt, wanted = null) => {
     element.style.setProperty("--weight", `${Math.round(4 + 30 * share)}%`);
     return element;
   });
+  if (excerpt.newest) {
+    const [first, last] = excerpt.newest;
+    const title = "the newest sentence";
+    const sentence = newfound.el("span", { class: "newest", title }, shown.slice(first, last));
+    shown.splice(first, last - first, sentence);
+  }
   return [excerpt.before ? "… " : null, shown, excerpt.after ? " …" : null];
 };
 newfound.fullest = newfound.words.reduce((most, row) => Math.max(most, Math.abs(row.novelty ?? 0)), 1e-9);
