@@ -155,6 +155,8 @@ class TestMemory:
                 "indptr": np.arange(4) * n,
                 "codes": np.zeros(3, np.uint8),
                 "density": np.ones(3),
+                "keys": np.arange(3),
+                "copies": 0,
             }
             state = {
                 **template,

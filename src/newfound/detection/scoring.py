@@ -247,7 +247,7 @@ class Scorer:
         These are texts of one word, and courtesies of up to three words, unless known documents
         have the same words, and all of these are of that class.
         """
-        short = bags.n_words == 1
+        short: NDArray[np.bool_] = bags.n_words == 1
         few = np.flatnonzero((bags.n_words > 0) & (bags.n_words <= _FEW))
         begins = np.searchsorted(bags.unseen_rows, few).tolist()
         for i, begin in zip(few.tolist(), begins, strict=True):

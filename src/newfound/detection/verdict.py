@@ -23,18 +23,15 @@ from newfound.sides import UNCLEAR
 from newfound.table import jsonable
 from newfound.text.tokens import UNSPACED
 
-__all__ = ["Verdict", "is_plain", "n_blank_lines", "smallest_removal"]
+__all__ = ["Verdict", "is_plain", "smallest_removal"]
 
 # Where cutting out a word can change how its neighbours are read: signs that join words, if nothing
 # is left on one side, and all but common punctuation.
 _ODD = re.compile(r"_|[^\w\s!-~‘’“”–—…£€]|(?<![^\W_])['’-]|['’-](?![^\W_])|\d['’-]\d", re.UNICODE)
-_BLANK_LINE = re.compile(r"\n(?=[^\S\n]*\n)")
 
 
 def is_plain(text: str) -> bool:
     """Return whether words can be cut out of a text, and the others are read as before.
-
-    Lines that become empty are another matter; see `n_blank_lines`.
 
     Examples
     --------
@@ -42,17 +39,6 @@ def is_plain(text: str) -> bool:
     [True, False, False, False]
     """
     return not (_ODD.search(text) or UNSPACED.search(text))
-
-
-def n_blank_lines(text: str) -> int:
-    r"""Return the number of blank lines, which part the words of a pair.
-
-    Examples
-    --------
-    >>> n_blank_lines("one\n\n \ntwo\nthree")
-    2
-    """
-    return len(_BLANK_LINE.findall(text))
 
 
 def smallest_removal(
