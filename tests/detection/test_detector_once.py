@@ -13,6 +13,7 @@ from newfound import runs
 from newfound.cli import app
 from newfound.detection.scoring import Scorer
 from newfound.show.collect import Limits
+from newfound.text.courtesies import without_courtesies
 from newfound.text.encoding import Encoder, TokenizedTexts
 from newfound.text.vectorizer import TextVectorizer
 
@@ -107,9 +108,14 @@ def test_the_command_handles_each_message_once(files, counts, report):
     assert data["groups"] and bool(data["novel_words"]) != report
     assert {text: counts["split"][text] for text in incoming} == dict.fromkeys(incoming, 1)
     if report:  # nothing else reads the texts; a description looks for copies and dates
-        # Of a text with a long number, what is read is another text.
-        assert set(CountedText.lowered.values()) == {1}
-        assert len(CountedText.lowered) > 0.8 * N_INCOMING
+        # A text where long numbers are looked for is read as another string, which is not counted.
+        counted = [
+            text
+            for text in incoming
+            if isinstance(without_courtesies(CountedText(text), "en"), CountedText)
+        ]
+        assert dict(CountedText.lowered) == dict.fromkeys(counted, 1)
+        assert len(counted) > 0.8 * N_INCOMING
     # Counterfactuals, which the page shows, score shorter versions of some texts.
     scored = [n for n in counts["scored"] if n > CANDIDATES]
     held_back = data["known"]["held_back"]  # and their sentences, for the file: as many
