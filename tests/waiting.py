@@ -11,6 +11,7 @@ import psutil
 T = TypeVar("T")
 
 PATIENCE = 600.0  # seconds that only something that hangs takes
+PAGE_PATIENCE = 90.0  # the same for one step of a page in a browser
 
 
 def wait_for(happened: Callable[[], T], what: object = "it") -> T:

@@ -14,7 +14,7 @@ import pytest
 
 from browsers import AXE, Page, launched, needs_browser
 from serve_client import KNOWN, NOVEL, TOKEN, make_models, site
-from waiting import PATIENCE
+from waiting import PAGE_PATIENCE, PATIENCE
 
 SHOTS = os.environ.get("NEWFOUND_SCREENSHOTS")  # a folder, to look at the pages
 pytestmark = needs_browser
@@ -44,7 +44,7 @@ class Site:
         context = self.browser.new_context(
             viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
         )
-        context.set_default_timeout(1000 * PATIENCE)
+        context.set_default_timeout(1000 * PAGE_PATIENCE)
         if first is None:
             context.add_cookies(self.page.context.cookies())
         self.contexts.append(context)
@@ -109,7 +109,7 @@ def violations(page: Page) -> list[str]:
 
 def until(page: Page, expression: str) -> None:
     """Wait until an expression is true; the content policy forbids the page to evaluate it."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + PAGE_PATIENCE
     while not page.evaluate(expression):
         assert time.monotonic() < end, expression
         page.wait_for_timeout(50)
@@ -249,7 +249,7 @@ def test_texts_are_explained_as_they_are_typed(served: Site) -> None:
     page.locator(".verdict.known").wait_for()
     assert "rule for bill" in page.inner_text("#explained")
     page.select_option("#model", "describer")
-    page.locator(".verdict", has_text="probability").wait_for()
+    page.locator(".verdict", has_text="More like").wait_for()
     page.select_option("#model", "detector")
     page.fill("#text", HOSTILE)
     page.locator(".verdict.novel").wait_for()

@@ -16,7 +16,7 @@ from newfound.description.describe import describe_periods
 from newfound.show.page import report_page_of_periods, write_report
 from newfound.text.documents import as_documents
 from report_browsing import HOSTILE, KNOWN, NOVEL, SMALL, Open, Watched
-from waiting import PATIENCE
+from waiting import PAGE_PATIENCE
 
 
 @pytest.fixture(scope="module")  # while it runs, this process can run no other event loop
@@ -49,7 +49,7 @@ def open_page(browser: Any, watched: Watched) -> Iterator[Open]:
             reduced_motion="reduce",
             **options,
         )
-        context.set_default_timeout(1000 * PATIENCE)
+        context.set_default_timeout(1000 * PAGE_PATIENCE)
         watched.contexts.append(context)
         page: Page = context.new_page()
         watched.watch(page)
