@@ -326,6 +326,8 @@ class DetectRun:
         Whether the detector keeps no known document in full.
     title : str, optional
         The title of the page.
+    encoder : path, optional
+        The folder of an encoder; see `newfound.load_encoder`.
     """
 
     known: RunInput | None = None
@@ -335,6 +337,7 @@ class DetectRun:
     describe: bool = True
     forget_texts: bool = False
     title: str | None = None
+    encoder: str | PathLike[str] | None = None
 
     def read(self, watch: Watch) -> tuple[Documents | None, Documents | None]:
         """Return the known and the incoming documents."""
@@ -353,14 +356,19 @@ class DetectRun:
     def learn(self, known: Documents | None, progress: Progress | None) -> NoveltyDetector:
         """Return a detector that learned from known documents, or that was saved."""
         from newfound.detection.detector import NoveltyDetector
+        from newfound.detection.encoders import load_encoder
 
+        encoder = None if self.encoder is None else load_encoder(self.encoder)
         if known is None:
             assert self.model is not None
             detector = NoveltyDetector.load(self.model)
+            if encoder is not None:
+                detector.use_encoder(encoder)
+            detector.require_encoder()
             asked = {name: self.parameters.get(name) for name in ("n_jobs", "alpha")}
             detector.set_params(**{name: value for name, value in asked.items() if value})
         else:
-            detector = NoveltyDetector(**self.parameters)
+            detector = NoveltyDetector(**self.parameters, encoder=encoder)
             detector.fit(known.texts, known.labels, callback=epochs_of(progress))
         if self.forget_texts:
             detector.forget_texts()
@@ -369,12 +377,14 @@ class DetectRun:
     def run(self, watch: Watch) -> Detected:
         """Read, learn and examine."""
         began = perf_counter()
+        detector = None if self.model is None else self.learn(None, None)  # before much is read
         known, incoming = self.read(watch)
         assert incoming is not None
         seconds = {"reading": perf_counter() - began}
         with watch.steps() as progress:
             began = perf_counter()
-            detector = self.learn(known, progress)
+            if detector is None:
+                detector = self.learn(known, progress)
             seconds["learning"] = perf_counter() - began
             if self.model is not None and detector.redact:
                 incoming = incoming.redacted()

@@ -90,7 +90,7 @@ class TestArrays:
             np.zeros(3, "V8"),
             np.zeros(3, [("a", int)]),
             np.zeros(3, ">i4"),
-            np.zeros(3, np.float16),
+            np.zeros(3, np.complex64),
             np.zeros(3, complex),
             np.zeros(3, "M8[s]"),
             np.zeros((3, 3), order="F"),

@@ -19,6 +19,7 @@ from newfound.cli.files import (
 from newfound.cli.options import (
     PATH_HELP,
     Checkpoint,
+    Encoder,
     Encoding,
     Force,
     FormatOf,
@@ -142,6 +143,7 @@ def detect(
             "learn more, nor be used by monitor.",
         ),
     ] = False,
+    encoder: Encoder = None,
     report: Report = None,
     title: Title = None,
     force: Force = False,
@@ -251,6 +253,7 @@ def detect(
             describe=not no_description,
             forget_texts=forget_texts,
             title=title,
+            encoder=encoder,
         )
         terminal = Terminal(quiet=quiet)
         if not later:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from newfound.cli.console import outcome, print_json, say, show
-from newfound.cli.options import Json, Quiet
+from newfound.cli.options import Encoder, Json, Quiet
 
 if TYPE_CHECKING:
     from newfound.explanation import Explanation
@@ -35,14 +35,23 @@ def explain(
         bool,
         typer.Option("--sentences", help="Judge each sentence; a text that names a file is read."),
     ] = False,
+    encoder: Encoder = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Explain why a text is known or novel: its words, the rules it matches, the verdict."""
     with outcome():
+        from newfound.detection.detector import NoveltyDetector
+        from newfound.detection.encoders import load_encoder
         from newfound.models import load
 
         explainer = load(model)
+        if isinstance(explainer, NoveltyDetector):
+            if encoder is not None:
+                explainer.use_encoder(load_encoder(encoder))
+            explainer.require_encoder()
+        elif encoder is not None:
+            raise ValueError("--encoder is for a detector; this model is a description.")
         for text in texts:
             if not quiet and not sentences and text != "-" and os.path.isfile(text):
                 command = shlex.join(["newfound", "explain", str(model), "-"])

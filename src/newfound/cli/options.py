@@ -18,6 +18,7 @@ __all__ = [
     "PATH_HELP",
     "Checkpoint",
     "Data",
+    "Encoder",
     "Encoding",
     "Force",
     "Format",
@@ -221,6 +222,14 @@ Lemmatize = Annotated[
 ]
 Ignore = Annotated[
     str | None, typer.Option(help="Ignore words that match this regular expression.")
+]
+Encoder = Annotated[
+    Path | None,
+    typer.Option(
+        file_okay=False,
+        help="Folder of a sentence encoder (tokenizer.json with model.onnx, or model.safetensors "
+        "with static vectors), so that meaning counts beside words. Nothing is downloaded.",
+    ),
 ]
 MoreStopWords = Annotated[
     Path | None,

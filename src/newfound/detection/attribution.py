@@ -15,15 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from newfound.detection.calibration import PARTS
+from newfound.detection.meaning import Meaning
 from newfound.detection.scoring import Scorer
 from newfound.rules import Rule
 
-__all__ = ["RulesOfText", "Terms", "contributions", "matching_rules"]
+__all__ = ["RulesOfText", "Terms", "contributions", "matching_rules", "meaning_by_word"]
 
 # The group of a text, the rules that match with what they take off the novelty, and those that
 # lack a word, with the word.
 RulesOfText = tuple[str | None, list[tuple[Rule, float]], list[tuple[Rule, str]]]
 
+_MAX_LEFT_OUT = 60  # words that are left out of a text, one at a time, to see what each means
 _MARGIN, _SURPRISE, _NEIGHBOURS, _PAIRS, _RULES = range(len(PARTS))
 
 
@@ -125,6 +127,38 @@ def contributions(
             for word in name.split(" "):
                 found[word] += value / 2
     return found
+
+
+def meaning_by_word(
+    scorer: Scorer, meaning: Meaning, terms: Terms, text: str, parts: NDArray[np.float64]
+) -> dict[str, float]:
+    """Return what each word adds to the parts of the novelty that an encoder gives.
+
+    That is how much lower they are without the word. What is left of them is shared by the words,
+    by how rare these are; in a text of many words all of it is.
+    """
+    words, total = list(terms.words), float(parts.sum())
+    if not words:
+        return {}
+    by_word = np.zeros(len(words))
+    if 1 < len(words) <= _MAX_LEFT_OUT:
+        without = [_without(text, terms.places[word]) for word in words]
+        vectors = meaning.encoded(scorer.meant(without))
+        by_word = total - meaning.parts(vectors).sum(axis=1)
+    columns = np.array(list(terms.words.values()))
+    rarity = np.where(
+        columns < 0, scorer.statistics.unseen_rarity, scorer.statistics.rarity[columns]
+    )
+    shares = rarity**2 / (rarity**2).sum()
+    by_word = by_word + (total - by_word.sum()) * shares
+    return dict(zip(words, by_word.tolist(), strict=True))
+
+
+def _without(text: str, places: Iterable[tuple[int, int]]) -> str:
+    """Return a text without what is at some places."""
+    for start, end in sorted(places, reverse=True):
+        text = f"{text[:start]} {text[end:]}"
+    return text
 
 
 def _expected_shares(

@@ -19,6 +19,7 @@ from newfound.detection.calibration import Calibration, check_alpha
 from newfound.detection.detection import Detection, detect
 from newfound.detection.explanation import explain, feature_names, judge, word_features
 from newfound.detection.learning import Knowledge, check_parameters, learn
+from newfound.detection.meaning import TextEncoder, check_encoder
 from newfound.detection.scoring import Scorer, Scores
 from newfound.detection.split import NOVEL, check_given, check_share, known_texts
 from newfound.detection.state import detector_from_state, detector_state
@@ -97,6 +98,11 @@ class NoveltyDetector(TransformerMixin, ClassifierMixin, BaseEstimator):
         scores, explains or keeps; see `newfound.redact`.
     max_features : int, default=300000
         The maximum number of words and pairs; the most frequent ones are kept.
+    encoder : object with a method ``encode``, or None, default=None
+        What turns texts into vectors, such as `newfound.load_encoder`, or a model of
+        sentence-transformers or model2vec. The novelty then has two parts more: how unlike a text
+        is to the most similar known documents, and to the nearest class. Known documents decide how
+        much they count. Without it only words count.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores. The result does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -152,6 +158,7 @@ class NoveltyDetector(TransformerMixin, ClassifierMixin, BaseEstimator):
         correct_typos: bool = True,
         redact: bool = False,
         max_features: int | None = 300_000,
+        encoder: TextEncoder | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -171,6 +178,7 @@ class NoveltyDetector(TransformerMixin, ClassifierMixin, BaseEstimator):
         self.correct_typos = correct_typos
         self.redact = redact
         self.max_features = max_features
+        self.encoder = encoder
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -478,9 +486,38 @@ class NoveltyDetector(TransformerMixin, ClassifierMixin, BaseEstimator):
         True
         """
         self._check_fitted()
-        learned = self.knowledge_
-        self.knowledge_ = replace(learned, held_back=(), kept_sentences=learned.sentences)
+        learned, scorer = self.knowledge_, self.scorer_
+        if scorer.meaning is not None:
+            scorer = scorer.with_meaning(scorer.meaning.with_examples((), None))
+        self.knowledge_ = replace(
+            learned, scorer=scorer, held_back=(), kept_sentences=learned.sentences
+        )
         return self
+
+    def use_encoder(self, encoder: TextEncoder) -> Self:
+        """Use an encoder, in a detector that was read from a file and learned with it.
+
+        A ValueError if it gives other vectors than the one that the detector learned with.
+
+        Returns
+        -------
+        self
+        """
+        self._check_fitted()
+        check_encoder(encoder)
+        scorer = self.scorer_
+        if scorer.meaning is None:
+            raise ValueError("This detector has learned words only; fit it again with an encoder.")
+        made = scorer.with_meaning(scorer.meaning.with_encoder(encoder))
+        self.knowledge_ = replace(self.knowledge_, scorer=made)
+        self.encoder = encoder
+        return self
+
+    def require_encoder(self) -> None:
+        """Raise a ValueError if the encoder that it learned with is missing."""
+        meaning = self.scorer_.meaning
+        if meaning is not None and meaning.encoder is None:
+            meaning.encoded(["?"])
 
     def require_held_back_texts(self, purpose: str) -> None:
         """Raise a ValueError that names the purpose if the held-back texts were forgotten."""
@@ -527,12 +564,14 @@ class NoveltyDetector(TransformerMixin, ClassifierMixin, BaseEstimator):
         """Return what a model file keeps: nested plain values and arrays."""
         self._check_fitted()
         self.calibration_  # noqa: B018, it checks that there are enough held-back documents
-        return detector_state(self.get_params(deep=False), self.knowledge_)
+        parameters = self.get_params(deep=False)
+        del parameters["encoder"]  # `use_encoder` gives it back
+        return detector_state(parameters, self.knowledge_)
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
         """Return the detector of a state that `to_state` made; a ValueError says what is wrong."""
-        names = cls().get_params(deep=False)
+        names = set(cls().get_params(deep=False)) - {"encoder"}
         parameters, knowledge = detector_from_state(Fields(state), names)
         detector = cls(**parameters)
         detector.knowledge_ = knowledge

@@ -10,7 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from newfound.detection.attribution import RulesOfText, Terms, contributions, matching_rules
+from newfound.detection.attribution import (
+    RulesOfText,
+    Terms,
+    contributions,
+    matching_rules,
+    meaning_by_word,
+)
 from newfound.detection.calibration import PARTS, Calibration
 from newfound.detection.scoring import Judgement, Scorer, Scores, WordSequence
 from newfound.detection.sentences import KnownSentences, no_sentences
@@ -44,7 +50,7 @@ class JudgedTexts:
     def contributions(self, i: int) -> dict[str, float]:
         """Return what each word of row i adds to its novelty, and `BASELINE` for the rest."""
         terms = Terms(self.scorer, self.texts.words(i))
-        adds, _ = _attributed(self.scorer, self.judgement.scores, i, terms)
+        adds, _ = _attributed(self.scorer, self.judgement.scores, i, terms, self.texts[i])
         return {**adds, BASELINE: _left(float(self.judgement.scores.novelty[i]), adds)}
 
     def explain(self, i: int) -> Verdict:
@@ -69,7 +75,7 @@ def _verdict(
     """Explain the text of row i, which has these terms."""
     scores, calibration = judgement.scores, judgement.calibration
     novelty, nearest = float(scores.novelty[i]), int(scores.nearest[i])
-    adds, (group, matching, nearly) = _attributed(scorer, scores, i, terms)
+    adds, (group, matching, nearly) = _attributed(scorer, scores, i, terms, text)
     statistics, own = scorer.statistics, list(terms.words.values())
     documents = statistics.frequencies[own].tolist()  # of an unseen word, what -1 has
     in_class = statistics.counts[nearest, own].tolist()
@@ -91,13 +97,14 @@ def _verdict(
         nearest=scorer.classes[nearest],
         words=tuple(words),
         baseline=_left(novelty, adds),
-        parts=dict(zip(PARTS, scores.parts[i].tolist(), strict=True)),
+        parts=dict(zip(scorer.part_names, scores.parts[i].tolist(), strict=True)),
         new_pairs=terms.new_pairs(),
         read_as=terms.read_as,
         nearest_group=group,
         decided_by="rules" if scores.by_rules[i] else "linear classifier",
         rules=tuple([rule for rule, _ in matching]),
         nearly=tuple(nearly),
+        most_like=_most_like(scorer, scores, i),
         sequence=WordSequence(terms.words, terms.sequence),
         scorer=scorer,
         calibration=calibration,
@@ -105,11 +112,17 @@ def _verdict(
     )
 
 
+def _most_like(scorer: Scorer, scores: Scores, i: int) -> str | None:
+    if scorer.meaning is None or scores.bags.vectors is None or not scores.has_words[i]:
+        return None
+    return scorer.meaning.most_like(scores.bags.vectors[i])
+
+
 def _sentences_of(
     scorer: Scorer, calibration: Calibration, held_back: KnownSentences, text: str
 ) -> tuple[Sentence, ...]:
     """Return the sentences of a text that have words, each with its novelty, p-value and words."""
-    spans = sentence_spans(text)
+    spans, scorer = sentence_spans(text), scorer.by_words
     judged = judge(scorer, calibration, [text[begin:end] for begin, end in spans])
     novelty, known = judged.judgement.scores.novelty, held_back()
     p_values = np.full(len(spans), np.nan) if known is None else known.p_values(novelty)
@@ -127,13 +140,18 @@ def _sentences_of(
 
 
 def _attributed(
-    scorer: Scorer, scores: Scores, i: int, terms: Terms
+    scorer: Scorer, scores: Scores, i: int, terms: Terms, text: str
 ) -> tuple[dict[str, float], RulesOfText]:
     """Return what each word of row i adds to its novelty, and its rules."""
     nearest, bags = int(scores.nearest[i]), scores.bags
     columns = bags.indices[bags.indptr[i] : bags.indptr[i + 1]]
     found = matching_rules(scorer, columns, len(terms.unseen_words), nearest)
-    return contributions(scorer, terms, nearest, scores.parts[i], found[1]), found
+    words = scores.parts[i, : len(PARTS)]
+    adds = contributions(scorer, terms, nearest, words, found[1])
+    if scorer.meaning is not None:
+        meant = meaning_by_word(scorer, scorer.meaning, terms, text, scores.parts[i, len(PARTS) :])
+        adds = {word: added + meant[word] for word, added in adds.items()}
+    return adds, found
 
 
 def _left(novelty: float, adds: Mapping[str, float]) -> float:
@@ -180,5 +198,6 @@ def explain(
     (text,) = check_texts([text])
     # The words have to be found anyway. Reading a single text as many are read takes longer.
     terms = Terms(scorer, words_and_breaks(scorer.essential(text)))
-    scores = scorer.score(Bags.of_one(terms.words, terms.pairs, len(scorer.terms)))
+    bags = Bags.of_one(terms.words, terms.pairs, len(scorer.terms))
+    scores = scorer.score(scorer.with_vectors(bags, [text]))
     return _verdict(scorer, scores.judged(calibration), 0, text, terms, held_back)

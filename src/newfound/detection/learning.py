@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from newfound.checks import check_switch, check_whole_number
 from newfound.detection.calibration import Calibration, Scales, check_alpha
 from newfound.detection.class_statistics import ClassStatistics
 from newfound.detection.linear import MAX_NGRAMS, ngrams_of
+from newfound.detection.meaning import Meaning, check_encoder, encoded, usefulness
 from newfound.detection.scoring import Scorer
 from newfound.detection.sentences import HeldBackSentences
 from newfound.detection.split import (
@@ -73,6 +74,7 @@ def check_parameters(parameters: Mapping[str, Any]) -> None:
         check_whole_number("max_literals", parameters["max_literals"], 1)
     for name in ("classwise", "correct_typos", "redact"):
         check_switch(name, parameters.get(name, False))
+    check_encoder(parameters.get("encoder"))
     new_classifier(parameters, 0).check_parameters()
     new_vectorizer(parameters, []).check_parameters()
 
@@ -107,6 +109,7 @@ def learn_scorer(
         *,
         by_rules: bool = True,
         informed: bool | None = None if labelled else False,
+        meaning: Meaning | None = None,
     ) -> Scorer:
         mine, of_mine = [texts[i] for i in rows.tolist()], codes[rows]
         vectorizer = new_vectorizer(parameters, mine)
@@ -132,14 +135,52 @@ def learn_scorer(
             correct_typos=parameters["correct_typos"],
             by_rules=by_rules,
             groups=groups,
+            meaning=meaning,
         )
 
     first = learn_from(others)
     measured = first.read([texts[i] for i in sample.tolist()])
     by_rules, scales = first.measure(measured, codes[sample], worse=_WORSE, labelled=labelled)
-    informed = first.statistics.informed
+    informed, meaning = first.statistics.informed, None
+    if parameters.get("encoder") is not None:
+        meaning = _learn_meaning(
+            first, texts, codes, (others, sample), parameters["encoder"], seed, labelled=labelled
+        )
     del first  # before the second scorer needs its memory
-    return learn_from(np.arange(len(texts)), scales, by_rules=by_rules, informed=informed)
+    every = np.arange(len(texts))
+    return learn_from(every, scales, by_rules=by_rules, informed=informed, meaning=meaning)
+
+
+def _learn_meaning(
+    first: Scorer,
+    texts: list[str],
+    codes: NDArray[np.int64],
+    parts: tuple[NDArray[np.int64], NDArray[np.int64]],
+    encoder: Any,
+    seed: int,
+    *,
+    labelled: bool,
+) -> Meaning:
+    """Learn from the vectors of known documents, as the words of the scorer `first` were learned.
+
+    `parts` are the documents that it learned from, and those that parts are measured on.
+    """
+    others, sample = parts
+    n_classes, is_long = len(first.classes), first.statistics.is_long
+    vectors = encoded(encoder, first.meant(texts))
+    with_classes = labelled and n_classes > 1 and not is_long
+    whole = Meaning.of(encoder, vectors, codes, n_classes, seed=seed, with_classes=with_classes)
+    learned = whole.part(others, codes[others], n_classes)
+    single = ~first.statistics.is_pair
+    measured = first.read([texts[i] for i in sample.tolist()])
+    use = usefulness(
+        (vectors[others], vectors[sample]),
+        (first.statistics.matrix[:, single], measured.matrix[:, single]),
+        (codes[others], codes[sample]) if labelled and n_classes > 1 else None,
+        seed,
+    )
+    scaled = learned.scaled(vectors[sample], use, is_long=is_long)
+    return replace(whole, centre=scaled.centre, scale=scaled.scale)
 
 
 def _usable_terms(statistics: ClassStatistics) -> NDArray[np.bool_]:
@@ -195,6 +236,10 @@ def grow(
     usable = _usable_terms(statistics)
     rules = learn_rules(classifier, statistics.matrix, statistics.codes, len(classes), usable)
     groups = scorer.groups if len(classes) == 1 else None
+    meaning = scorer.meaning
+    if meaning is not None:
+        more = meaning.encoded(scorer.meant(texts))
+        meaning = meaning.grown(more, statistics.codes, len(classes), seed)
     return Scorer(
         classes,
         vectorizer,
@@ -204,6 +249,7 @@ def grow(
         correct_typos=scorer.spelling is not None,
         by_rules=scorer.by_rules,
         groups=None if groups is None else groups.with_terms(len(vectorizer.vocabulary_)),
+        meaning=meaning,
     )
 
 
@@ -284,6 +330,9 @@ class Knowledge:
             float(parameters["alpha"]),
             classwise=parameters["classwise"],
         )
+        if scorer.meaning is not None:
+            examples = scorer.meaning.with_examples(held_back, scores.bags.vectors)
+            scorer = scorer.with_meaning(examples)
         return cls(scorer, calibration, tuple(held_back), seed, n_copies, keys)
 
     @property

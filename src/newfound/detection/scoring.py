@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from newfound import _core
 from newfound.detection.calibration import PARTS, Calibration, Scales
 from newfound.detection.class_statistics import ELSEWHERE, NEAREST, PRIOR, ClassStatistics
+from newfound.detection.meaning import MEANING_PARTS, Meaning
 from newfound.detection.split import KNOWN, NOVEL, has_classes
 from newfound.rules.weighted import WeightedRules
 from newfound.sides import UNCLEAR
@@ -41,16 +42,16 @@ _MAX_SCORES = 20_000_000  # and at most so many scores of classes
 _FEW = 3  # words of a text that may be small talk
 _MIN_UNLIKE, _UNLIKE = 4, 0.6  # from so many words on, and such a share of them unseen
 _MAX_WORDS = 1 << 16  # word forms that are remembered
-_CACHES = {"_reader", "_native", "_few_words"}
+_CACHES = {"_reader", "_native", "_few_words", "by_words"}
 
 
 @dataclass(frozen=True)
 class Scores:
     """Texts that were read and scored.
 
-    `parts` has what each part adds to the novelty, in the order of `PARTS`, `nearest` the index of
-    the nearest class, and `by_rules` whether rules named it; otherwise the linear classifier did.
-    `short` says which texts are too short to be of a class; see `Scorer.is_short`.
+    `parts` has what each part adds to the novelty, in the order of `Scorer.part_names`, `nearest`
+    the index of the nearest class, and `by_rules` whether rules named it; otherwise the linear
+    classifier did. `short` says which texts are too short to be of a class; see `Scorer.is_short`.
     """
 
     bags: Bags
@@ -172,11 +173,12 @@ class Scorer:
         correct_typos: bool = True,
         by_rules: bool = True,
         groups: KnownGroups | None = None,
+        meaning: Meaning | None = None,
     ) -> None:
         self.classes, self.vectorizer, self.statistics = classes, vectorizer, statistics
         self.rules, self.by_rules = rules, by_rules
         self.scales = scales or Scales.none()
-        self.groups = groups
+        self.groups, self.meaning = groups, meaning
         self.terms = list(vectorizer.vocabulary_)
         self.spelling = Spelling.of(vectorizer, long=statistics.is_long) if correct_typos else None
         self._words: dict[str, tuple[str, str | None]] = {}
@@ -192,9 +194,37 @@ class Scorer:
 
     def read(self, texts: Iterable[str]) -> Bags:
         """Read texts to bags of words and pairs, without courtesies; see `essential`."""
-        if not isinstance(texts, TokenizedTexts):
-            texts = map(self.essential, check_texts(texts))
-        return self._reader.read(texts)
+        if isinstance(texts, TokenizedTexts):
+            return self.with_vectors(self._reader.read(texts), texts.texts)
+        kept = list(check_texts(texts))
+        return self.with_vectors(self._reader.read(map(self.essential, kept)), kept)
+
+    def with_vectors(self, bags: Bags, texts: Sequence[str]) -> Bags:
+        """Return the bags of texts with their vectors, if there is an encoder."""
+        if self.meaning is None:
+            return bags
+        return replace(bags, vectors=self.meaning.encoded(self.meant(texts)))
+
+    def meant(self, texts: Iterable[str]) -> list[str]:
+        """Return texts as an encoder reads them: without courtesies and odd spaces."""
+        return [" ".join(self.essential(text).split()) for text in texts]
+
+    @cached_property
+    def by_words(self) -> Scorer:
+        """The same scorer without its encoder: for parts of texts, which would take long."""
+        return self if self.meaning is None else self.with_meaning(None)
+
+    def with_meaning(self, meaning: Meaning | None) -> Scorer:
+        """Return the same scorer with another meaning, or with none."""
+        other = copy.copy(self)
+        other.__dict__.pop("by_words", None)
+        other.meaning = meaning
+        return other
+
+    @property
+    def part_names(self) -> tuple[str, ...]:
+        """The names of the parts of the novelty."""
+        return PARTS if self.meaning is None else PARTS + MEANING_PARTS
 
     def essential(self, text: str) -> str:
         """Return a text of the same length, with spaces in place of greetings and signature.
@@ -229,13 +259,18 @@ class Scorer:
         `progress` is called after each batch with the number of texts scored so far.
         """
         n, step = len(bags), min(_BATCH, max(_MAX_SCORES // self.statistics.n_classes, 1))
-        parts, nearest = np.zeros((n, len(PARTS))), np.zeros(n, np.int64)
+        parts, nearest = np.zeros((n, len(self.part_names))), np.zeros(n, np.int64)
         by_rules = np.zeros(n, bool)
         for start in range(0, n, step):
             rows = slice(start, start + step)
             some = bags if n <= step else bags.part(start, min(start + step, n))
             raw, nearest[rows], by_rules[rows] = self._parts(some, by_rules=self.by_rules)
-            parts[rows] = (raw - self.scales.centres(some.n_words)) * self.scales.scale
+            parts[rows, : len(PARTS)] = (
+                raw - self.scales.centres(some.n_words)
+            ) * self.scales.scale
+            if self.meaning is not None:
+                assert some.vectors is not None, "the texts were read without the encoder"
+                parts[rows, len(PARTS) :] = self.meaning.parts(some.vectors)
             if progress is not None:
                 progress(min(start + step, n))
         short = self.is_short(bags, nearest)

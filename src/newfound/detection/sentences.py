@@ -60,7 +60,7 @@ class HeldBackSentences:
         """Score the sentences of held-back documents, of up to 5,000 that are drawn."""
         rows = np.sort(np.random.RandomState(0).permutation(len(texts))[:_MOST_DOCUMENTS])
         sentences, sizes = _split(texts[i] for i in rows.tolist())
-        scores = scorer.score_texts(sentences)
+        scores = scorer.by_words.score_texts(sentences)
         owners = np.repeat(np.arange(len(sizes)), sizes)[scores.has_words]
         counts = np.bincount(owners, minlength=len(sizes))
         return cls(scores.novelty[scores.has_words], counts[counts > 0])
@@ -97,7 +97,9 @@ def newest_sentences(scorer: Scorer, texts: Sequence[str]) -> list[str]:
     several = np.repeat(np.array(sizes) > 1, sizes)  # a single sentence need not be scored
     novelty, n_words = np.zeros(len(sentences)), np.zeros(len(sentences), np.int64)
     if several.any():
-        scores = scorer.score_texts([sentences[i] for i in np.flatnonzero(several).tolist()])
+        scores = scorer.by_words.score_texts(
+            [sentences[i] for i in np.flatnonzero(several).tolist()]
+        )
         novelty[several], n_words[several] = scores.novelty, scores.bags.n_words
     levels = (n_words >= FEWEST_WORDS).astype(np.int64) + (n_words > 0)
     order = np.lexsort((-np.arange(len(sentences)), novelty, levels))  # the newest last

@@ -14,6 +14,7 @@ from newfound.detection.calibration import PARTS, Calibration, Scales
 from newfound.detection.class_statistics import ClassStatistics
 from newfound.detection.learning import Knowledge, check_parameters
 from newfound.detection.linear import Subwords
+from newfound.detection.meaning import MEANING_PARTS, ClassShapes, Meaning
 from newfound.detection.scoring import Scorer
 from newfound.detection.sentences import HeldBackSentences
 from newfound.rules.classifier import LARGEST_WEIGHT
@@ -25,6 +26,7 @@ from newfound.storage.fields import (
     parameters_from_state,
     parameters_state,
 )
+from newfound.storage.files import one_line
 from newfound.stories.clusters import KnownGroups
 from newfound.text.state import vectorizer_from_state, vectorizer_state
 from newfound.text.vectorizer import TextVectorizer
@@ -80,6 +82,8 @@ def detector_state(parameters: Mapping[str, Any], knowledge: Knowledge) -> dict[
     if scorer.groups is not None:
         rules = _rules_state(scorer.groups.rules)
         state["groups"] = {"names": list(scorer.groups.names), **rules}
+    if scorer.meaning is not None:
+        state["meaning"] = _meaning_state(scorer.meaning)
     if statistics.subwords is not None:
         state["subwords"] = _subwords_state(statistics.subwords)
     return state
@@ -123,6 +127,7 @@ def detector_from_state(fields: Fields, names: Iterable[str]) -> tuple[dict[str,
         correct_typos=parameters["correct_typos"],
         by_rules=fields.boolean("named_by_rules"),
         groups=_groups(fields, n_terms, len(classes)),
+        meaning=_meaning(fields, len(classes), texts) if "meaning" in fields else None,
     )
     documents = fields.fields("documents")
     n_copies = documents.integer("copies", most=MAX_DOCUMENTS)
@@ -220,6 +225,58 @@ def _groups(fields: Fields, n_terms: int, n_classes: int) -> KnownGroups | None:
     names = groups.texts("names")
     groups.require(len(names) > 1, "names", "at least two names")
     return KnownGroups(tuple(names), _rules(groups, n_terms, len(names)))
+
+
+def _meaning_state(meaning: Meaning) -> dict[str, Any]:
+    state: dict[str, Any] = {
+        "encoder": meaning.name,
+        "vectors": meaning.vectors,
+        "density": meaning.density,
+        "probes": meaning.probes,
+        "centre": meaning.centre,
+        "scale": meaning.scale,
+    }
+    if meaning.example_vectors is not None:
+        state["held_back"] = meaning.example_vectors
+    if meaning.shapes is not None:
+        state["shapes"] = dict(vars(meaning.shapes))
+    return state
+
+
+def _meaning(fields: Fields, n_classes: int, examples: list[str]) -> Meaning:
+    """Return what is known of vectors, without the encoder."""
+    n = fields.fields("documents").length("codes")
+    own = fields.fields("meaning")
+    shape = own.array("vectors").shape
+    own.require(len(shape) == 2 and shape[0] == n and shape[1] > 0, "vectors", "one a document")
+    d, two = shape[1], (len(MEANING_PARTS),)
+    density = own.floats("density", (n,))
+    own.require(bool((density >= 0).all()), "density", "numbers from 0")
+    shapes = None
+    if "shapes" in own:
+        of_classes = own.fields("shapes")
+        shapes = ClassShapes(
+            of_classes.floats("centre", (d,)),
+            of_classes.floats("within", (d, d)),
+            of_classes.floats("whole", (d, d)),
+            of_classes.floats("means", (n_classes, d)),
+        )
+    kept = None
+    if examples and "held_back" in own:
+        kept = own.floats("held_back", (len(examples), d), np.float16)
+    probes = own.array("probes").shape
+    own.require(len(probes) == 2 and probes[1] == d, "probes", "vectors")
+    return Meaning(
+        one_line(own.text("encoder"), 100),
+        own.floats("vectors", (n, d), np.float16),
+        density,
+        shapes,
+        own.floats("probes", probes, np.float16),
+        own.floats("centre", two),
+        own.floats("scale", two),
+        examples=tuple(examples) if kept is not None else (),
+        example_vectors=kept,
+    )
 
 
 def _subwords_state(subwords: Subwords) -> dict[str, Any]:

@@ -119,6 +119,8 @@ class Verdict(Explanation):
         Who named the nearest class: "rules" or "linear classifier".
     nearly : tuple of (Rule, str)
         The rules that it would match if it had one more word, and the word.
+    most_like : str or None
+        With an encoder: the held-back known document that is most like the text.
     sequence : WordSequence
         The words of the text in their order, for `counterfactual`.
     scorer : Scorer
@@ -141,6 +143,7 @@ class Verdict(Explanation):
     nearest_group: str | None
     decided_by: str
     nearly: tuple[tuple[Rule, str], ...]
+    most_like: str | None = None
     sequence: WordSequence = field(repr=False, compare=False)
     scorer: Scorer = field(repr=False, compare=False)
     calibration: Calibration = field(repr=False, compare=False)
@@ -162,7 +165,7 @@ class Verdict(Explanation):
         """
         if self.verdict != "novel":
             return ()
-        if is_plain(self.text):
+        if is_plain(self.text) and self.scorer.meaning is None:
             found = self._searched(self._in_core)
             # What is left may be split into other parts: fewer blank lines, a new farewell.
             if found is None or self._margins([found])[0] <= 0:
@@ -294,6 +297,7 @@ class Verdict(Explanation):
             "decided_by": self.decided_by if self.is_of_class else None,
             "counterfactual": None if removed is None else list(removed),
             "rules": [_rule_data(rule) for rule in self.rules[:max_rules]],
+            **({} if self.most_like is None else {"most_like": self.most_like}),
             "nearly": [_rule_data(rule, missing) for rule, missing in self.nearly[:max_rules]],
         }
 
@@ -332,6 +336,8 @@ class Verdict(Explanation):
         """Return the reasons, a line each."""
         if self.verdict == UNCLEAR:
             return
+        if self.most_like is not None:
+            yield f"most like: {self.most_like!r:.120}"
         for side, sign in (("novel", 1), ("known", -1)):
             strongest = sorted(self.words, key=lambda w: -sign * w.contribution)
             best = [w for w in strongest if sign * w.contribution > 0.005][: 2 * _SHOWN]

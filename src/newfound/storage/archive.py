@@ -265,7 +265,7 @@ def _digest(stream: BinaryIO, length: int) -> bytes:
 HEADER_BYTES = 512
 _MAGIC = b"\x93NUMPY\x01\x00"
 _INTEGERS = ("|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<u8", "<i8")
-_DTYPES = frozenset(("|b1", *_INTEGERS, "<f4", "<f8"))
+_DTYPES = frozenset(("|b1", *_INTEGERS, "<f2", "<f4", "<f8"))
 # Exactly what numpy writes; the header is never evaluated.
 _HEADER = re.compile(
     rb"\{'descr': '([|<][biuf][1248])', 'fortran_order': False, "

@@ -39,7 +39,8 @@ class Bags:
     `indptr` and `indices` are the terms of each text, ascending, as in a CSR matrix: words, and
     pairs of neighbouring words. `n_words`, `n_pairs`, `unseen_words` and `unseen_pairs` count the
     different ones of each text. `unseen_terms` are in alphabetical order; `unseen_rows` and
-    `unseen_places`, ascending, say which text has which of them.
+    `unseen_places`, ascending, say which text has which of them. `vectors` has those that an
+    encoder gave the texts, if there is one.
     """
 
     indptr: NDArray[np.int32]
@@ -52,6 +53,7 @@ class Bags:
     unseen_terms: tuple[str, ...]
     unseen_rows: NDArray[np.int64]
     unseen_places: NDArray[np.int64]
+    vectors: NDArray[np.float16] | None = None
 
     @classmethod
     def of_one(cls, words: Mapping[str, int], pairs: Mapping[str, int], n_terms: int) -> Bags:
@@ -107,6 +109,7 @@ class Bags:
             self.unseen_terms,
             self.unseen_rows[first:last] - start,
             self.unseen_places[first:last],
+            None if self.vectors is None else self.vectors[start:stop],
         )
 
 

@@ -1,0 +1,283 @@
+"""An encoder beside words: parts of the novelty, files, explanations, encoders from folders."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import newfound
+from command_line import call
+from newfound.detection.encoders import OnnxEncoder, StaticEncoder, load_encoder
+from newfound.detection.meaning import ClassShapes, usefulness
+
+TOPICS = {
+    "money": "pay settle bill invoice debt loan account bank card fee",
+    "sport": "match goal team coach league player score referee kick win",
+    "food": "soup bread cook oven taste dinner recipe salt pepper lunch",
+    "space": "moon orbit rocket planet star comet launch galaxy satellite mars",
+}
+WORDS = [word for topic in TOPICS.values() for word in topic.split()]
+TOKENS = ["[UNK]", *WORDS]
+
+
+def vectors(noise: float = 0.3) -> np.ndarray:
+    """Words of a topic are near each other."""
+    random = np.random.default_rng(0)
+    of_topic = random.normal(size=(4, 16))
+    rows = np.repeat(of_topic, 10, axis=0) + noise * random.normal(size=(40, 16))
+    return np.vstack((np.zeros(16), rows)).astype(np.float32)
+
+
+def texts(topic: str, n: int, words: slice, seed: int = 0) -> list[str]:
+    random = np.random.default_rng(seed)
+    own = TOPICS[topic].split()[words]
+    return [" ".join(random.choice(own, 3, replace=False)) for _ in range(n)]
+
+
+def tokenizer(folder: Path) -> None:
+    import tokenizers
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import Whitespace
+
+    made = tokenizers.Tokenizer(WordLevel({word: i for i, word in enumerate(TOKENS)}, "[UNK]"))
+    made.pre_tokenizer = Whitespace()
+    made.save(str(folder / "tokenizer.json"))
+
+
+def safetensors(rows: np.ndarray) -> bytes:
+    about = {"dtype": "F32", "shape": list(rows.shape), "data_offsets": [0, rows.nbytes]}
+    header = json.dumps({"embeddings": about}).encode()
+    return len(header).to_bytes(8, "little") + header + rows.tobytes()
+
+
+@pytest.fixture(scope="module")
+def static(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of an encoder with static vectors."""
+    folder = tmp_path_factory.mktemp("encoder") / "words"
+    folder.mkdir()
+    tokenizer(folder)
+    (folder / "model.safetensors").write_bytes(safetensors(vectors()))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def onnx_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same vectors as a model in ONNX: a vector for each token."""
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+
+    folder = tmp_path_factory.mktemp("encoder") / "tokens"
+    folder.mkdir()
+    tokenizer(folder)
+    shape = ["batch", "sequence"]
+    graph = helper.make_graph(
+        [helper.make_node("Gather", ["vectors", "input_ids"], ["last_hidden_state"])],
+        "tokens",
+        [helper.make_tensor_value_info("input_ids", TensorProto.INT64, shape)],
+        [helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, [*shape, 16])],
+        [numpy_helper.from_array(vectors(), "vectors")],
+    )
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    onnx.save(made, folder / "model.onnx")
+    return folder
+
+
+KNOWN = [*texts("money", 60, slice(5)), *texts("sport", 60, slice(5))]
+LABELS = ["money"] * 60 + ["sport"] * 60
+# Known topics in words never seen, and a new topic in words never seen.
+SYNONYMS = [*texts("money", 20, slice(5, 10), 1), *texts("sport", 20, slice(5, 10), 1)]
+NEW = texts("space", 40, slice(10), 2)
+
+
+@pytest.fixture(scope="module")
+def encoder(static: Path) -> StaticEncoder:
+    found = load_encoder(static)
+    assert isinstance(found, StaticEncoder)
+    return found
+
+
+def fitted(encoder: Any, labels: list[str] | None = None, **more: Any) -> newfound.NoveltyDetector:
+    options = {"correct_typos": False, "random_state": 1, "held_back": 0.3, **more}
+    return newfound.NoveltyDetector(0.1, encoder=encoder, **options).fit(KNOWN, labels)
+
+
+@pytest.mark.parametrize("labels", [None, LABELS])
+def test_synonyms_are_less_new_than_another_topic(encoder: Any, labels: list[str] | None) -> None:
+    words, both = (fitted(each, labels) for each in (None, encoder))
+
+    def told_apart(detector: newfound.NoveltyDetector) -> float:
+        known, new = detector.novelty(SYNONYMS), detector.novelty(NEW)
+        return float((new[:, None] > known).mean() + 0.5 * (new[:, None] == known).mean())
+
+    assert told_apart(words) < 0.8  # all of their words were never seen
+    assert told_apart(both) > 0.9
+
+
+def test_vectors_that_tell_nothing_do_not_count() -> None:
+    rng = np.random.default_rng(0)
+    groups = np.arange(400) % 4
+    told, noise = rng.normal(size=(4, 16))[groups], rng.normal(size=(400, 16))
+    bags = np.eye(4)[groups]
+    halves = slice(0, 300), slice(300, 400)
+
+    def use(rows: np.ndarray, codes: np.ndarray | None) -> float:
+        return usefulness(
+            tuple(rows[half] for half in halves),  # type: ignore[arg-type]
+            tuple(sparse.csr_array(bags[half]) for half in halves),  # type: ignore[arg-type]
+            None if codes is None else tuple(codes[half] for half in halves),  # type: ignore[arg-type]
+            0,
+        )
+
+    for codes in (groups, None):
+        assert use(told, codes) > 0.9
+        assert use(noise, codes) < 0.2
+
+
+@pytest.mark.parametrize("labels", [None, LABELS])
+def test_words_and_baseline_add_up_to_the_novelty(encoder: Any, labels: list[str] | None) -> None:
+    detector = fitted(encoder, labels)
+    for text in ("pay the moon rocket", "goal", "invoice debt"):
+        verdict = detector.explain(text)
+        total = sum(word.contribution for word in verdict.words) + verdict.baseline
+        assert total == pytest.approx(verdict.novelty) == pytest.approx(sum(verdict.parts.values()))
+        assert verdict.novelty == pytest.approx(detector.novelty([text])[0])
+    verdict = detector.explain("pay bill moon rocket comet")
+    assert {"moon", "rocket", "comet"} >= {word.word for word in verdict.words[:2]}
+    assert labels is not None or verdict.counterfactual
+
+
+def test_the_most_similar_known_text_is_quoted(encoder: Any) -> None:
+    detector = fitted(encoder, LABELS)
+    quoted = detector.explain("invoice debt fee").most_like
+    assert quoted in detector.held_back_texts_ and set(quoted.split()) <= set(WORDS[:10])
+    assert any(quoted in line for line in detector.explain("invoice debt fee").lines())
+    detector.forget_texts()
+    assert detector.explain("invoice debt fee").most_like is None
+
+
+@pytest.mark.parametrize("labels", [None, LABELS])
+def test_a_file_gives_the_same_scores_with_its_encoder_only(
+    encoder: Any, labels: list[str] | None, tmp_path: Path
+) -> None:
+    detector = fitted(encoder, labels)
+    detector.save(tmp_path / "d.nf")
+    loaded = newfound.load(tmp_path / "d.nf")
+    with pytest.raises(ValueError, match=r"reads texts with the encoder words.*use_encoder"):
+        loaded.novelty(NEW)
+    loaded.use_encoder(encoder)
+    assert loaded.novelty(NEW).tolist() == detector.novelty(NEW).tolist()
+    assert loaded.explain(NEW[0]).to_dict() == detector.explain(NEW[0]).to_dict()
+    loaded.save(tmp_path / "again.nf")
+    assert (tmp_path / "again.nf").read_bytes() == (tmp_path / "d.nf").read_bytes()
+
+    class Other:
+        name = "other"
+
+        def encode(self, texts: list[str]) -> Any:
+            return encoder.encode([text[::-1] for text in texts]) + np.arange(16)
+
+    with pytest.raises(ValueError, match="learned with the encoder words, and other gives other"):
+        newfound.load(tmp_path / "d.nf").use_encoder(Other())
+
+
+def test_batches_and_growth_change_nothing_else(encoder: Any) -> None:
+    detector = fitted(encoder, LABELS)
+    one_by_one = [float(detector.novelty([text])[0]) for text in NEW]
+    assert one_by_one == detector.novelty(NEW).tolist()
+    before = detector.p_values(NEW)
+    detector.partial_fit(NEW[::2], ["space"] * len(NEW[::2]))
+    assert detector.p_values(NEW[1::2]).mean() > 3 * before[1::2].mean()
+    assert len(detector.scorer_.meaning.vectors) == detector.n_documents_["learned"]
+
+
+def test_relative_distances_are_those_of_two_gaussians() -> None:
+    rng = np.random.default_rng(0)
+    codes = np.arange(300) % 3
+    rows = rng.normal(size=(300, 5)) * [1, 2, 1, 1, 3] + 4 * np.eye(5)[codes]
+    found = ClassShapes.of(rows, codes, 3).distances(rows)
+    means = np.stack([rows[codes == k].mean(axis=0) for k in range(3)])
+
+    def inverse(deviations: np.ndarray, n: int) -> np.ndarray:
+        covariance = deviations.T @ deviations / n
+        covariance = 0.9 * covariance + 0.1 * np.trace(covariance) / 5 * np.eye(5)
+        return np.linalg.inv(covariance)
+
+    within, whole = rows - means[codes], rows - rows.mean(axis=0)
+    away = rows[:, None] - means
+    own = np.einsum("nki,ij,nkj->nk", away, inverse(within, 297), away).min(axis=1)
+    every = np.einsum("ni,ij,nj->n", whole, inverse(whole, 300), whole)
+    np.testing.assert_allclose(found, own - every, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (lambda n: np.zeros(n), "of the shape .* expected a row for each"),
+        (lambda n: np.zeros((n + 1, 3)), "expected a row for each"),
+        (lambda n: np.full((n, 3), np.nan), "not finite"),
+    ],
+)
+def test_an_encoder_that_gives_nonsense_is_refused(answer: Any, message: str) -> None:
+    class Bad:
+        def encode(self, texts: list[str]) -> Any:
+            return answer(len(texts))
+
+    with pytest.raises(ValueError, match=message):
+        fitted(Bad())
+    with pytest.raises(ValueError, match="encoder='minilm' cannot encode"):
+        fitted("minilm")
+
+
+def test_a_model_in_onnx_gives_the_same_vectors_as_static_ones(
+    encoder: Any, onnx_folder: Path
+) -> None:
+    found = load_encoder(onnx_folder)
+    assert isinstance(found, OnnxEncoder) and found.name == "tokens"
+    some = ["moon", "pay the bill", "goal team coach win kick", ""]
+    np.testing.assert_allclose(found.encode(some), encoder.encode(some), atol=1e-6)
+
+
+def test_folders_without_an_encoder_are_refused(static: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"has no tokenizer\.json"):
+        load_encoder(tmp_path)
+    content = (static / "tokenizer.json").read_bytes()
+    (tmp_path / "tokenizer.json").write_bytes(content)
+    with pytest.raises(ValueError, match=r"neither model\.onnx nor model\.safetensors"):
+        load_encoder(tmp_path)
+    good = (static / "model.safetensors").read_bytes()
+    wrong = [b"", b"x" * 50, good[:-1], good[:20], b"\xff" * 8 + good[8:],
+             good.replace(b"F32", b"I32"), good.replace(b"[41, 16]", b"[16, 16]"),
+             safetensors(np.full((3, 2), np.nan, np.float32))]  # fmt: skip
+    for bad in wrong:
+        (tmp_path / "model.safetensors").write_bytes(bad)
+        with pytest.raises(ValueError, match=r"no table of vectors|not finite"):
+            load_encoder(tmp_path)
+    (tmp_path / "model.onnx").write_bytes(b"\0" * 99)
+    with pytest.raises(ValueError, match="is no model in ONNX"):
+        load_encoder(tmp_path)
+    (tmp_path / "tokenizer.json").write_text("{}")
+    with pytest.raises(ValueError, match="is no tokenizer"):
+        load_encoder(tmp_path)
+
+
+def test_the_command_line_takes_a_folder(static: Path, tmp_path: Path) -> None:
+    (tmp_path / "old.txt").write_text("\n".join(KNOWN), encoding="utf-8")
+    (tmp_path / "new.txt").write_text("\n".join([*SYNONYMS, *NEW]), encoding="utf-8")
+    model, out = tmp_path / "d.nf", tmp_path / "out.jsonl"
+    learn = ["detect", "--known", tmp_path / "old.txt", "--save", model, "--alpha", "0.1", "-q"]
+    assert call(*learn, "--encoder", static).returncode == 0
+    judge = ["detect", "--model", model, "--incoming", tmp_path / "new.txt", "-q", "-o", out]
+    failed = call(*judge)
+    assert failed.returncode == 1 and "--encoder" in failed.stderr
+    assert call(*judge, "--encoder", static).returncode == 0
+    rows = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    novelty = np.array([row["novelty"] for row in rows])
+    assert novelty[len(SYNONYMS) :].min() > np.median(novelty[: len(SYNONYMS)])
+    explained = call("explain", model, "invoice debt fee", "--encoder", static)
+    assert explained.returncode == 0 and "most like:" in explained.stdout
+    assert call("explain", model, "invoice").returncode == 1
