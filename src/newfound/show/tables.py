@@ -260,7 +260,7 @@ def themes_table(
         side = "documents_known" if theme.gone else "documents_novel"
         if theme.parts:
             named = (f"{visible(part.name)} ({getattr(part, side):,})" for part in theme.parts)
-            cell.append(f"\nof them: {'; '.join(named)}", "dim")
+            cell.append(f"\nparts: {'; '.join(named)}", "dim")
         table.add_row(
             cell,
             # What may be chance is below the limit also when it is rounded.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -30,6 +30,8 @@ PARTED = 0.6  # of the novelty of a theme, that its parts have if it joins sever
 LESS_ALIKE = (
     0.92  # a theme that joins stories than its parts: cohesion to the power of the fineness
 )
+BLOCKED = 0.25  # share of a candidate's novel documents that a theme has, to stand in its way
+BETTER = 1.15  # times the novelty of a theme, by cohesion, of the candidates that replace it
 MIN_OVERLAP = 0.25  # Jaccard, of a theme and its counterpart from half of the documents
 N_HALVES = 2
 
@@ -110,6 +112,49 @@ class _Choice:
         less = power(cohesion[place], fineness) < LESS_ALIKE * power(alike, fineness)
         return parts if novel and less else [place]
 
+    def replaced(self, chosen: Sequence[int], fineness: float) -> list[int]:
+        """Return chosen candidates, those replaced that stand in the way of several better ones.
+
+        A theme of documents that are unlike each other may have parts of several topics, none of
+        which is chosen then. It is replaced if candidates whose documents are more alike have
+        more of what is new beyond the other themes, each weighted by its cohesion.
+        """
+        kept = list(chosen)
+        taken = np.zeros(len(self.novel), np.int64)
+        for place in chosen:
+            taken[self.candidates.rows(place)] += 1
+        cohesion = self.candidates.cohesion
+        for place in sorted(chosen, key=lambda place: -self.sizes[place]):
+            rows = self.candidates.rows(place)
+            taken[rows] -= 1
+            left = (taken == 0).astype(np.float32)
+            inside = np.zeros(len(self.novel), np.float32)
+            inside[rows] = 1.0
+            among = self.members @ (inside * self.novel) >= BLOCKED * self.sizes
+            among &= (self.sizes <= MAX_PART * self.sizes[place]) & (self.evidence >= SURE)
+            among &= cohesion > cohesion[place]
+            among[kept] = False
+            others = self.best_first(len(among), among, left, fineness)
+            own = self._fresh(place, left)
+            better = 0.0
+            for other in others:
+                better += self._fresh(other, left)
+                left[self.candidates.rows(other)] = 0.0
+            if len(others) > 1 and better > BETTER * own:
+                kept.remove(place)
+                kept += others
+            else:
+                others = [place]
+            for other in others:
+                taken[self.candidates.rows(other)] += 1
+        return kept
+
+    def _fresh(self, place: int, left: Any) -> float:
+        """Return what is new of a candidate in the documents `left`, times its cohesion."""
+        rows = self.candidates.rows(place)
+        novel, every = float((left[rows] * self.novel[rows]).sum()), float(left[rows].sum())
+        return (novel - self.piles.share * every) * float(self.candidates.cohesion[place])
+
     def draft(self, place: int, parts: Iterable[int] = ()) -> Draft:
         """Return a candidate as a theme to be, with its parts."""
         rows, rules = self.candidates.rows(place), self.candidates.rules[place]
@@ -128,7 +173,8 @@ def choose_themes(
     everywhere = np.ones(len(piles.novel), np.float32)
     among = np.ones(len(choice.sizes), bool)
     chosen = choice.best_first(max(most, MOST_THEMES), among, everywhere, fineness)
-    found = dict.fromkeys(story for place in chosen for story in choice.stories(place, fineness))
+    stories = dict.fromkeys(story for place in chosen for story in choice.stories(place, fineness))
+    found = choice.replaced(list(stories), fineness)
     surest = sorted(found, key=lambda place: -choice.evidence[place])[:most]
     return [choice.draft(place, choice.parts(place, fineness)) for place in surest]
 

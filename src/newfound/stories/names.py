@@ -23,6 +23,7 @@ N_LETTERS = 3000  # of the beginning of each of them
 MOST_PHRASES = 3  # of a name
 WHOLE = 0.5  # of the documents have a phrase that is a name by itself
 MIN_SHARE = 0.15  # of the documents, that a further phrase adds
+LEAST = 0.4  # of the documents, for a phrase that stands for one that is taken
 
 # What may stand between the words of a phrase: a space, a hyphen, or a small word of this kind.
 _SMALL = "of|the|and|in|for|on|at|to|with|by|de|du|des|del|la|le|les|el|los|y|et|von|van|der|und"
@@ -86,14 +87,19 @@ def named_as_read(
     """
     taken: set[str] = set()
     shown: set[int] = set()
+    whole = {id(theme) for theme in (*found.themes, *found.gone)}
 
-    def named(theme: Theme) -> Theme:
+    def named(theme: Theme) -> Theme | None:
         own = theme.known_documents if theme.gone else theme.novel_documents
         some = own[:: max(1, len(own) // N_READ)].tolist()
         read = {row: texts[row][:N_LETTERS] for row in {*some, *theme.typical}}
         documents = [_Phrases(text, tokens(text)) for text in read.values()]
-        weights = dict.fromkeys((word for rule in theme.rules for word in rule.words), 0.0)
-        name = _name(documents, weights | dict(theme.words), taken) or theme.name
+        of_rules = {word for rule in theme.rules for word in rule.words}
+        weights = dict.fromkeys(of_rules, 0.0) | dict(theme.words)
+        name = _name(documents, weights, of_rules, taken)
+        if name is None and id(theme) not in whole:
+            return None  # a part that says no more than the theme
+        name = name or theme.name
         taken.add(fold(name))
         first = fold(name.split(", ")[0])
         spaced = {row: fold(" ".join(read[row].split())) for row in theme.typical}
@@ -138,9 +144,12 @@ class _Phrases:
 
 
 def _name(
-    documents: Sequence[_Phrases], weights: Mapping[str, float], taken: set[str]
+    documents: Sequence[_Phrases],
+    weights: Mapping[str, float],
+    of_rules: set[str],
+    taken: set[str],
 ) -> str | None:
-    """Return the name of a group; None if it has no phrase that is not taken."""
+    """Return the name of a group; None if most documents have no phrase that is not taken."""
     where: defaultdict[tuple[str, ...], set[int]] = defaultdict(set)
     written: defaultdict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
     for number, document in enumerate(documents):
@@ -148,7 +157,7 @@ def _name(
             where[terms].add(number)
             written[terms][text] += 1
     chosen: list[tuple[str, ...]] = []
-    left = set(range(len(documents)))
+    left, is_taken = set(range(len(documents))), False
     while where and len(chosen) < MOST_PHRASES:
 
         def value(terms: tuple[str, ...], left: set[int] = left) -> float:
@@ -160,12 +169,16 @@ def _name(
         if not chosen:
             best = _longest(best, where, WHOLE * len(documents))
         new = where.pop(best)
+        stands_in = of_rules.intersection(best) and len(new) >= LEAST * len(documents)
+        if not chosen and is_taken and not stands_in:
+            return None
         name = _usual(written[best])
         if chosen and len(new & left) < max(2, MIN_SHARE * len(documents)):
             break
         if any(same_stem(one, two) for other in chosen for one in other for two in best):
             continue
         if not chosen and fold(name) in taken:
+            is_taken = True
             continue
         chosen.append(best)
         left = left - new
