@@ -8,7 +8,7 @@ regression and of LinearSVC is chosen by 3-fold cross-validation on the training
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ from lab.evaluation.deletion import deletion
 from lab.evaluation.document_baselines import DOCUMENT_BASELINES, DocumentBaselines
 from lab.evaluation.groups import groups
 from lab.evaluation.holdout import folds
+from lab.evaluation.meaning import Case, measure_encoder
 from lab.evaluation.noise import ALPHAS, REPEATS, noise_rows, repeat_rates
 from lab.evaluation.reasons import explained_requests
 from lab.evaluation.sentences import (
@@ -48,6 +49,7 @@ REASON_DRAWS = 3
 SENTENCE_DRAWS, FIRST_PLANTED = 3, 200
 OPEN_ALPHAS = (0.05, 0.1, 0.15)
 BBC_SEEDS = 3
+N_OF_MEANING = 5
 N_DELETION_TEXTS = 300
 N_REPEATED = 2000
 FALSE_ALARM_SIZES = {"CLINC150": (3000, 2000), "BBC Sport": (550, 187)}  # known, new
@@ -401,6 +403,63 @@ def unseen_intents(setting: Setting) -> Table:
     return table_of([*ours, *PUBLISHED])
 
 
+def meaning(setting: Setting) -> Table:
+    """Words alone, and with the encoder of the folder that NEWFOUND_ENCODER names.
+
+    CLINC150: as in the suites of that name; unseen intents: three draws of three quarters of the
+    intents. 20 Newsgroups and BBC Sport: as in "20newsgroups-each" and "bbcsport", the first five
+    draws of each. The baselines have the vectors only; logistic regression with C = 10.
+    """
+    return measure_encoder(_meaning_cases(setting), setting.detector, _auroc)
+
+
+def _meaning_cases(setting: Setting) -> Iterator[Case]:
+    clinc = _clinc(setting)
+    setting.say("meaning: CLINC150")
+    yield Case(
+        "CLINC150, out of scope",
+        *clinc.train,
+        clinc.validation.texts,
+        clinc.test.texts,
+        clinc.out_of_scope,
+    )
+    for draw in range(REASON_DRAWS):
+        setting.say(f"meaning: unseen intents, draw {draw + 1}")
+        drawn = draw_intents(*clinc, share=0.75, seed=draw)
+        is_open = drawn.test_labels == NOVEL
+        novel, known = (
+            [drawn.test[i] for i in np.flatnonzero(side).tolist()] for side in (is_open, ~is_open)
+        )
+        yield Case(
+            "CLINC150, unseen intents",
+            drawn.train,
+            drawn.train_labels,
+            drawn.validation,
+            known,
+            novel,
+            draw,
+        )
+    corpus = load_20newsgroups(setting.data)
+    groups = sorted(set(corpus.labels or ()))
+    for number, group in list(enumerate(groups))[:N_OF_MEANING]:
+        setting.say(f"meaning: {group}")
+        others = [other for other in groups if other != group]
+        drawn_groups = np.random.RandomState(number).choice(others, N_KNOWN_GROUPS, replace=False)
+        train = corpus.only(*drawn_groups.tolist(), split="train")
+        known = list(corpus.only(*drawn_groups.tolist(), split="test").texts)
+        novel = list(corpus.only(group, split="test").texts)
+        labels = np.array(train.labels)
+        yield Case("20 Newsgroups", list(train.texts), labels, None, known, novel)
+    sports = load_bbcsport(setting.data)
+    for sport in sorted(set(sports.labels or ())):
+        setting.say(f"meaning: {sport}")
+        old = sports.only(*(other for other in set(sports.labels or ()) if other != sport))
+        of_old, novel = np.array(old.labels), list(sports.only(sport).texts)
+        rows, rest = next(folds(of_old, 3, random_state=0))
+        texts, held_out = ([old.texts[i] for i in some] for some in (rows, rest))
+        yield Case("BBC Sport", texts, of_old[rows], None, held_out, novel)
+
+
 def noise(setting: Setting) -> Table:
     """CLINC150 with everyday noise added to requests: false alarms and recall at 5 %, and AUROC.
 
@@ -460,6 +519,7 @@ SUITES: Mapping[str, Callable[[Setting], Table]] = MappingProxyType(
         "false-alarms": false_alarms,
         "repeats": repeats,
         "noise": noise,
+        "meaning": meaning,
         "groups": groups,
         "deletion": deletions,
         "reasons": reasons,

@@ -19,6 +19,7 @@ __all__ = [
     "cut_up",
     "escaped",
     "to_terminal",
+    "unsteered",
     "visible",
 ]
 
@@ -41,6 +42,19 @@ _SYMBOLS = {
     **dict.fromkeys((*range(0x80, 0xA0), *_DIRECTIONS), 0xFFFD),
 }
 STEERING = re.compile(f"[{''.join(map(chr, _SYMBOLS))}]")
+
+
+def unsteered(text: str) -> str:
+    r"""Return JSON without the characters that steer a terminal or the direction of text.
+
+    JSON allows some of them as they are; here each is an escape of the same string.
+
+    Examples
+    --------
+    >>> unsteered('"a\u202eb"')
+    '"a\\\\u202eb"'
+    """
+    return STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def visible(text: str) -> str:

@@ -616,7 +616,7 @@ def test_a_short_reason_has_stop_words_only_if_there_are_no_others(sample):
 
 def test_the_sentence_says_first_what_is_new_and_what_is_near(detector, sample):
     verdicts = [detector.explain(text) for text in [*sample[0][1:160:2], *sample[2][:80]]]
-    starts = {"known": "Known: like *", "novel": "New: "}
+    starts = {"known": ("Known: like *", "Known, but only just: like *"), "novel": "New: "}
     near = 0
     for verdict in verdicts:
         said = verdict.sentence
@@ -626,10 +626,11 @@ def test_the_sentence_says_first_what_is_new_and_what_is_near(detector, sample):
             assert f"*{verdict.nearest}*" in said
             continue
         near += verdict.is_near
-        assert verdict.is_near == (f"nearest is *{verdict.nearest}* (" in said), said
+        assert verdict.is_near == (f"nearest is *{verdict.nearest}*, but only" in said), said
         assert verdict.is_near or str(verdict.nearest) not in said.split("*")
         first = verdict.telling[0] if verdict.telling else None
-        assert first is None or f"New: *{first.word}*" in said
+        written = None if first is None else verdict.text[slice(*first.spans[0])]
+        assert written is None or f"New: *{written}*" in said
     assert 0 < near < sum(verdict.verdict == "novel" for verdict in verdicts)
     assert detector.explain("").sentence == "Unclear: the text is empty."
     assert detector.detect(["?!"])["why"].tolist() == ["Unclear: the text has no words."]

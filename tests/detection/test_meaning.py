@@ -12,6 +12,7 @@ from scipy import sparse
 
 import newfound
 from command_line import call
+from encoder_files import safetensors, write_static, write_tokenizer
 from newfound.detection.encoders import OnnxEncoder, StaticEncoder, load_encoder
 from newfound.detection.meaning import ClassShapes, usefulness
 
@@ -39,29 +40,11 @@ def texts(topic: str, n: int, words: slice, seed: int = 0) -> list[str]:
     return [" ".join(random.choice(own, 3, replace=False)) for _ in range(n)]
 
 
-def tokenizer(folder: Path) -> None:
-    import tokenizers
-    from tokenizers.models import WordLevel
-    from tokenizers.pre_tokenizers import Whitespace
-
-    made = tokenizers.Tokenizer(WordLevel({word: i for i, word in enumerate(TOKENS)}, "[UNK]"))
-    made.pre_tokenizer = Whitespace()
-    made.save(str(folder / "tokenizer.json"))
-
-
-def safetensors(rows: np.ndarray) -> bytes:
-    about = {"dtype": "F32", "shape": list(rows.shape), "data_offsets": [0, rows.nbytes]}
-    header = json.dumps({"embeddings": about}).encode()
-    return len(header).to_bytes(8, "little") + header + rows.tobytes()
-
-
 @pytest.fixture(scope="module")
 def static(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of an encoder with static vectors."""
     folder = tmp_path_factory.mktemp("encoder") / "words"
-    folder.mkdir()
-    tokenizer(folder)
-    (folder / "model.safetensors").write_bytes(safetensors(vectors()))
+    write_static(folder, TOKENS, vectors())
     return folder
 
 
@@ -72,8 +55,7 @@ def onnx_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from onnx import TensorProto, helper, numpy_helper
 
     folder = tmp_path_factory.mktemp("encoder") / "tokens"
-    folder.mkdir()
-    tokenizer(folder)
+    write_tokenizer(folder, TOKENS)
     shape = ["batch", "sequence"]
     graph = helper.make_graph(
         [helper.make_node("Gather", ["vectors", "input_ids"], ["last_hidden_state"])],

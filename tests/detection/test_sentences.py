@@ -126,7 +126,9 @@ def test_a_file_keeps_what_the_sentences_are_ranked_among(
             newfound.NoveltyDetector.from_state(
                 {**state, "held_back": {**held_back, "sentences": broken}}
             )
-    without = {name: state["held_back"][name] for name in ("scores", "nearest")}
+    without = {
+        name: state["held_back"][name] for name in ("scores", "nearest", "terms", "documents")
+    }
     old = newfound.NoveltyDetector.from_state({**state, "held_back": without})
     assert all(math.isnan(s.p_value) for s in old.explain(text).sentences)
 

@@ -22,7 +22,7 @@ from lab.evaluation.documents import SUITES, Setting, false_alarms
 from lab.evaluation.suites import run_suites
 from newfound import NoveltyDetector
 
-MARKS = {"20newsgroups-each": "quality", "groups": "quality", "bbcsport": "slow"}
+MARKS = {"20newsgroups-each": "quality", "meaning": "slow", "groups": "quality", "bbcsport": "slow"}
 
 needs_data = pytest.mark.skipif("NEWFOUND_DATA" not in os.environ, reason="NEWFOUND_DATA is unset")
 

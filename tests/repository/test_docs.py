@@ -16,6 +16,7 @@ import pytest
 import typer
 
 import newfound
+from encoder_files import write_static
 from newfound.cli import app
 from tools_of_repository import load_tool
 
@@ -28,7 +29,7 @@ if not (DOCS / "conf.py").exists():
 SHOWN = ("tutorial", *(f"howto/{name}" for name in ("two-piles", "queue", "stream", "research")))
 SHOWN = (*SHOWN, "howto/languages", "p-values")
 # Run here, with the files and the names that they speak of.
-PLAIN = ("describe", "detect", "monitor", "report", "rules", "scale", "scikit-learn")
+PLAIN = ("describe", "detect", "meaning", "monitor", "report", "rules", "scale", "scikit-learn")
 # Run elsewhere: tests/serve/test_serve_docs.py, test_persistence.py and test_scale_engines.py.
 ELSEWHERE = {("serve", "python"), ("serve", "sh"), ("model-file", "python")}
 ELSEWHERE |= {("howto/spark", "python"), ("howto/spark", "sh"), ("howto/proxy", "sh")}
@@ -198,6 +199,20 @@ def test_the_page_on_detection_runs(here: Path, names: dict[str, Any]) -> None:
         assert run(command)
     assert (here / "d.nf").exists() and (here / "rows.csv").exists()
     execute("detect", {**names, "labels": names["labels"][: len(names["known_texts"])]})
+
+
+@WITHOUT_WORDS
+def test_the_page_on_meaning_runs(here: Path, names: dict[str, Any]) -> None:
+    (here / "d.nf").unlink()
+    words = sorted({word for text in names["texts"] for word in text.lower().split()})
+    vectors = np.random.default_rng(0).normal(size=(len(words) + 1, 8))
+    write_static(here / "all-MiniLM-L6-v2", ["[UNK]", *words], vectors)
+    for command in commands("meaning"):
+        assert run(command)
+        (here / "d.nf").touch()
+    (here / "d.nf").unlink()
+    execute("meaning", {**names, "labels": names["labels"][: len(names["known_texts"])]})
+    assert (here / "d.nf").exists()
 
 
 def write_topics(path: Path) -> None:

@@ -114,7 +114,7 @@ def test_a_detection_with_known_documents_and_with_a_model(service: httpx.Client
     validate(result, "detect")
     assert result["classes"] == 6 and result["novel"] >= 15
     assert " incoming documents are called novel at alpha = 0.1, about " in first["summary"]
-    assert first["summary"].endswith(" % of them by mistake.")
+    assert first["summary"].endswith(" of them by mistake if known ones are as before.")
     assert result["incoming"]["found"] == {"empty": 2}
     again = {"incoming": incoming, "model": first["id"], "describe": False, "name": "again"}
     second = ended(service, service.post("/v1/detect", json=again).json()["id"])

@@ -24,7 +24,7 @@ from rich.text import Text
 
 from newfound.cli import interrupts
 from newfound.cli.interrupts import INTERRUPTED
-from newfound.marks import STEERING, visible
+from newfound.marks import unsteered, visible
 
 __all__ = [
     "Terminal",
@@ -155,8 +155,7 @@ def print_json(data: object, *, indent: int | None = 2) -> None:
     ascii = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
     with _standard_output():
         text = json.dumps(data, ensure_ascii=ascii, allow_nan=False, indent=indent, default=as_text)
-        # JSON allows some of these characters as they are, and terminals obey some of them.
-        print(STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+        print(unsteered(text))
 
 
 def print_line(text: str) -> None:

@@ -92,6 +92,10 @@ def _whole(texts: Iterable[str]) -> Iterable[str]:
             reader = Reader(text)
             with reader.errors():
                 yield "\n".join(record.text or "" for record in reader.records("txt"))
+        elif os.path.splitext(text)[1] and not any(map(str.isspace, text)):
+            raise ValueError(
+                f"There is no file {text!r}; to explain this text itself, leave out --sentences."
+            )
         else:
             yield text
 

@@ -129,8 +129,9 @@ class SideExplanation(Explanation):
         probability = self.probability if sign > 0 else 1 - self.probability
         sure = "" if probability >= _SURE else ", not sure"
         strongest = sorted(self.words, key=lambda word: word.role == _STOP_WORD)
-        named = [f"*{w.word}*" for w in strongest if sign * w.contribution > 0][:_NAMED]
-        words = f": {', '.join(named)}" if named else ""
+        named = [w for w in strongest if sign * w.contribution > 0][:_NAMED]
+        written = (self.text[slice(*w.spans[0])] if w.spans else w.word for w in named)
+        words = f": {', '.join(f'*{form}*' for form in written)}" if named else ""
         return f"More like {self._side} ({_percent(probability)}){sure}{words}."
 
     def summary(self) -> str:

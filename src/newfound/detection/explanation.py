@@ -81,7 +81,9 @@ def _verdict(
     in_class = statistics.counts[nearest, own].tolist()
     words = []
     for j, (word, added) in enumerate(adds.items()):
-        known, of_class = (int(documents[j]), int(in_class[j])) if own[j] >= 0 else (0, 0)
+        known, of_class = int(documents[j]), int(in_class[j])
+        if own[j] < 0:
+            known, of_class = scorer.held_back_terms.get(word, 0), 0
         role = "never" if not known else "here" if of_class else "elsewhere"
         spans = tuple(terms.places[word])
         words.append(Word(word, added, spans, role, documents=known, in_class=of_class))

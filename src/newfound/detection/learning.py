@@ -330,6 +330,7 @@ class Knowledge:
             float(parameters["alpha"]),
             classwise=parameters["classwise"],
         )
+        scorer = scorer.with_held_back(scores.bags)
         if scorer.meaning is not None:
             examples = scorer.meaning.with_examples(held_back, scores.bags.vectors)
             scorer = scorer.with_meaning(examples)

@@ -182,6 +182,7 @@ class Scorer:
         self.terms = list(vectorizer.vocabulary_)
         self.spelling = Spelling.of(vectorizer, long=statistics.is_long) if correct_typos else None
         self._words: dict[str, tuple[str, str | None]] = {}
+        self.held_back_terms: Mapping[str, int] = {}
 
     @cached_property
     def _reader(self) -> BagReader:
@@ -362,6 +363,23 @@ class Scorer:
             by_rules,
         )
         return parts, nearest, named.view(bool)
+
+    def with_held_back(self, bags: Bags) -> Scorer:
+        """Return the same scorer, which knows the other words of held-back documents."""
+        counts = np.bincount(bags.unseen_places, minlength=len(bags.unseen_terms)).tolist()
+        other = copy.copy(self)
+        other.__dict__.pop("by_words", None)
+        other.held_back_terms = dict(zip(bags.unseen_terms, counts, strict=True))
+        return other
+
+    def home_of(self, word: str) -> Any:
+        """Return the class of most documents with a word, if most of them are of it; else None."""
+        column = self.vectorizer.vocabulary_.get(word)
+        if column is None:
+            return None
+        counts = self.statistics.counts[:, column]
+        home = int(counts.argmax())
+        return self.classes[home] if 2 * counts[home] >= counts.sum() else None
 
     def naming(self, *, by_rules: bool) -> Scorer:
         """Return a scorer whose nearest class is named by rules, or by the linear classifier."""

@@ -74,6 +74,8 @@ def detector_state(parameters: Mapping[str, Any], knowledge: Knowledge) -> dict[
             **({"texts": texts} if texts else {}),
             "scores": calibration.scores,
             "nearest": calibration.nearest,
+            "terms": list(scorer.held_back_terms),
+            "documents": np.array(list(scorer.held_back_terms.values()), np.int64),
             **_sentences_state(knowledge.sentences),
         },
     }
@@ -129,6 +131,11 @@ def detector_from_state(fields: Fields, names: Iterable[str]) -> tuple[dict[str,
         groups=_groups(fields, n_terms, len(classes)),
         meaning=_meaning(fields, len(classes), texts) if "meaning" in fields else None,
     )
+    terms = held_back.texts("terms")
+    counts = held_back.integers(
+        "documents", np.int64, (len(terms),), least=1, most=max(len(scores), 1)
+    )
+    scorer.held_back_terms = dict(zip(terms, counts.tolist(), strict=True))
     documents = fields.fields("documents")
     n_copies = documents.integer("copies", most=MAX_DOCUMENTS)
     keys = documents.integers("keys", np.int64, (documents.length("keys"),), most=2**63 - 1)

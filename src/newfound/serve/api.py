@@ -9,6 +9,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
+from newfound.marks import unsteered
 from newfound.serve.context import ServiceParts
 from newfound.serve.library import is_short, score_texts
 from newfound.serve.openapi import NDJSON, answer, body, ndjson_body, other_answer
@@ -35,7 +36,8 @@ monitor_router = APIRouter(tags=["monitors"])
 
 def json_answer(data: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """Return plain data as JSON."""
-    content = json.dumps(data, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+    text = unsteered(json.dumps(data, ensure_ascii=False, allow_nan=False))
+    content = text.encode("utf-8", "replace")
     return Response(content, status, headers, "application/json")
 
 
@@ -105,7 +107,8 @@ async def score(request: Request) -> Response:
     context.metrics.count_texts("score", len(texts))
     if _is_ndjson(request.headers.get("accept", "")):
         lines = "\n".join(json.dumps(row, ensure_ascii=False, allow_nan=False) for row in rows)
-        return Response((lines + "\n").encode("utf-8", "replace"), media_type=NDJSON)
+        content = f"{unsteered(lines)}\n".encode("utf-8", "replace")
+        return Response(content, media_type=NDJSON)
     return json_answer({"model": id, "scores": rows})
 
 

@@ -25,6 +25,7 @@ from pydantic_core import PydanticSerializationError, to_json
 from newfound.description.describer import NoveltyDescriber
 from newfound.detection.detector import NoveltyDetector
 from newfound.explanation import Explanation
+from newfound.marks import unsteered
 from newfound.models import Model, load
 from newfound.serve.requests import Problem
 from newfound.serve.workspace import Entry
@@ -174,9 +175,13 @@ def explain_texts(model: Model, texts: Sequence[str], top: Sequence[int]) -> lis
 def _json(data: dict[str, Any]) -> bytes:
     """Return plain data as JSON."""
     try:
-        return to_json(data, inf_nan_mode="null")
+        made = to_json(data, inf_nan_mode="null")
+        if made.isascii() and b"\x7f" not in made:
+            return made
+        text = made.decode()
     except PydanticSerializationError:  # half of a character, as JSON can send it
-        return json.dumps(data, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+        text = json.dumps(data, ensure_ascii=False, allow_nan=False)
+    return unsteered(text).encode("utf-8", "replace")
 
 
 @dataclass

@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from newfound.marks import unsteered
 from newfound.serve.search import DOCUMENTS, write_documents
 from newfound.serve.workspace import RESULT, kind_of
 from newfound.storage.files import replacing
@@ -97,7 +98,9 @@ def main(folder: Path) -> int:
         return 1
     about["warnings"] = list(dict.fromkeys(str(warning.message) for warning in caught))
     with replacing(folder / RESULT, force=True) as temporary:
-        text = json.dumps({"about": about, "data": data}, ensure_ascii=False, allow_nan=False)
+        text = unsteered(
+            json.dumps({"about": about, "data": data}, ensure_ascii=False, allow_nan=False)
+        )
         temporary.write_bytes(text.encode("utf-8", "replace"))
     if redacted:
         _forget_inputs(folder, request)

@@ -296,14 +296,17 @@ def by_mistake(n_novel: int, share: float, expected_false: float) -> str:
 
     Examples
     --------
-    >>> by_mistake(12, 0.2, 0.17), by_mistake(12, 0, 1), by_mistake(0, 0, 0)
-    (', about 17 % of them by mistake', ', and all of them may be false alarms', '')
+    >>> by_mistake(12, 0.2, 0.17)
+    ', about 17 % of them by mistake if known ones are as before'
+    >>> by_mistake(12, 0, 1), by_mistake(0, 0, 0)
+    (', and all may be false alarms', '')
     """
     if not n_novel:
         return ""
     if share == 0:
-        return ", and all of them may be false alarms"
-    return f", about {percent(expected_false, whole=True)} of them by mistake"
+        return ", and all may be false alarms"
+    share_of_them = percent(expected_false, whole=True)
+    return f", about {share_of_them} of them by mistake if known ones are as before"
 
 
 def calibration_sentence(n_documents: Mapping[str, int], low: float, high: float) -> str:
@@ -336,7 +339,7 @@ def detection_summary(detection: dict[str, Any], described: dict[str, Any]) -> d
     >>> found = {"n": 50, "n_novel": 12, "alpha": 0.05, "share": share, "expected_false": 0.17}
     >>> found["calibration"] = "80 known documents were learned from and 20 held back."
     >>> made = detection_summary(found, {"words": [3], "names": ["Rugby"]})
-    >>> "".join(part["text"] for part in made["sentence"]).partition(";")[0]
+    >>> "".join(part["text"] for part in made["sentence"]).partition(" if")[0]
     '12 of the 50 incoming documents are called new, about 17 % of them by mistake'
     """
     n, novel = detection["n"], detection["n_novel"]
