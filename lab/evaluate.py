@@ -45,8 +45,8 @@ WORD_SUITES = (
 )  # fmt: skip
 DOCUMENT_SUITES = (
     "clinc150", "clinc150-unlabelled", "unseen-intents", "20newsgroups", "20newsgroups-each",
-    "bbcsport", "false-alarms", "repeats", "noise", "meaning", "groups", "deletion", "reasons", "sentences",
-    "speed",
+    "bbcsport", "false-alarms", "repeats", "noise", "meaning", "groups", "deletion", "reasons",
+    "sentences", "speed",
 )  # fmt: skip
 THEME_SUITES = ("shift", "other", "topic-models", "stability", "no-novelty", "names")
 SPEED_SUITES = ("abcnews", "bbcsport")
