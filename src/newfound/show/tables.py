@@ -440,7 +440,7 @@ def _themes_part(description: Description, names: Names, top: int) -> list[Rende
         written = description.spellings(loose[:top])
         listed = visible(", ".join(written.values()))
         rest = f" and {len(loose) - top:,} more" if len(loose) > top else ""
-        parts.append(Unbroken(f"Also new, in no sure theme: {listed}{rest}.\n"))
+        parts.append(Unbroken(f"Also new, mostly in no sure theme: {listed}{rest}.\n"))
     if any(not theme.may_be_chance for theme in gone):
         title = "Less than before" if description.timeline is not None else "Less frequent"
         sure = [theme for theme in gone if not theme.may_be_chance]

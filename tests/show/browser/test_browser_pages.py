@@ -105,7 +105,7 @@ class TestThemes:
         assert not themes.get_by_text("unsure", exact=True).is_visible()
         page.click("#themes summary:has-text('1 more theme may be chance')")
         themes.get_by_text("unsure", exact=True).wait_for()
-        page.click("#themes summary:has-text('Also new, in no sure theme: 3 words')")
+        page.click("#themes summary:has-text('Also new, mostly in no sure theme: 3 words')")
         themes.get_by_text("it stands alone").wait_for()
         assert "alone it stands alone <b>here</b>" in themes.inner_text().replace("\n", " ")
         assert "and 2 other words" in themes.inner_text()

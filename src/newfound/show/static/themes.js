@@ -194,7 +194,7 @@
       ? el(
           "details",
           { class: "chance loose" },
-          el("summary", {}, `Also new, in no sure theme: ${newfound.plural(themes.n_loose, "word")}`),
+          el("summary", {}, `Also new, mostly in no sure theme: ${newfound.plural(themes.n_loose, "word")}`),
           el(
             "ul",
             {},
