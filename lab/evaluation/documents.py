@@ -49,7 +49,6 @@ REASON_DRAWS = 3
 SENTENCE_DRAWS, FIRST_PLANTED = 3, 200
 OPEN_ALPHAS = (0.05, 0.1, 0.15)
 BBC_SEEDS = 3
-N_OF_MEANING = 5
 N_DELETION_TEXTS = 300
 N_REPEATED = 2000
 FALSE_ALARM_SIZES = {"CLINC150": (3000, 2000), "BBC Sport": (550, 187)}  # known, new
@@ -407,8 +406,8 @@ def meaning(setting: Setting) -> Table:
     """Words alone, and with the encoder of the folder that NEWFOUND_ENCODER names.
 
     CLINC150: as in the suites of that name; unseen intents: three draws of three quarters of the
-    intents. 20 Newsgroups and BBC Sport: as in "20newsgroups-each" and "bbcsport", the first five
-    draws of each. The baselines have the vectors only; logistic regression with C = 10.
+    intents. BBC Sport: as in "bbcsport", the first split of each class. The baselines have the
+    vectors only; logistic regression with C = 10.
     """
     return measure_encoder(_meaning_cases(setting), setting.detector, _auroc)
 
@@ -439,17 +438,6 @@ def _meaning_cases(setting: Setting) -> Iterator[Case]:
             novel,
             draw,
         )
-    corpus = load_20newsgroups(setting.data)
-    groups = sorted(set(corpus.labels or ()))
-    for number, group in list(enumerate(groups))[:N_OF_MEANING]:
-        setting.say(f"meaning: {group}")
-        others = [other for other in groups if other != group]
-        drawn_groups = np.random.RandomState(number).choice(others, N_KNOWN_GROUPS, replace=False)
-        train = corpus.only(*drawn_groups.tolist(), split="train")
-        known = list(corpus.only(*drawn_groups.tolist(), split="test").texts)
-        novel = list(corpus.only(group, split="test").texts)
-        labels = np.array(train.labels)
-        yield Case("20 Newsgroups", list(train.texts), labels, None, known, novel)
     sports = load_bbcsport(setting.data)
     for sport in sorted(set(sports.labels or ())):
         setting.say(f"meaning: {sport}")
