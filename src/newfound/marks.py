@@ -52,7 +52,7 @@ def unsteered(text: str) -> str:
     Examples
     --------
     >>> unsteered('"a\u202eb"')
-    '"a\\\\u202eb"'
+    '"a\\u202eb"'
     """
     return STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
