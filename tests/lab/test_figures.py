@@ -210,6 +210,26 @@ def words_page() -> Iterator[str]:
             yield f"by {values[0]} and {values[1]}"
 
 
+def meaning_page() -> Iterator[str]:
+    for data, name in (
+        ("CLINC150, out", "CLINC150, out of scope"),
+        ("CLINC150, unseen", "CLINC150, a quarter of the intents unseen"),
+        ("BBC Sport", "BBC Sport, each sport unseen"),
+    ):
+        for kind, start in (("labels", name), ("no labels", "the same, no labels")):
+            found = [
+                one
+                for one in rows("meaning", "meaning")
+                if one["data"].startswith(data) and one["known by"] == kind
+            ]
+            words, both, *others = found
+            highest = max(float(one["AUROC"]) for one in others)
+            yield (
+                f"| {start} | {words['AUROC']:.3f}, {percent(words['recall at 5 %'])} % | "
+                f"{both['AUROC']:.3f}, {percent(both['recall at 5 %'])} % | {highest:.3f} ("
+            )
+
+
 def monitor_page() -> Iterator[str]:
     martingales = []
     for corpus in ("CLINC150", "20 Newsgroups"):
@@ -335,6 +355,7 @@ QUOTES = {
     "docs/rules.md": rules_page,
     "docs/themes-method.md": themes_page,
     "docs/detect-figures.md": detection_page,
+    "docs/meaning.md": meaning_page,
     "docs/words-method.md": words_page,
     "docs/monitor-method.md": monitor_page,
     "docs/scale-method.md": scale_page,
