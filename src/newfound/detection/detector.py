@@ -547,7 +547,7 @@ class NoveltyDetector(TransformerMixin, ClassifierMixin, BaseEstimator):
         return load_model(path, {"detector": cls.from_state})
 
     def score_texts(self, texts: Iterable[str]) -> Scores:
-        """Return the scores of texts: novelty, its five parts, and the nearest class."""
+        """Return the scores of texts: novelty, its parts, and the nearest class."""
         self._check_fitted()
         return self.scorer_.score_texts(self.redacted(texts) if self.redact else texts)
 

@@ -1,4 +1,4 @@
-"""The score of a text: five parts, compared with known classes.
+"""The score of a text: five parts of words, compared with known classes, and two of meaning.
 
 The nearest class is the one that the rules name, if they name classes about as well as the linear
 classifier does (see `newfound.detection.learning`), and the one of the linear classifier otherwise,
