@@ -19,6 +19,7 @@ from newfound.arithmetic import dot, log
 __all__ = [
     "LinearWeights",
     "Tfidf",
+    "dense_product",
     "k_means",
     "logistic_regression",
     "polynomial",
@@ -54,6 +55,32 @@ def product(matrix: Any, dense: NDArray[Any]) -> Floats:
         **_rows(matrix), dense=columns if columns.ndim == 2 else columns[:, None]
     )
     return found if columns.ndim == 2 else found.ravel()
+
+
+_EXACT = 53  # bits of a whole number that a float holds
+
+
+def dense_product(a: NDArray[Any], b: NDArray[Any]) -> Floats:
+    """Return the products of the rows of a dense matrix with those of another.
+
+    Rows are rounded to whole numbers of so few bits, times a power of two, that all sums are exact.
+    A library may therefore add up in any order.
+
+    Examples
+    --------
+    >>> dense_product(np.array([[1.0, 2.0]]), np.array([[3.0, 0.5], [1.0, -1.0]])).tolist()
+    [[4.0, -1.0]]
+    """
+    bits = (_EXACT - int(a.shape[1]).bit_length()) // 2
+
+    def rounded(rows: NDArray[Any]) -> tuple[Floats, NDArray[np.int32]]:
+        _, exponents = np.frexp(np.abs(rows).max(axis=1, initial=0.0))
+        scales = (bits - exponents).astype(np.int32)
+        return np.rint(np.ldexp(rows.astype(np.float64), scales[:, None])), -scales
+
+    (left, of_left), (right, of_right) = rounded(a), rounded(b)
+    found: Floats = np.ldexp(left @ right.T, of_left[:, None] + of_right)
+    return found
 
 
 def unit_rows(rows: Any, least: float = 0.0) -> Any:

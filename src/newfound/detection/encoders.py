@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,7 @@ from newfound.linear import product
 
 __all__ = ["OnnxEncoder", "StaticEncoder", "load_encoder"]
 
-_BATCH = 32
+_MANY = 8  # texts that are worth threads
 _MAX_TOKENS = 256
 _MAX_HEADER = 100_000_000
 _INSTALL = "pip install 'newfound[meaning]'"
@@ -67,6 +69,11 @@ def load_encoder(folder: str | os.PathLike[str], *, n_jobs: int = 1) -> OnnxEnco
     raise ValueError(f"The folder {str(path)!r} has neither model.onnx nor model.safetensors.")
 
 
+def _name(tokenizer: Path) -> str:
+    """Return the name of an encoder, which is that of its folder."""
+    return tokenizer.resolve().parent.name
+
+
 def _library(name: str) -> Any:
     try:
         return import_module(name)
@@ -88,16 +95,18 @@ def _tokenizer(path: Path) -> Any:
 class OnnxEncoder:
     """A transformer in ONNX; the vector of a text is the mean of those of its tokens.
 
-    At most 256 tokens of a text are read.
+    At most 256 tokens of a text are read. Each text is read by itself, so that its vector does not
+    depend on the texts beside it; threads read several texts at a time.
     """
 
     def __init__(self, tokenizer: Path, model: Path, *, n_jobs: int = 1) -> None:
         runtime = _library("onnxruntime")
-        self.name = model.resolve().parent.name
+        self.name = _name(tokenizer)
+        self.files, self.n_jobs = (tokenizer, model), max(n_jobs, 1)
         self._tokenizer = _tokenizer(tokenizer)
-        self._tokenizer.enable_padding()
+        self._tokenizer.no_padding()
         options = runtime.SessionOptions()
-        options.intra_op_num_threads, options.inter_op_num_threads = max(n_jobs, 1), 1
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
         try:
             self._session = runtime.InferenceSession(
                 str(model), options, providers=["CPUExecutionProvider"]
@@ -106,37 +115,43 @@ class OnnxEncoder:
             raise ValueError(f"{str(model)!r} is no model in ONNX that can be run.") from error
         self._inputs = {each.name for each in self._session.get_inputs()}
 
-    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return a row for each text; texts of similar length are encoded together."""
-        order = sorted(range(len(texts)), key=lambda i: (len(texts[i]), texts[i]))
-        found: dict[int, NDArray[np.float32]] = {}
-        for start in range(0, len(order), _BATCH):
-            rows = order[start : start + _BATCH]
-            found.update(zip(rows, self._vectors([texts[i] for i in rows]), strict=True))
-        return np.array([found[i] for i in range(len(texts))], dtype=np.float32)
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Read the files again in the process that gets the encoder."""
+        return partial(OnnxEncoder, n_jobs=self.n_jobs), self.files
 
-    def _vectors(self, texts: list[str]) -> NDArray[np.float32]:
-        tokens = self._tokenizer.encode_batch(texts)
-        ids = np.array([each.ids for each in tokens], dtype=np.int64)
-        mask = np.array([each.attention_mask for each in tokens], dtype=np.int64)
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return a row for each text."""
+        if self.n_jobs == 1 or len(texts) < _MANY:
+            return np.array(list(map(self._vector, texts)), np.float32)
+        with ThreadPoolExecutor(self.n_jobs) as threads:
+            return np.array(list(threads.map(self._vector, texts)), np.float32)
+
+    def _vector(self, text: str) -> NDArray[np.float32]:
+        tokens = self._tokenizer.encode(text)
+        # A model may refuse a text without a token.
+        ids = np.array([tokens.ids or [0]], dtype=np.int64)
+        mask = np.full_like(ids, 1 if tokens.ids else 0)
         given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
         inputs = {name: value for name, value in given.items() if name in self._inputs}
         (states, *_) = self._session.run(None, inputs)
         if states.ndim == 2:
-            return np.asarray(states, np.float32)
-        weights = mask[:, :, None].astype(np.float32)
-        means = (states * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1.0)
-        return np.asarray(means, np.float32)
+            return np.asarray(states[0], np.float32)
+        total = (states[0] * mask[0][:, None].astype(np.float32)).sum(axis=0)
+        return np.asarray(total / max(len(tokens.ids), 1), np.float32)
 
 
 class StaticEncoder:
     """A vector for each token; that of a text is their mean. Thousands of texts a second."""
 
     def __init__(self, tokenizer: Path, vectors: Path) -> None:
-        self.name = vectors.resolve().parent.name
+        self.name, self.files = _name(tokenizer), (tokenizer, vectors)
         self._tokenizer = _tokenizer(tokenizer)
         self._tokenizer.no_padding()
         self._vectors = _read_vectors(vectors)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Read the files again in the process that gets the encoder."""
+        return StaticEncoder, self.files
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float64]:
         """Return a row for each text."""

@@ -5,7 +5,7 @@ parts of the novelty come of them: how unlike a text is to the five most similar
 each divided by the root of its density as in `newfound.detection.class_statistics`; and, with
 classes, the relative Mahalanobis distance of the nearest class: its distance, with the covariance
 that the classes share, less the distance of the mean of all documents, with that of all. Both are
-computed in a fixed order from vectors that are rounded to 16 bits.
+computed from vectors of whole numbers, whose products are exact in any order.
 
 How much they count is decided by known documents alone: by how well the vectors tell documents of
 a class (or of a group of words) from others, compared with how well words do.
@@ -22,13 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from newfound.linear import Tfidf, k_means, principal_axes, product, unit_rows
+from newfound.linear import Tfidf, dense_product, k_means, principal_axes, product, unit_rows
 
 __all__ = [
     "MEANING_PARTS",
+    "UNIT",
     "ClassShapes",
     "Meaning",
     "TextEncoder",
+    "Vectors",
     "check_encoder",
     "encoded",
     "encoder_name",
@@ -37,6 +39,10 @@ __all__ = [
 
 MEANING_PARTS = ("similar_documents", "similar_class")
 
+# Vectors of length 1 are rounded to whole numbers of 1/2,048. Sums of their products are then below
+# 2**24, so that they are exact in single precision, whatever order a library adds them up in.
+UNIT = 2048
+_MAX_DIMENSIONS = 10_000
 _NEAREST = 5
 _SPARSE = 0.1  # added to densities, so that a document unlike all others does not count too much
 _MAX_OTHERS = 2000  # documents that a density is measured with
@@ -53,6 +59,7 @@ _UNEVEN = 1e-9
 _LEAST_SPREAD = 0.05  # of similarities
 
 Floats = NDArray[np.float64]
+Vectors = NDArray[np.int16]
 
 
 class TextEncoder(Protocol):
@@ -78,14 +85,14 @@ def encoder_name(encoder: object) -> str:
     return name if isinstance(name, str) else type(encoder).__name__
 
 
-def encoded(encoder: Any, texts: Sequence[str]) -> NDArray[np.float16]:
-    """Return the vectors of texts, of length 1, rounded to 16 bits.
+def encoded(encoder: Any, texts: Sequence[str]) -> Vectors:
+    """Return the vectors of texts, of length 1, in whole numbers of 1/2,048.
 
     A ValueError if an encoder does not give a row of finite numbers for each text.
     """
     given = np.asarray(encoder.encode(list(texts)))
     name = encoder_name(encoder)
-    if given.ndim != 2 or len(given) != len(texts) or given.shape[1] < 1:
+    if given.ndim != 2 or len(given) != len(texts) or not 0 < given.shape[1] < _MAX_DIMENSIONS:
         raise ValueError(
             f"The encoder {name} returned an array of the shape {given.shape} for {len(texts):,} "
             "texts; expected a row for each."
@@ -93,45 +100,44 @@ def encoded(encoder: Any, texts: Sequence[str]) -> NDArray[np.float16]:
     rows = given.astype(np.float64)
     if not np.isfinite(rows).all():
         raise ValueError(f"The encoder {name} returned numbers that are not finite.")
-    vectors: NDArray[np.float16] = unit_rows(rows).astype(np.float16)
+    vectors: Vectors = np.rint(unit_rows(rows) * UNIT).astype(np.int16)
     return vectors
 
 
-def _dense(rows: NDArray[Any]) -> Any:
-    """Return a dense array as a sparse one, for products in a fixed order."""
-    n, d = rows.shape
-    indices = np.tile(np.arange(d, dtype=np.int32), n)
-    parts = (rows.astype(np.float64).ravel(), indices, np.arange(n + 1, dtype=np.int64) * d)
-    return sparse.csr_array(parts, shape=(n, d))
+def _similarities(
+    vectors: Vectors, known: NDArray[np.float32]
+) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+    """Yield the products of some vectors with those of known documents, and which they are.
 
-
-def _similarities(known: Any, vectors: NDArray[Any]) -> Iterator[tuple[slice, Floats]]:
-    """Yield products of known documents, rows of `known`, with some vectors, and which these are.
-
-    The products with a vector are a column.
+    There is a row for each vector. The known ones are whole numbers, too, as floats.
     """
-    step = max(_CELLS // known.shape[0], 1)
+    step = max(_CELLS // len(known), 1)
     for start in range(0, len(vectors), step):
         rows = slice(start, start + step)
-        yield rows, product(known, vectors[rows].astype(np.float64).T)
+        similar = vectors[rows].astype(np.float32) @ known.T
+        similar /= UNIT**2
+        yield rows, similar
 
 
-def _highest(columns: Floats) -> Floats:
-    """Return the mean of the highest five numbers of each column."""
-    n = min(_NEAREST, len(columns))
-    highest = np.sort(np.partition(columns, len(columns) - n, axis=0)[-n:], axis=0)
-    mean: Floats = highest.sum(axis=0) / n
+def _highest(rows: NDArray[Any]) -> Floats:
+    """Return the mean of the highest five numbers of each row."""
+    n = min(_NEAREST, rows.shape[1])
+    highest = np.sort(np.partition(rows, rows.shape[1] - n, axis=1)[:, -n:], axis=1)
+    total = np.zeros(len(rows))
+    for column in highest.T:
+        total += column
+    mean: Floats = total / n
     return mean
 
 
-def _density(vectors: NDArray[Any], seed: int) -> Floats:
+def _density(vectors: Vectors, seed: int) -> Floats:
     """Return how similar each document is to the five most similar of up to 2,000 others."""
     others = np.sort(np.random.RandomState(seed).permutation(len(vectors))[:_MAX_OTHERS])
     density = np.ones(len(vectors))
     if len(others) > 1:
-        for rows, similar in _similarities(_dense(vectors[others]), vectors):
+        for rows, similar in _similarities(vectors, vectors[others].astype(np.float32)):
             numbers = np.arange(len(vectors))[rows]
-            similar[others[:, None] == numbers] = -1.0  # itself
+            similar[numbers[:, None] == others] = -1.0  # itself
             density[rows] = np.maximum(_highest(similar), 0.0)
     return density
 
@@ -176,27 +182,24 @@ class ClassShapes:
         """Learn the shapes of classes from their documents."""
         n = len(vectors)
         rows = vectors.astype(np.float64)
-        centre = rows.sum(axis=0) / n
-        rows -= centre
         members = sparse.csr_array((np.ones(n), (codes, np.arange(n))), (n_classes, n))
-        sizes = np.maximum(np.bincount(codes, minlength=n_classes), 1)
-        means = product(members, rows) / sizes[:, None]
-        whole = _whitening(product(_dense(np.ascontiguousarray(rows.T)), rows) / n)
-        rows -= means[codes]
-        inside = product(_dense(np.ascontiguousarray(rows.T)), rows) / max(n - n_classes, 1)
+        sizes = np.maximum(np.bincount(codes, minlength=n_classes), 1)[:, None]
+        sums = product(members, rows)
+        centre = sums.sum(axis=0) / n
+        squares = dense_product(rows.T, rows.T)
+        between = (sums / np.sqrt(sizes)).T
+        inside = (squares - dense_product(between, between)) / max(n - n_classes, 1)
         within = _whitening(inside)
-        return cls(centre, within, whole, product(_dense(means), within.T))
+        whole = _whitening(squares / n - centre[:, None] * centre)
+        return cls(centre, within, whole, dense_product(sums / sizes - centre, within))
 
     def distances(self, vectors: NDArray[Any]) -> Floats:
         """Return the relative distance of the nearest class."""
-        rows = _dense(vectors.astype(np.float64) - self.centre)
-        own = product(rows, self.within.T)
-        to_all = (product(rows, self.whole.T) ** 2).sum(axis=1)
-        nearest = np.full(len(vectors), np.inf)
-        for mean in self.means:
-            nearest = np.minimum(nearest, ((own - mean) ** 2).sum(axis=1))
-        found: Floats = nearest - to_all
-        return found
+        rows = vectors.astype(np.float64) - self.centre
+        own, of_all = dense_product(rows, self.within), dense_product(rows, self.whole)
+        away = (self.means**2).sum(axis=1) - 2 * dense_product(own, self.means)
+        nearest: Floats = away.min(axis=1) + (own**2).sum(axis=1) - (of_all**2).sum(axis=1)
+        return nearest
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,13 +210,13 @@ class Meaning:
     ----------
     name : str
         The encoder that made them.
-    vectors : (n_documents, n_dimensions) ndarray of float16
+    vectors : (n_documents, n_dimensions) ndarray of int16
         The vectors of the documents that were learned from.
     density : ndarray of float64
         How similar each is to the most similar others.
     shapes : ClassShapes or None
         Where the classes lie, if there are labels and the distance counts.
-    probes : ndarray of float16
+    probes : ndarray of int16
         The vectors of three texts, by which another encoder is noticed.
     centre, scale : (2,) ndarray of float64
         Parts are centred and multiplied by these.
@@ -222,26 +225,26 @@ class Meaning:
     examples : tuple of str
         Held-back documents, to quote the one that is most like a text; empty if they were
         forgotten.
-    example_vectors : ndarray of float16
+    example_vectors : ndarray of int16
         Their vectors.
     """
 
     name: str
-    vectors: NDArray[np.float16]
+    vectors: Vectors
     density: Floats
     shapes: ClassShapes | None
-    probes: NDArray[np.float16]
+    probes: Vectors
     centre: Floats
     scale: Floats
     encoder: Any = None
     examples: tuple[str, ...] = ()
-    example_vectors: NDArray[np.float16] | None = None
+    example_vectors: Vectors | None = None
 
     @classmethod
     def of(
         cls,
         encoder: Any,
-        vectors: NDArray[np.float16],
+        vectors: Vectors,
         codes: NDArray[np.int64],
         n_classes: int,
         *,
@@ -267,22 +270,22 @@ class Meaning:
         return replace(self, vectors=vectors, density=self.density[rows], shapes=shapes)
 
     def grown(
-        self, vectors: NDArray[np.float16], codes: NDArray[np.int64], n_classes: int, seed: int
+        self, vectors: Vectors, codes: NDArray[np.int64], n_classes: int, seed: int
     ) -> Meaning:
         """Return what is known with the vectors of more documents; all have these codes."""
         every = np.concatenate((self.vectors, vectors))
         shapes = None if self.shapes is None else ClassShapes.of(every, codes, n_classes)
         return replace(self, vectors=every, density=_density(every, seed), shapes=shapes)
 
-    def with_examples(self, texts: Sequence[str], vectors: NDArray[np.float16] | None) -> Meaning:
+    def with_examples(self, texts: Sequence[str], vectors: Vectors | None) -> Meaning:
         """Return the same with other documents to quote."""
         return replace(self, examples=tuple(texts), example_vectors=vectors)
 
-    def most_like(self, vector: NDArray[np.float16]) -> str | None:
+    def most_like(self, vector: Vectors) -> str | None:
         """Return the held-back document that is most like a text."""
         if self.example_vectors is None or not self.examples:
             return None
-        similar = product(_dense(vector[None]), self.example_vectors.astype(np.float64).T)
+        ((_, similar),) = _similarities(vector[None], self.example_vectors.astype(np.float32))
         return self.examples[int(similar[0].argmax())]
 
     def with_encoder(self, encoder: Any) -> Meaning:
@@ -291,7 +294,7 @@ class Meaning:
         name = encoder_name(encoder)
         same = probes.shape == self.probes.shape
         if same:
-            apart = probes.astype(np.float64) - self.probes.astype(np.float64)
+            apart = (probes.astype(np.float64) - self.probes) / UNIT
             same = bool(((apart**2).sum(axis=1) <= _SAME).all())
         if not same:
             raise ValueError(
@@ -300,7 +303,7 @@ class Meaning:
             )
         return replace(self, encoder=encoder)
 
-    def encoded(self, texts: Sequence[str]) -> NDArray[np.float16]:
+    def encoded(self, texts: Sequence[str]) -> Vectors:
         """Return the vectors of texts."""
         if self.encoder is None:
             raise ValueError(
@@ -308,7 +311,7 @@ class Meaning:
                 "file; pass it: detector.use_encoder(encoder), or --encoder."
             )
         if not texts:
-            return np.zeros((0, self.vectors.shape[1]), np.float16)
+            return np.zeros((0, self.vectors.shape[1]), np.int16)
         found = encoded(self.encoder, texts)
         if found.shape[1] != self.vectors.shape[1]:
             raise ValueError(
@@ -318,21 +321,24 @@ class Meaning:
         return found
 
     @cached_property
-    def _weighted(self) -> Any:
-        """The known documents, divided by the root of their density."""
-        return _dense(self.vectors / np.sqrt(self.density + _SPARSE)[:, None])
+    def _known(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """The known documents as floats, and one through the root of their density."""
+        weights = 1 / np.sqrt(self.density + _SPARSE)
+        return self.vectors.astype(np.float32), weights.astype(np.float32)
 
-    def parts(self, vectors: NDArray[Any]) -> Floats:
+    def parts(self, vectors: Vectors) -> Floats:
         """Return the two parts of the novelty of texts."""
         raw = np.zeros((len(vectors), len(MEANING_PARTS)))
-        for rows, similar in _similarities(self._weighted, vectors):
+        known, weights = self._known
+        for rows, similar in _similarities(vectors, known):
+            similar *= weights
             raw[rows, 0] = -_highest(similar)
         if self.shapes is not None:
             raw[:, 1] = self.shapes.distances(vectors)
         scaled: Floats = (raw - self.centre) * self.scale
         return scaled
 
-    def scaled(self, sample: NDArray[Any], use: float, *, is_long: bool) -> Meaning:
+    def scaled(self, sample: Vectors, use: float, *, is_long: bool) -> Meaning:
         """Return the same with the scales of parts, by known documents that it has not learned.
 
         `use` is how useful the vectors are, from 0 to 1; see `usefulness`.
@@ -346,7 +352,7 @@ class Meaning:
 
 
 def usefulness(
-    vectors: tuple[NDArray[Any], NDArray[Any]],
+    vectors: tuple[Vectors, Vectors],
     bags: tuple[Any, Any],
     codes: tuple[NDArray[np.int64], NDArray[np.int64]] | None,
     seed: int,
@@ -385,9 +391,11 @@ def usefulness(
     order = random.permutation(len(groups[1]))
     away = groups[1][np.roll(order, 1)][np.argsort(order)]
     apart = away != groups[1]
-    sides = [groups[0][:, None] == each[apart] for each in (away, groups[1])]
-    by_words = _told_apart((old @ new.T).toarray()[:, apart], *sides)
-    similar = product(_dense(learned), judged[apart].astype(np.float64).T)
+    if not apart.any():
+        return 1.0
+    sides = [each[apart, None] == groups[0] for each in (away, groups[1])]
+    by_words = _told_apart((new @ old.T).toarray()[apart], *sides)
+    ((_, similar),) = _similarities(judged[apart], learned.astype(np.float32))
     by_vectors = _told_apart(similar, *sides)
     return float(np.clip(allowed * (by_vectors - 0.5) / max(by_words - 0.5, 0.05), 0.0, 1.0))
 
@@ -403,10 +411,10 @@ def _groups_of_words(old: Any, new: Any, seed: int) -> tuple[NDArray[Any], NDArr
     groups = k_means(both[0], k, n_starts=1, seed=seed)
     members = sparse.csr_array((np.ones(len(groups)), (groups, np.arange(len(groups)))))
     means = unit_rows(product(members, both[0]), _UNEVEN)
-    return groups, product(_dense(means), both[1].T).argmax(axis=0)
+    return groups, dense_product(both[1], means).argmax(axis=1)
 
 
-def _told_apart(similar: Floats, other: NDArray[np.bool_], own: NDArray[np.bool_]) -> float:
+def _told_apart(similar: NDArray[Any], other: NDArray[np.bool_], own: NDArray[np.bool_]) -> float:
     """Return the AUROC of similarity without documents of another group and of the own one."""
     known = _highest(np.where(other, -1.0, similar))
     novel = _highest(np.where(own, -1.0, similar))

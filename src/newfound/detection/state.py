@@ -14,7 +14,7 @@ from newfound.detection.calibration import PARTS, Calibration, Scales
 from newfound.detection.class_statistics import ClassStatistics
 from newfound.detection.learning import Knowledge, check_parameters
 from newfound.detection.linear import Subwords
-from newfound.detection.meaning import MEANING_PARTS, ClassShapes, Meaning
+from newfound.detection.meaning import MEANING_PARTS, UNIT, ClassShapes, Meaning, Vectors
 from newfound.detection.scoring import Scorer
 from newfound.detection.sentences import HeldBackSentences
 from newfound.rules.classifier import LARGEST_WEIGHT
@@ -270,20 +270,24 @@ def _meaning(fields: Fields, n_classes: int, examples: list[str]) -> Meaning:
         )
     kept = None
     if examples and "held_back" in own:
-        kept = own.floats("held_back", (len(examples), d), np.float16)
+        kept = _vectors(own, "held_back", (len(examples), d))
     probes = own.array("probes").shape
     own.require(len(probes) == 2 and probes[1] == d, "probes", "vectors")
     return Meaning(
         one_line(own.text("encoder"), 100),
-        own.floats("vectors", (n, d), np.float16),
+        _vectors(own, "vectors", (n, d)),
         density,
         shapes,
-        own.floats("probes", probes, np.float16),
+        _vectors(own, "probes", probes),
         own.floats("centre", two),
         own.floats("scale", two),
         examples=tuple(examples) if kept is not None else (),
         example_vectors=kept,
     )
+
+
+def _vectors(fields: Fields, name: str, shape: tuple[int, ...]) -> Vectors:
+    return fields.integers(name, np.int16, shape, least=-UNIT, most=UNIT)
 
 
 def _subwords_state(subwords: Subwords) -> dict[str, Any]:

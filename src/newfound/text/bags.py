@@ -53,7 +53,7 @@ class Bags:
     unseen_terms: tuple[str, ...]
     unseen_rows: NDArray[np.int64]
     unseen_places: NDArray[np.int64]
-    vectors: NDArray[np.float16] | None = None
+    vectors: NDArray[np.int16] | None = None
 
     @classmethod
     def of_one(cls, words: Mapping[str, int], pairs: Mapping[str, int], n_terms: int) -> Bags:
