@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lab.evaluation.suites import Values, add_value, means
 from lab.tables import table_of
 from newfound.detection.detector import NoveltyDetector
-from newfound.detection.encoders import load_encoder
+from newfound.detection.encoder_shelf import load_encoder
 from newfound.detection.meaning import ClassShapes
 from newfound.linear import unit_rows
 from newfound.table import Table

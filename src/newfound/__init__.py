@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from newfound.description.words import WordTable
     from newfound.detection.detection import Detection
     from newfound.detection.detector import NoveltyDetector
-    from newfound.detection.encoders import load_encoder
+    from newfound.detection.encoder_shelf import load_encoder
     from newfound.detection.verdict import Verdict
     from newfound.explanation import Explanation
     from newfound.machine.classifier import TsetlinMachineClassifier
@@ -75,7 +75,7 @@ _HOMES = {
     "describe_periods": "description.describe",
     "describe_values": "description.describe",
     "load": "models",
-    "load_encoder": "detection.encoders",
+    "load_encoder": "detection.encoder_shelf",
     "load_sample": "text.sample",
     "plot_context": "show.plots",
     "plot_curves": "show.plots",

@@ -326,8 +326,8 @@ class DetectRun:
         Whether the detector keeps no known document in full.
     title : str, optional
         The title of the page.
-    encoder : path, optional
-        The folder of an encoder; see `newfound.load_encoder`.
+    encoder : path or str, optional
+        The folder or name of an encoder; see `newfound.load_encoder`.
     """
 
     known: RunInput | None = None
@@ -356,9 +356,10 @@ class DetectRun:
     def learn(self, known: Documents | None, progress: Progress | None) -> NoveltyDetector:
         """Return a detector that learned from known documents, or that was saved."""
         from newfound.detection.detector import NoveltyDetector
-        from newfound.detection.encoders import load_encoder
+        from newfound.detection.encoder_shelf import load_encoder
 
-        encoder = None if self.encoder is None else load_encoder(self.encoder)
+        jobs = self.parameters.get("n_jobs")
+        encoder = None if self.encoder is None else load_encoder(self.encoder, n_jobs=jobs)
         if known is None:
             assert self.model is not None
             detector = NoveltyDetector.load(self.model)

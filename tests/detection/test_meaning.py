@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -12,39 +13,27 @@ from scipy import sparse
 
 import newfound
 from command_line import call
-from encoder_files import safetensors, write_static, write_tokenizer
-from newfound.detection.encoders import OnnxEncoder, StaticEncoder, load_encoder
+from encoder_files import (
+    KNOWN,
+    LABELS,
+    NEW,
+    SYNONYMS,
+    TOKENS,
+    WORDS,
+    safetensors,
+    topic_vectors,
+    write_static,
+    write_tokenizer,
+)
+from newfound.detection.encoder_shelf import load_encoder
+from newfound.detection.encoders import OnnxEncoder, StaticEncoder
 from newfound.detection.meaning import ClassShapes, usefulness
-
-TOPICS = {
-    "money": "pay settle bill invoice debt loan account bank card fee",
-    "sport": "match goal team coach league player score referee kick win",
-    "food": "soup bread cook oven taste dinner recipe salt pepper lunch",
-    "space": "moon orbit rocket planet star comet launch galaxy satellite mars",
-}
-WORDS = [word for topic in TOPICS.values() for word in topic.split()]
-TOKENS = ["[UNK]", *WORDS]
-
-
-def vectors(noise: float = 0.3) -> np.ndarray:
-    """Words of a topic are near each other."""
-    random = np.random.default_rng(0)
-    of_topic = random.normal(size=(4, 16))
-    rows = np.repeat(of_topic, 10, axis=0) + noise * random.normal(size=(40, 16))
-    return np.vstack((np.zeros(16), rows)).astype(np.float32)
-
-
-def texts(topic: str, n: int, words: slice, seed: int = 0) -> list[str]:
-    random = np.random.default_rng(seed)
-    own = TOPICS[topic].split()[words]
-    return [" ".join(random.choice(own, 3, replace=False)) for _ in range(n)]
-
 
 @pytest.fixture(scope="module")
 def static(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of an encoder with static vectors."""
     folder = tmp_path_factory.mktemp("encoder") / "words"
-    write_static(folder, TOKENS, vectors())
+    write_static(folder, TOKENS, topic_vectors())
     return folder
 
 
@@ -62,18 +51,11 @@ def onnx_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "tokens",
         [helper.make_tensor_value_info("input_ids", TensorProto.INT64, shape)],
         [helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, [*shape, 16])],
-        [numpy_helper.from_array(vectors(), "vectors")],
+        [numpy_helper.from_array(topic_vectors(), "vectors")],
     )
     made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
     onnx.save(made, folder / "model.onnx")
     return folder
-
-
-KNOWN = [*texts("money", 60, slice(5)), *texts("sport", 60, slice(5))]
-LABELS = ["money"] * 60 + ["sport"] * 60
-# Known topics in words never seen, and a new topic in words never seen.
-SYNONYMS = [*texts("money", 20, slice(5, 10), 1), *texts("sport", 20, slice(5, 10), 1)]
-NEW = texts("space", 40, slice(10), 2)
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +63,14 @@ def encoder(static: Path) -> StaticEncoder:
     found = load_encoder(static)
     assert isinstance(found, StaticEncoder)
     return found
+
+
+def two_tables() -> bytes:
+    """A transformer in safetensors, of which no table has the vectors of texts."""
+    about = {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]}
+    other = {**about, "data_offsets": [16, 32]}
+    header = json.dumps({"position": about, "layer.0.query": other}).encode()
+    return len(header).to_bytes(8, "little") + header + bytes(32)
 
 
 def fitted(encoder: Any, labels: list[str] | None = None, **more: Any) -> newfound.NoveltyDetector:
@@ -149,7 +139,7 @@ def test_a_file_gives_the_same_scores_with_its_encoder_only(
     detector = fitted(encoder, labels)
     detector.save(tmp_path / "d.nf")
     loaded = newfound.load(tmp_path / "d.nf")
-    with pytest.raises(ValueError, match=r"reads texts with the encoder words.*use_encoder"):
+    with pytest.raises(ValueError, match=r"reads texts with the encoder words, .*use_encoder"):
         loaded.novelty(NEW)
     loaded.use_encoder(encoder)
     assert loaded.novelty(NEW).tolist() == detector.novelty(NEW).tolist()
@@ -225,6 +215,22 @@ def test_a_model_in_onnx_gives_the_same_vectors_as_static_ones(
     np.testing.assert_allclose(found.encode(some), encoder.encode(some), atol=1e-6)
 
 
+def test_a_copy_of_an_encoder_for_another_process_is_the_same(
+    encoder: Any, onnx_folder: Path
+) -> None:
+    for one in (encoder, load_encoder(onnx_folder, n_jobs=2)):
+        copy = pickle.loads(pickle.dumps(one))
+        assert copy.encode(KNOWN).tolist() == one.encode(KNOWN).tolist()
+        assert (copy.name, copy.files) == (one.name, one.files)
+
+
+def test_vectors_depend_on_no_other_text(onnx_folder: Path) -> None:
+    one, two = (load_encoder(onnx_folder, n_jobs=n) for n in (1, 2))
+    texts = [*KNOWN[:20], "moon " * 300, "", "goal"]
+    together = two.encode(texts)
+    assert together.tolist() == [one.encode([text])[0].tolist() for text in texts]
+
+
 def test_folders_without_an_encoder_are_refused(static: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"has no tokenizer\.json"):
         load_encoder(tmp_path)
@@ -235,7 +241,7 @@ def test_folders_without_an_encoder_are_refused(static: Path, tmp_path: Path) ->
     good = (static / "model.safetensors").read_bytes()
     wrong = [b"", b"x" * 50, good[:-1], good[:20], b"\xff" * 8 + good[8:],
              good.replace(b"F32", b"I32"), good.replace(b"[41, 16]", b"[16, 16]"),
-             safetensors(np.full((3, 2), np.nan, np.float32))]  # fmt: skip
+             safetensors(np.full((3, 2), np.nan, np.float32)), two_tables()]  # fmt: skip
     for bad in wrong:
         (tmp_path / "model.safetensors").write_bytes(bad)
         with pytest.raises(ValueError, match=r"no table of vectors|not finite"):

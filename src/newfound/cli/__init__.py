@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from newfound.cli import describe, detect, explain, interrupts, monitor, serve
+from newfound.cli import describe, detect, encoder, explain, interrupts, monitor, serve
 from newfound.cli.console import open_standard_streams, outcome
 from newfound.cli.options import OneInputCommand
 from newfound.marks import visible
@@ -107,6 +107,7 @@ app.command(cls=OneInputCommand)(detect.detect)
 app.command()(explain.explain)
 app.command()(serve.serve)
 app.add_typer(monitor.app, name="monitor")
+app.add_typer(encoder.app, name="encoder")
 
 
 def unwrap(commands: typer.Typer) -> None:

@@ -42,7 +42,7 @@ def explain(
     """Explain why a text is known or novel: its words, the rules it matches, the verdict."""
     with outcome():
         from newfound.detection.detector import NoveltyDetector
-        from newfound.detection.encoders import load_encoder
+        from newfound.detection.encoder_shelf import load_encoder
         from newfound.models import load
 
         explainer = load(model)

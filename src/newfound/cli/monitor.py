@@ -17,6 +17,7 @@ import typer
 from newfound.cli import monitor_topics
 from newfound.cli.console import outcome, print_json, print_line, say
 from newfound.cli.options import (
+    Encoder,
     Force,
     OneInputGroup,
     Quiet,
@@ -114,6 +115,7 @@ def watch(
             help="Command to run for each alert, which is JSON on its standard input. No shell.",
         ),
     ] = None,
+    encoder: Encoder = None,
     redact: Annotated[
         bool,
         typer.Option(
@@ -165,7 +167,7 @@ def watch(
         check_kind(incoming)  # before there is a state
         command = _command(on_alert)
         check_outputs(report, force=force)
-        with _monitor(state, model, settings, redact=redact) as monitor:
+        with _monitor(state, model, settings, encoder=encoder, redact=redact) as monitor:
             emit = _Emitter(monitor, command, json=json)
             if not quiet:
                 say(_beginning(monitor))
@@ -251,24 +253,33 @@ def _take(monitor: Monitor, batch: Batch, problem: Problem) -> None:
 
 @contextmanager
 def _monitor(
-    state: Path | None, model: Path | None, settings: dict[str, Any], *, redact: bool = False
+    state: Path | None,
+    model: Path | None,
+    settings: dict[str, Any],
+    *,
+    encoder: str | None = None,
+    redact: bool = False,
 ) -> Iterator[Monitor]:
     """Open a state, or begin one with a model; with `redact` only one that redacts.
 
     A state that is begun, and gets no document because of an error, is removed.
     """
     from newfound.detection.detector import NoveltyDetector
+    from newfound.detection.encoder_shelf import load_encoder
     from newfound.monitor.monitor import Monitor
     from newfound.monitor.store import StateError, StateInUseError, remove_state, writing_errors
 
     given = {name: value for name, value in settings.items() if value is not None}
     detector = None if model is None else NoveltyDetector.load(model)
+    reader = None if encoder is None else load_encoder(encoder)
+    if detector is not None and reader is not None:
+        detector.use_encoder(reader)
     if redact and detector is not None and not detector.redact:
         raise ValueError(f"{model} {_KEEPS_NUMBERS}")  # before there is a state
     unused = begun = state is not None and not state.exists()
     if detector is not None:
         if state is not None and state.exists() and not given:
-            with writing_errors(state), Monitor.open(state) as monitor:
+            with writing_errors(state), Monitor.open(state, encoder=reader) as monitor:
                 monitor.check_begun_with(detector)
                 yield monitor
             return
@@ -283,11 +294,12 @@ def _monitor(
             "or name --model, too."
         )
     else:
-        make = partial(Monitor.open, state)
+        make = partial(Monitor.open, state, encoder=reader)
     try:
         with writing_errors(state), make() as monitor:
             if redact and not monitor.detector.redact:
                 raise ValueError(f"{state} {_KEEPS_NUMBERS}")
+            monitor.detector.require_encoder()
             try:
                 yield monitor
             finally:

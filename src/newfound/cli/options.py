@@ -224,11 +224,11 @@ Ignore = Annotated[
     str | None, typer.Option(help="Ignore words that match this regular expression.")
 ]
 Encoder = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
-        file_okay=False,
-        help="Folder of a sentence encoder (tokenizer.json with model.onnx, or model.safetensors "
-        "with static vectors), so that meaning counts beside words. Nothing is downloaded.",
+        metavar="NAME|FOLDER",
+        help="Sentence encoder, so that meaning counts beside words: a name of newfound encoder "
+        "list, or a folder with tokenizer.json and model.onnx or model.safetensors.",
     ),
 ]
 MoreStopWords = Annotated[

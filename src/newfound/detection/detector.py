@@ -497,7 +497,8 @@ class NoveltyDetector(TransformerMixin, ClassifierMixin, BaseEstimator):
     def use_encoder(self, encoder: TextEncoder) -> Self:
         """Use an encoder, in a detector that was read from a file and learned with it.
 
-        A ValueError if it gives other vectors than the one that the detector learned with.
+        One that `newfound.load_encoder` finds by its name need not be given. A ValueError if it
+        gives other vectors than the one that the detector learned with.
 
         Returns
         -------
@@ -515,9 +516,8 @@ class NoveltyDetector(TransformerMixin, ClassifierMixin, BaseEstimator):
 
     def require_encoder(self) -> None:
         """Raise a ValueError if the encoder that it learned with is missing."""
-        meaning = self.scorer_.meaning
-        if meaning is not None and meaning.encoder is None:
-            meaning.encoded(["?"])
+        if self.scorer_.meaning is not None:
+            _ = self.scorer_.meaning.reader
 
     def require_held_back_texts(self, purpose: str) -> None:
         """Raise a ValueError that names the purpose if the held-back texts were forgotten."""

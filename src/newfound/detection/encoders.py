@@ -8,7 +8,6 @@ of the folder is run.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -21,8 +20,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from newfound.linear import product
+from newfound.machine.validation import thread_count
 
-__all__ = ["OnnxEncoder", "StaticEncoder", "load_encoder"]
+__all__ = ["OnnxEncoder", "StaticEncoder", "files_of", "read_encoder"]
 
 _MANY = 8  # texts that are worth threads
 _MAX_TOKENS = 256
@@ -31,42 +31,26 @@ _INSTALL = "pip install 'newfound[meaning]'"
 _TYPES = {"F16": np.float16, "F32": np.float32, "F64": np.float64}
 
 
-def load_encoder(folder: str | os.PathLike[str], *, n_jobs: int = 1) -> OnnxEncoder | StaticEncoder:
-    """Read an encoder from a folder, for `NoveltyDetector(encoder=...)`.
-
-    Parameters
-    ----------
-    folder : path
-        A folder with ``tokenizer.json`` and ``model.onnx`` (also in a subfolder ``onnx``), or
-        ``model.safetensors`` with static vectors.
-    n_jobs : int, default=1
-        Number of threads of a model in ONNX.
-
-    Returns
-    -------
-    OnnxEncoder or StaticEncoder
-
-    Raises
-    ------
-    ValueError
-        If the folder has no such files, or they are damaged.
-    ImportError
-        If the libraries of the extra ``meaning`` are not installed.
-    """
-    path = Path(folder)
-    files = [path / "tokenizer.json", path / "model.onnx", path / "onnx" / "model.onnx"]
-    static = path / "model.safetensors"
-    if not files[0].is_file():
+def files_of(folder: Path) -> tuple[Path, Path]:
+    """Return the tokenizer and the model of an encoder; a ValueError if one is missing."""
+    tokenizer = folder / "tokenizer.json"
+    if not tokenizer.is_file():
         raise ValueError(
-            f"The folder {str(path)!r} has no tokenizer.json; pass the folder of an encoder, with "
-            "tokenizer.json and model.onnx or model.safetensors."
+            f"The folder {str(folder)!r} has no tokenizer.json; pass the folder of an encoder, "
+            "with tokenizer.json and model.onnx or model.safetensors."
         )
-    model = next((file for file in files[1:] if file.is_file()), None)
-    if model is not None:
-        return OnnxEncoder(files[0], model, n_jobs=n_jobs)
-    if static.is_file():
-        return StaticEncoder(files[0], static)
-    raise ValueError(f"The folder {str(path)!r} has neither model.onnx nor model.safetensors.")
+    for name in ("model.onnx", "onnx/model.onnx", "model.safetensors"):
+        if (folder / name).is_file():
+            return tokenizer, folder / name
+    raise ValueError(f"The folder {str(folder)!r} has neither model.onnx nor model.safetensors.")
+
+
+def read_encoder(folder: Path, *, n_jobs: int | None = None) -> OnnxEncoder | StaticEncoder:
+    """Read an encoder from its folder; see `newfound.load_encoder`."""
+    tokenizer, model = files_of(folder)
+    if model.suffix == ".onnx":
+        return OnnxEncoder(tokenizer, model, n_jobs=n_jobs)
+    return StaticEncoder(tokenizer, model)
 
 
 def _name(tokenizer: Path) -> str:
@@ -99,10 +83,10 @@ class OnnxEncoder:
     depend on the texts beside it; threads read several texts at a time.
     """
 
-    def __init__(self, tokenizer: Path, model: Path, *, n_jobs: int = 1) -> None:
+    def __init__(self, tokenizer: Path, model: Path, *, n_jobs: int | None = None) -> None:
         runtime = _library("onnxruntime")
         self.name = _name(tokenizer)
-        self.files, self.n_jobs = (tokenizer, model), max(n_jobs, 1)
+        self.files, self.n_jobs = (tokenizer, model), thread_count(n_jobs)
         self._tokenizer = _tokenizer(tokenizer)
         self._tokenizer.no_padding()
         options = runtime.SessionOptions()
@@ -181,6 +165,8 @@ def _read_vectors(path: Path) -> NDArray[np.float64]:
             for name, about in header.items()
             if name != "__metadata__" and len(about["shape"]) == 2
         }
+        if "embeddings" not in tables and len(tables) != 1:
+            raise ValueError(f"it has {len(tables):,} tables, none called embeddings")
         about = tables["embeddings"] if "embeddings" in tables else next(iter(tables.values()))
         rows, columns = (int(number) for number in about["shape"])
         begin, end = (int(number) + 8 + size for number in about["data_offsets"])
@@ -188,7 +174,7 @@ def _read_vectors(path: Path) -> NDArray[np.float64]:
         if min(rows, columns) < 1 or rows * columns * kind.itemsize != end - begin:
             raise ValueError("its shape does not fit its size")
         found = np.frombuffer(content[begin:end], kind).reshape(rows, columns)
-    except (ValueError, KeyError, TypeError, AttributeError, StopIteration) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"{str(path)!r} has no table of vectors: {error}") from error
     vectors = found.astype(np.float64)
     if not np.isfinite(vectors).all():

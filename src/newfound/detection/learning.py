@@ -167,8 +167,9 @@ def _learn_meaning(
     """
     others, sample = parts
     n_classes, is_long = len(first.classes), first.statistics.is_long
+    labelled = labelled and n_classes > 1
     vectors = encoded(encoder, first.meant(texts))
-    with_classes = labelled and n_classes > 1 and not is_long
+    with_classes = labelled and not is_long
     whole = Meaning.of(encoder, vectors, codes, n_classes, seed=seed, with_classes=with_classes)
     learned = whole.part(others, codes[others], n_classes)
     single = ~first.statistics.is_pair
@@ -176,10 +177,10 @@ def _learn_meaning(
     use = usefulness(
         (vectors[others], vectors[sample]),
         (first.statistics.matrix[:, single], measured.matrix[:, single]),
-        (codes[others], codes[sample]) if labelled and n_classes > 1 else None,
+        (codes[others], codes[sample]) if labelled else None,
         seed,
     )
-    scaled = learned.scaled(vectors[sample], use, is_long=is_long)
+    scaled = learned.scaled(vectors[sample], use, is_long=is_long, labelled=labelled)
     return replace(whole, centre=scaled.centre, scale=scaled.scale)
 
 

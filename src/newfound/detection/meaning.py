@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from newfound.detection.encoder_shelf import shelf, shelved_encoder
 from newfound.linear import Tfidf, dense_product, k_means, principal_axes, product, unit_rows
 
 __all__ = [
@@ -48,8 +49,9 @@ _SPARSE = 0.1  # added to densities, so that a document unlike all others does n
 _MAX_OTHERS = 2000  # documents that a density is measured with
 _SHRUNK = 0.1  # share of a covariance that is replaced by that of independent dimensions
 _CELLS = 4_000_000  # similarities that are computed at a time
-# The weight of each part, in units of its spread over known documents: lab/notes/meaning.md.
-_OF_SHORT, _OF_GROUPS, _OF_LONG = (2.0, 2.0), (4.0, 0.0), (2.0, 0.0)
+# The weight of each part, in units of its spread over known documents, for short and for long ones,
+# without and with classes: lab/notes/meaning.md.
+_WEIGHTS = (((4.0, 0.0), (2.0, 2.0)), ((2.0, 0.0), (1.0, 0.0)))
 _GROUPS, _DIMENSIONS = 20, 50  # of words, where there are no classes
 _IN_GROUPS = 1.5  # vectors tell groups of words less well than words do
 _MAX_JUDGED, _MAX_LEARNED, _MIN_JUDGED = 1000, 4000, 30
@@ -240,6 +242,10 @@ class Meaning:
     examples: tuple[str, ...] = ()
     example_vectors: Vectors | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave behind what is made again when it is needed."""
+        return {k: v for k, v in self.__dict__.items() if k not in ("_known", "reader")}
+
     @classmethod
     def of(
         cls,
@@ -290,29 +296,41 @@ class Meaning:
 
     def with_encoder(self, encoder: Any) -> Meaning:
         """Return the same with an encoder; a ValueError if its vectors are not the same."""
+        self._check_same(encoder)
+        return replace(self, encoder=encoder)
+
+    def _check_same(self, encoder: Any) -> None:
         probes = encoded(encoder, _PROBES)
-        name = encoder_name(encoder)
         same = probes.shape == self.probes.shape
         if same:
             apart = (probes.astype(np.float64) - self.probes) / UNIT
             same = bool(((apart**2).sum(axis=1) <= _SAME).all())
         if not same:
             raise ValueError(
-                f"The detector learned with the encoder {self.name}, and {name} gives other "
-                "vectors; pass the encoder that it learned with."
+                f"The detector learned with the encoder {self.name}, and {encoder_name(encoder)} "
+                "gives other vectors; pass the encoder that it learned with."
             )
-        return replace(self, encoder=encoder)
+
+    @cached_property
+    def reader(self) -> Any:
+        """The encoder, or the one of its name on the shelf; a ValueError if there is none."""
+        if self.encoder is not None:
+            return self.encoder
+        found = shelved_encoder(self.name)
+        if found is None:
+            raise ValueError(
+                f"This detector reads texts with the encoder {self.name}, which is not in its "
+                f"file, and not in {shelf()}; copy it there with newfound encoder add FOLDER, or "
+                "pass it: --encoder, or detector.use_encoder(encoder)."
+            )
+        self._check_same(found)
+        return found
 
     def encoded(self, texts: Sequence[str]) -> Vectors:
         """Return the vectors of texts."""
-        if self.encoder is None:
-            raise ValueError(
-                f"This detector reads texts with the encoder {self.name}, which is not in its "
-                "file; pass it: detector.use_encoder(encoder), or --encoder."
-            )
         if not texts:
             return np.zeros((0, self.vectors.shape[1]), np.int16)
-        found = encoded(self.encoder, texts)
+        found = encoded(self.reader, texts)
         if found.shape[1] != self.vectors.shape[1]:
             raise ValueError(
                 f"The encoder {self.name} returned vectors of {found.shape[1]:,} numbers; expected "
@@ -338,14 +356,13 @@ class Meaning:
         scaled: Floats = (raw - self.centre) * self.scale
         return scaled
 
-    def scaled(self, sample: Vectors, use: float, *, is_long: bool) -> Meaning:
+    def scaled(self, sample: Vectors, use: float, *, is_long: bool, labelled: bool) -> Meaning:
         """Return the same with the scales of parts, by known documents that it has not learned.
 
         `use` is how useful the vectors are, from 0 to 1; see `usefulness`.
         """
         raw = self.parts(sample)
-        of_short = _OF_GROUPS if self.shapes is None else _OF_SHORT
-        weights = use * np.array(_OF_LONG if is_long else of_short)
+        weights = use * np.array(_WEIGHTS[is_long][labelled])
         least = np.array([_LEAST_SPREAD, np.sqrt(self.vectors.shape[1])])
         spread = np.maximum(raw.std(axis=0), least)  # near copies have none
         return replace(self, centre=raw.sum(axis=0) / max(len(raw), 1), scale=weights / spread)

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from newfound.detection.detector import NoveltyDetector
+from newfound.detection.meaning import TextEncoder
 from newfound.marks import counted
 from newfound.monitor.engine import WindowEngine
 from newfound.monitor.laws import fewest_discoveries
@@ -128,13 +129,16 @@ class Monitor:
             raise
 
     @classmethod
-    def open(cls, state: str | os.PathLike[str]) -> Self:
+    def open(cls, state: str | os.PathLike[str], *, encoder: TextEncoder | None = None) -> Self:
         """Go on with a state: its detector and its settings are used.
 
         Parameters
         ----------
         state : path
             The file that an earlier monitor has written.
+        encoder : object with a method ``encode``, or None, default=None
+            The encoder of its detector, if it learned with one that has no name; see
+            `NoveltyDetector.use_encoder`.
         """
         if not Path(state).exists():
             raise StateError(f"There is no state {state}; make it with a detector.")
@@ -146,6 +150,8 @@ class Monitor:
             detector = from_bytes(store.model(store.get("version")))
         finally:
             store.close()
+        if encoder is not None:
+            detector.use_encoder(encoder)
         return cls(detector, state=state, **settings)
 
     def _begin(self, detector: NoveltyDetector, settings: MonitorSettings) -> None:
@@ -153,6 +159,7 @@ class Monitor:
         store, mark = self._store, fingerprint(detector)
         before = store.get("settings")
         if before is None:
+            detector.require_encoder()
             with store.transaction():
                 # A state in memory is not loaded again, so that it can wait for the first step.
                 version = store.put_model(to_bytes(detector) if store.path else None)
@@ -171,7 +178,7 @@ class Monitor:
             )
         self.check_begun_with(detector)
         if mark != store.get("fingerprint"):
-            detector = from_bytes(store.model(store.get("version")))
+            detector = from_bytes(store.model(store.get("version")), detector)
         self.detector = detector
 
     def check_begun_with(self, detector: NoveltyDetector) -> None:
@@ -477,8 +484,7 @@ class Monitor:
             )
         store, before = self._store, int(self._store.get("version"))
         content = to_bytes(self.detector)
-        learned = from_bytes(content)
-        learned.n_jobs = self.detector.n_jobs
+        learned = from_bytes(content, self.detector)
         learned.partial_fit(texts, [name] * len(texts))
         with self._changing():
             store.fill_model(before, content)
@@ -544,8 +550,7 @@ class Monitor:
                 topic = topics[step["topic"]]
                 topic.status, topic.known_as = "open", None
                 self._store.put_topic(topic)
-                detector = from_bytes(self._store.model(step["before"]))
-                detector.n_jobs = self.detector.n_jobs
+                detector = from_bytes(self._store.model(step["before"]), self.detector)
                 self._use(step["before"], detector)
             self._store.mark_undone(step["number"])
         self.detector = detector

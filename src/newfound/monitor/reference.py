@@ -286,12 +286,17 @@ def to_bytes(detector: NoveltyDetector) -> bytes:
         return path.read_bytes()
 
 
-def from_bytes(content: bytes) -> NoveltyDetector:
-    """Return the detector of a model file."""
+def from_bytes(content: bytes, like: NoveltyDetector | None = None) -> NoveltyDetector:
+    """Return the detector of a model file, with the threads and the encoder of another one."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "detector.nf")
         path.write_bytes(content)
-        return NoveltyDetector.load(path)
+        detector = NoveltyDetector.load(path)
+    if like is not None:
+        detector.n_jobs = like.n_jobs
+        if like.encoder is not None:
+            detector.use_encoder(like.encoder)
+    return detector
 
 
 def fingerprint(detector: NoveltyDetector) -> str:

@@ -47,7 +47,9 @@ SAMPLE = 5_000  # novel documents
 
 def load_detector(model: Model) -> NoveltyDetector:
     """Return a detector, given itself or the file that `NoveltyDetector.save` wrote."""
-    return model if isinstance(model, NoveltyDetector) else NoveltyDetector.load(model)
+    detector = model if isinstance(model, NoveltyDetector) else NoveltyDetector.load(model)
+    detector.require_encoder()
+    return detector
 
 
 def scored_schema(schema: Any, detector: NoveltyDetector, *, reasons: bool = True) -> Any:

@@ -9,9 +9,10 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
+from newfound.detection.encoder_shelf import encoder_names
 from newfound.marks import unsteered
 from newfound.serve.context import ServiceParts
-from newfound.serve.library import is_short, score_texts
+from newfound.serve.library import is_quick, score_texts
 from newfound.serve.openapi import NDJSON, answer, body, ndjson_body, other_answer
 from newfound.serve.requests import (
     EmptyRequest,
@@ -72,6 +73,12 @@ async def models(request: Request) -> Response:
     return json_answer({"models": [entry.to_dict() for entry in found]})
 
 
+@router.get("/v1/encoders", tags=["models"], responses=answer("encoders"))
+async def encoders() -> Response:
+    """List the names of the sentence encoders that a detection can use."""
+    return json_answer({"encoders": encoder_names()})
+
+
 @router.post(
     "/v1/score",
     tags=["texts"],
@@ -97,7 +104,7 @@ async def score(request: Request) -> Response:
         id, alpha, texts = given.model, given.alpha, texts_of(given, most)
     model = await context.library.at_alpha(id, alpha)
     try:
-        if is_short(texts):
+        if is_quick(model, texts):
             rows = score_texts(model, texts)
         else:
             loop = asyncio.get_running_loop()

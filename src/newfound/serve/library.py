@@ -31,7 +31,7 @@ from newfound.serve.requests import Problem
 from newfound.serve.workspace import Entry
 from newfound.table import jsonable
 
-__all__ = ["Explainer", "Library", "explain_texts", "is_short", "score_texts", "warm_up"]
+__all__ = ["Explainer", "Library", "explain_texts", "is_quick", "score_texts", "warm_up"]
 
 _KEPT = 8  # models in memory
 
@@ -150,9 +150,13 @@ def score_texts(model: Model, texts: Sequence[str]) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def is_short(texts: Iterable[str]) -> bool:
-    """Return whether texts are so short that they do not hold up the event loop."""
-    return sum(map(len, texts)) <= _SHORT
+def is_quick(model: Model, texts: Iterable[str]) -> bool:
+    """Return whether texts are read so soon that they do not hold up the event loop.
+
+    An encoder takes milliseconds for a text.
+    """
+    encodes = isinstance(model, NoveltyDetector) and model.scorer_.meaning is not None
+    return not encodes and sum(map(len, texts)) <= _SHORT
 
 
 def warm_up(model: Model) -> None:
@@ -227,7 +231,7 @@ class Explainer:
             if not some:
                 continue
             try:
-                if is_short(one.text for one in some):
+                if is_quick(some[0].model, (one.text for one in some)):
                     answers = _explain_together(some)
                 else:
                     answers = await loop.run_in_executor(self._thread, _explain_together, some)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, Request, Response
 from starlette.responses import HTMLResponse
 
+from newfound.detection.encoder_shelf import encoder_names
 from newfound.marks import Mark
 from newfound.models import Model
 from newfound.serve.api import json_answer
@@ -103,6 +104,7 @@ async def start(request: Request) -> Response:
         "start.html", "Start", "/",
         recent=context.workspace.runs()[:_RECENT],
         models=context.library.entries(),
+        encoders=encoder_names(),
         most=context.settings.limits.upload_bytes >> 20,
         units=UNITS,
     )  # fmt: skip

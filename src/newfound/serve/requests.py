@@ -293,6 +293,13 @@ class DetectRequest(Body):
     lemmatize: bool | None = None
     ignore: str | None = Field(None, max_length=1000)
     redact: bool | None = Redact
+    encoder: str | None = Field(
+        None,
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$",
+        max_length=100,
+        description="Name of a sentence encoder, so that meaning counts beside words; GET "
+        "/v1/encoders lists them. A model finds its own.",
+    )
     describe: bool = Field(True, description="Describe what is new in the novel documents.")
     name: str | None = Field(None, max_length=120, description="What to call the run.")
     random_state: int = Field(0, ge=0, le=2**31 - 1)

@@ -14,6 +14,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Request, Response
 from starlette.responses import FileResponse, StreamingResponse
 
+from newfound.detection.encoder_shelf import encoder_names
 from newfound.models import load
 from newfound.serve.api import json_answer
 from newfound.serve.context import ServiceParts
@@ -288,8 +289,15 @@ async def submit_detect(context: ServiceParts, given: DetectRequest) -> Run:
         },
     }
     model = None
-    if given.model is not None and given.redact:
-        raise Problem(422, "redact is part of a model; give it when the detector is learned.")
+    if given.model is not None and (given.redact or given.encoder):
+        name = "redact" if given.redact else "encoder"
+        raise Problem(422, f"{name} is part of a model; give it when the detector is learned.")
+    if given.encoder is not None:
+        if given.encoder not in encoder_names():
+            raise Problem(
+                422, f"There is no encoder {given.encoder!r}; GET /v1/encoders lists them."
+            )
+        request["encoder"] = given.encoder
     if given.model is not None:
         entry = context.library.entry(given.model)
         if entry.kind != "detector":

@@ -171,6 +171,7 @@ def _sides(known: Any, novel: Any) -> Iterator[tuple[str, str, str, None]]:
 
 
 def _detect(folder: Path, request: dict[str, Any], progress: Progress) -> Done:
+    from newfound.detection.encoder_shelf import shelf
     from newfound.runs import DetectRun
     from newfound.show.data import detection_data
     from newfound.show.page import write_page
@@ -180,6 +181,7 @@ def _detect(folder: Path, request: dict[str, Any], progress: Progress) -> Done:
         None if request.get(name) is None else _input(folder, request[name])
         for name in ("known", "incoming")
     )
+    encoder = request.get("encoder")
     run = DetectRun(
         known=known,
         incoming=None if incoming is None else incoming.with_columns(),
@@ -187,6 +189,7 @@ def _detect(folder: Path, request: dict[str, Any], progress: Progress) -> Done:
         parameters=request["parameters"],
         describe=request["describe"],
         title=request.get("title"),
+        encoder=None if encoder is None else shelf() / encoder,
     )
     detected = run.run(progress)
     progress("Writing the report")

@@ -171,7 +171,10 @@
         if (left && way() !== "detect") options.stop_words = left.split(/[\s,]+/).filter(Boolean);
         if (way() === "detect") {
           if (value("model")) body.model = value("model");
-          else body.known = documents("learned");
+          else {
+            body.known = documents("learned");
+            if (own.elements.encoder?.value) body.encoder = own.elements.encoder.value;
+          }
           Object.assign(body, options, { incoming: documents("incoming"), alpha: Number(value("alpha")) });
         } else if (way() === "dates") {
           const { label_column: column, ...given } = documents("documents");
