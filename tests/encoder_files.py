@@ -54,8 +54,6 @@ SYNONYMS = [*texts("money", 20, slice(5, 10), 1), *texts("sport", 20, slice(5, 1
 NEW = texts("space", 40, slice(10), 2)
 
 
-
-
 def write_tokenizer(folder: Path, tokens: Sequence[str]) -> None:
     """Write a tokenizer of whole words; the first token stands for all others."""
     import tokenizers

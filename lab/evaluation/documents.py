@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.datasets import load_20newsgroups, load_bbcsport, load_clinc150
+from lab.datasets.corpus import LabelledDocuments
 from lab.evaluation.deletion import deletion
 from lab.evaluation.document_baselines import DOCUMENT_BASELINES, DocumentBaselines
 from lab.evaluation.groups import groups
@@ -49,6 +50,7 @@ REASON_DRAWS = 3
 SENTENCE_DRAWS, FIRST_PLANTED = 3, 200
 OPEN_ALPHAS = (0.05, 0.1, 0.15)
 BBC_SEEDS = 3
+N_GROUPS_WITH_MEANING = 6
 N_DELETION_TEXTS = 300
 N_REPEATED = 2000
 FALSE_ALARM_SIZES = {"CLINC150": (3000, 2000), "BBC Sport": (550, 187)}  # known, new
@@ -196,13 +198,19 @@ def newsgroups_each(setting: Setting) -> Table:
     found: list[dict[str, float]] = []
     for number, group in enumerate(groups):
         setting.say(f"20newsgroups-each: {group}")
-        others = [other for other in groups if other != group]
-        drawn = np.random.RandomState(number).choice(others, N_KNOWN_GROUPS, replace=False)
-        train = corpus.only(*drawn.tolist(), split="train")
-        known = corpus.only(*drawn.tolist(), split="test").texts
-        novel = corpus.only(group, split="test").texts
+        train, known, novel = _newsgroup(corpus, number, group)
         found.append(_aurocs(setting, train.texts, train.labels, known, novel))
     return _means(found, groups)
+
+
+def _newsgroup(
+    corpus: LabelledDocuments, number: int, group: str
+) -> tuple[LabelledDocuments, list[str], list[str]]:
+    """Return posts of five drawn groups to learn, others of them, and posts of another group."""
+    others = sorted(set(corpus.labels or ()) - {group})
+    drawn = np.random.RandomState(number).choice(others, N_KNOWN_GROUPS, replace=False).tolist()
+    known, novel = corpus.only(*drawn, split="test"), corpus.only(group, split="test")
+    return corpus.only(*drawn, split="train"), list(known.texts), list(novel.texts)
 
 
 def bbcsport(setting: Setting) -> Table:
@@ -403,11 +411,11 @@ def unseen_intents(setting: Setting) -> Table:
 
 
 def meaning(setting: Setting) -> Table:
-    """Words alone, and with the encoder of the folder that NEWFOUND_ENCODER names.
+    """Words alone, and with the encoders of the folders that NEWFOUND_ENCODER names.
 
-    CLINC150: as in the suites of that name; unseen intents: three draws of three quarters of the
-    intents. BBC Sport: as in "bbcsport", the first split of each class. The baselines have the
-    vectors only; logistic regression with C = 10.
+    CLINC150: as in the suites of that name; unseen intents: as in "unseen-intents", three quarters
+    of the intents are known. BBC Sport: as in "bbcsport". 20 Newsgroups: as in "20newsgroups-each",
+    the first six groups. The baselines have the vectors only; logistic regression with C = 10.
     """
     return measure_encoder(_meaning_cases(setting), setting.detector, _auroc)
 
@@ -422,7 +430,7 @@ def _meaning_cases(setting: Setting) -> Iterator[Case]:
         clinc.test.texts,
         clinc.out_of_scope,
     )
-    for draw in range(REASON_DRAWS):
+    for draw in range(UNSEEN_DRAWS):
         setting.say(f"meaning: unseen intents, draw {draw + 1}")
         drawn = draw_intents(*clinc, share=0.75, seed=draw)
         is_open = drawn.test_labels == NOVEL
@@ -437,15 +445,22 @@ def _meaning_cases(setting: Setting) -> Iterator[Case]:
             known,
             novel,
             draw,
+            drawn.test_labels[~is_open],
         )
     sports = load_bbcsport(setting.data)
     for sport in sorted(set(sports.labels or ())):
         setting.say(f"meaning: {sport}")
         old = sports.only(*(other for other in set(sports.labels or ()) if other != sport))
         of_old, novel = np.array(old.labels), list(sports.only(sport).texts)
-        rows, rest = next(folds(of_old, 3, random_state=0))
-        texts, held_out = ([old.texts[i] for i in some] for some in (rows, rest))
-        yield Case("BBC Sport", texts, of_old[rows], None, held_out, novel)
+        for seed in range(BBC_SEEDS):
+            rows, rest = next(folds(of_old, 3, random_state=seed))
+            texts, held_out = ([old.texts[i] for i in some] for some in (rows, rest))
+            yield Case("BBC Sport", texts, of_old[rows], None, held_out, novel, seed)
+    corpus = load_20newsgroups(setting.data)
+    for number, group in enumerate(sorted(set(corpus.labels or ()))[:N_GROUPS_WITH_MEANING]):
+        setting.say(f"meaning: {group}")
+        train, known, novel = _newsgroup(corpus, number, group)
+        yield Case("20 Newsgroups", list(train.texts), np.array(train.labels), None, known, novel)
 
 
 def noise(setting: Setting) -> Table:

@@ -1,4 +1,4 @@
-"""The suite on encoders: the detector with and without one, and baselines on the same vectors."""
+"""The suite on encoders: the detector with and without them, and baselines on their vectors."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.evaluation.suites import Values, add_value, means
+from lab.evaluation.unseen_intents import open_scores
 from lab.tables import table_of
-from newfound.detection.detector import NoveltyDetector
+from newfound.detection.detector import NOVEL, NoveltyDetector
 from newfound.detection.encoder_shelf import load_encoder
 from newfound.detection.meaning import ClassShapes
 from newfound.linear import unit_rows
@@ -22,12 +23,15 @@ from newfound.table import Table
 __all__ = ["ENCODER", "Case", "measure_encoder"]
 
 ENCODER = "NEWFOUND_ENCODER"
-ALPHA = 0.05
+ALPHA, OPEN_ALPHAS = 0.05, (0.05, 0.1)
 
 
 @dataclass(frozen=True)
 class Case:
-    """Known documents to learn from and to hold back, and documents to tell apart."""
+    """Known documents to learn from and to hold back, and documents to tell apart.
+
+    With the classes of the known ones to tell apart, the open ones are a class, too.
+    """
 
     name: str
     texts: list[str]
@@ -36,6 +40,7 @@ class Case:
     known: list[str]
     novel: list[str]
     seed: int = 0
+    known_labels: NDArray[Any] | None = None
 
 
 @dataclass
@@ -66,9 +71,9 @@ def measure_encoder(
     detector: Callable[..., NoveltyDetector],
     auroc: Callable[[NDArray[np.float64], NDArray[np.float64]], float],
 ) -> Table:
-    """Measure a detector with words only and, if there is an encoder, with it and by baselines."""
-    folder = os.environ.get(ENCODER)
-    encoder = Remembering(load_encoder(folder)) if folder else None
+    """Measure a detector with words only, and with each encoder, beside baselines."""
+    folders = filter(None, os.environ.get(ENCODER, "").split(os.pathsep))
+    encoders = [Remembering(load_encoder(folder, n_jobs=-1)) for folder in folders]
     values: dict[tuple[str, str], Values] = {}
     for case in cases:
         for kind, labels in (("labels", case.labels), ("no labels", None)):
@@ -78,16 +83,18 @@ def measure_encoder(
                 for column, value in figures.items():
                     add_value(found, scorer, column, value)
 
-            options = {"words": None, **({f"words and {encoder.name}": encoder} if encoder else {})}
-            for scorer, each in options.items():
+            options = {f"words and {encoder.name}": encoder for encoder in encoders}
+            for scorer, each in {"words": None, **options}.items():
                 made = detector(seed=case.seed, encoder=each)
                 made.fit(case.texts, labels, held_back=case.held_back)
                 known, novel = made.novelty(case.known), made.novelty(case.novel)
                 figures = {"AUROC": auroc(known, novel)}
                 for column, texts in (("recall at 5 %", case.novel), ("false alarms", case.known)):
                     figures[column] = float((made.p_values(texts) <= ALPHA).mean())
+                if labels is not None and case.known_labels is not None:
+                    figures |= _open_scores(made, case, case.known_labels)
                 add(scorer, figures)
-            if encoder is not None:
+            for encoder in encoders:
                 for scorer, known, novel in _baselines(encoder, case, labels):
                     add(f"{encoder.name}, {scorer}", {"AUROC": auroc(known, novel)})
     rows = [
@@ -95,10 +102,23 @@ def measure_encoder(
         for (name, kind), found in values.items()
         for row in means(found)
     ]
-    if encoder is not None and encoder.vectors:
+    for encoder in encoders:
         speed = len(encoder.vectors) / max(encoder.seconds, 1e-9)
-        rows.append({"data": "texts encoded", "texts a second": speed})
+        rows.append({"data": "texts encoded", "scorer": encoder.name, "texts a second": speed})
     return table_of(rows)
+
+
+def _open_scores(made: NoveltyDetector, case: Case, known_labels: NDArray[Any]) -> dict[str, float]:
+    """Return F1 of open and of known intents at two false-alarm rates."""
+    found = {}
+    given = np.concatenate((known_labels, np.full(len(case.novel), NOVEL, dtype=object)))
+    for alpha in OPEN_ALPHAS:
+        made.set_params(alpha=alpha)
+        scores = open_scores(given, made.predict([*case.known, *case.novel]))
+        for name in ("F1 open", "F1 known"):
+            found[f"{name}, alpha={alpha:g}"] = scores[name]
+    made.set_params(alpha=ALPHA)
+    return found
 
 
 def _baselines(
@@ -111,11 +131,12 @@ def _baselines(
 
     learned, known, novel = (vectors(texts) for texts in (case.texts, case.known, case.novel))
 
-    def nearest(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        highest = np.sort(rows @ learned.T, axis=1)[:, -5:]
+    def nearest(rows: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+        highest = np.sort(rows @ learned.T, axis=1)[:, -k:]
         return np.asarray(-highest.mean(axis=1), np.float64)
 
-    yield "5 nearest", nearest(known), nearest(novel)
+    for k in (1, 5):
+        yield f"{k} nearest", nearest(known, k), nearest(novel, k)
     if labels is not None:
         from sklearn.linear_model import LogisticRegression
 

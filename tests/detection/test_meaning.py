@@ -29,6 +29,7 @@ from newfound.detection.encoder_shelf import load_encoder
 from newfound.detection.encoders import OnnxEncoder, StaticEncoder
 from newfound.detection.meaning import ClassShapes, usefulness
 
+
 @pytest.fixture(scope="module")
 def static(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of an encoder with static vectors."""

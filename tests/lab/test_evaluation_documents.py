@@ -84,6 +84,7 @@ def small_corpora(sample, monkeypatch):
     monkeypatch.setattr(documents, "PAPER_NOVEL", "oos")
     monkeypatch.setattr(documents, "N_KNOWN_GROUPS", 3)
     monkeypatch.setattr(documents, "BBC_SEEDS", 1)
+    monkeypatch.setattr(documents, "N_GROUPS_WITH_MEANING", 1)
     monkeypatch.setattr(documents, "UNSEEN_DRAWS", 2)
     monkeypatch.setattr(documents, "REASON_DRAWS", 1)
     monkeypatch.setattr(documents, "SENTENCE_DRAWS", 1)
