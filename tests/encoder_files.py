@@ -15,6 +15,7 @@ __all__ = [
     "NEW",
     "SYNONYMS",
     "TOKENS",
+    "TOPICS",
     "WORDS",
     "safetensors",
     "topic_vectors",

@@ -10,7 +10,9 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import adjusted_rand_score
 
 from lab.datasets import load_20newsgroups, load_bbcsport, load_clinc150
+from lab.evaluation.meaning import chosen_encoders
 from lab.evaluation.suites import SuiteSetting, Values, add_value, means
+from newfound.detection.meaning import encoded
 from newfound.stories.clusters import find_groups
 from newfound.table import Table
 from newfound.text.vectorizer import TextVectorizer
@@ -28,10 +30,12 @@ def groups(setting: SuiteSetting) -> Table:
     Ten draws of each corpus. CLINC150: 60 requests of each of 15 intents are novel, those of all
     other intents known. BBC Sport: the articles of two classes are novel, of three known. 20
     Newsgroups, without headers: 100 posts of each of 3 groups are novel, as many of 3 others known.
-    k-means is on TF-IDF of all words, the best of ten starts. "ARI" is the adjusted Rand index,
+    With the encoders of NEWFOUND_ENCODER, vectors count beside words. k-means is on TF-IDF of all
+    words, the best of ten starts, and on the vectors alone. "ARI" is the adjusted Rand index,
     "F1" the mean over the classes of the F1 with the group that is matched to it one to one.
     """
     rows: Values = {}
+    encoders = chosen_encoders()
     for name, corpus, n_novel, n_known, most in (
         ("CLINC150", load_clinc150(setting.data), N_INTENTS, None, N_REQUESTS),
         ("BBC Sport", load_bbcsport(setting.data), 2, 3, None),
@@ -50,11 +54,18 @@ def groups(setting: SuiteSetting) -> Table:
                 old = [which[:most] for which in old]
             texts = [corpus.texts[i] for i in new]
             known = [corpus.texts[i] for i in np.concatenate(old)]
-            told = KMeans(n_novel, n_init=10, random_state=seed).fit_predict(
-                TfidfVectorizer().fit_transform(texts)
-            )
-            found = _groups(texts, known, seed)
-            for method, codes in (("newfound: groups", found), ("k-means, told the number", told)):
+            told = KMeans(n_novel, n_init=10, random_state=seed)
+            found = {
+                "newfound: groups": _groups(texts, known, seed),
+                "k-means, told the number": told.fit_predict(
+                    TfidfVectorizer().fit_transform(texts)
+                ),
+            }
+            for encoder in encoders:
+                vectors = encoded(encoder, [" ".join(text.split()) for text in texts])
+                found[f"newfound: groups, {encoder.name}"] = _groups(texts, known, seed, vectors)
+                found[f"k-means, told the number, {encoder.name}"] = told.fit_predict(vectors)
+            for method, codes in found.items():
                 rand = float(adjusted_rand_score(labels[new], codes))
                 add_value(rows, method, f"{name}, ARI", rand)
                 add_value(rows, method, f"{name}, F1", matched_f1(labels[new], codes))
@@ -62,7 +73,9 @@ def groups(setting: SuiteSetting) -> Table:
     return means(rows, row_name="method")
 
 
-def _groups(texts: list[str], known: list[str], seed: int) -> NDArray[np.int64]:
+def _groups(
+    texts: list[str], known: list[str], seed: int, vectors: NDArray[np.int16] | None = None
+) -> NDArray[np.int64]:
     """Group texts as a detection does."""
     vectorizer = TextVectorizer(min_df=2)
     matrix = vectorizer.fit_transform(texts)
@@ -70,7 +83,8 @@ def _groups(texts: list[str], known: list[str], seed: int) -> NDArray[np.int64]:
     counts = np.asarray(vectorizer.transform(known).sum(axis=0)).ravel().tolist()
     frequencies = dict(zip(words, counts, strict=True))
     codes = np.full(len(texts), -1, np.int64)  # those of no group count as one more group
-    for number, group in enumerate(find_groups(matrix, words, frequencies, len(known), seed)):
+    made = find_groups(matrix, words, frequencies, len(known), seed, vectors)
+    for number, group in enumerate(made):
         codes[group.documents] = number
     return codes
 

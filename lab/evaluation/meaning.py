@@ -20,7 +20,7 @@ from newfound.detection.meaning import ClassShapes
 from newfound.linear import unit_rows
 from newfound.table import Table
 
-__all__ = ["ENCODER", "Case", "measure_encoder"]
+__all__ = ["ENCODER", "Case", "chosen_encoders", "measure_encoder"]
 
 ENCODER = "NEWFOUND_ENCODER"
 ALPHA, OPEN_ALPHAS = 0.05, (0.05, 0.1)
@@ -66,14 +66,19 @@ class Remembering:
         return np.array([self.vectors[text] for text in texts])
 
 
+def chosen_encoders() -> list[Remembering]:
+    """Return the encoders of the folders that NEWFOUND_ENCODER names."""
+    folders = filter(None, os.environ.get(ENCODER, "").split(os.pathsep))
+    return [Remembering(load_encoder(folder, n_jobs=-1)) for folder in folders]
+
+
 def measure_encoder(
     cases: Iterator[Case],
     detector: Callable[..., NoveltyDetector],
     auroc: Callable[[NDArray[np.float64], NDArray[np.float64]], float],
 ) -> Table:
     """Measure a detector with words only, and with each encoder, beside baselines."""
-    folders = filter(None, os.environ.get(ENCODER, "").split(os.pathsep))
-    encoders = [Remembering(load_encoder(folder, n_jobs=-1)) for folder in folders]
+    encoders = chosen_encoders()
     values: dict[tuple[str, str], Values] = {}
     for case in cases:
         for kind, labels in (("labels", case.labels), ("no labels", None)):

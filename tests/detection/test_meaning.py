@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.metrics import adjusted_rand_score
 
 import newfound
 from command_line import call
@@ -19,6 +20,7 @@ from encoder_files import (
     NEW,
     SYNONYMS,
     TOKENS,
+    TOPICS,
     WORDS,
     safetensors,
     topic_vectors,
@@ -124,6 +126,27 @@ def test_words_and_baseline_add_up_to_the_novelty(encoder: Any, labels: list[str
     assert labels is not None or verdict.counterfactual
 
 
+@pytest.mark.filterwarnings("ignore:.*are in no known document")
+def test_groups_of_new_documents_are_of_one_meaning(encoder: Any) -> None:
+    topics, random = np.arange(90) % 2, np.random.default_rng(3)
+    empty = ["lately", "really", "almost", "quite", "rather", "nearly"]  # the encoder has none
+    new = [
+        " ".join(
+            [*random.choice(TOPICS[("space", "food")[topic]].split(), 2, replace=False),
+             *random.choice(empty, 3, replace=False)]
+        )
+        for topic in topics.tolist()
+    ]  # fmt: skip
+
+    def agreement(detector: newfound.NoveltyDetector) -> float:
+        found = detector.detect(new, describe=False)
+        assert found["novel"].all()
+        return float(adjusted_rand_score(topics, found["group"]))
+
+    assert agreement(fitted(encoder)) > 0.9
+    assert agreement(fitted(None)) < 0.5
+
+
 def test_the_most_similar_known_text_is_quoted(encoder: Any) -> None:
     detector = fitted(encoder, LABELS)
     quoted = detector.explain("invoice debt fee").most_like
@@ -170,7 +193,7 @@ def test_batches_and_growth_change_nothing_else(encoder: Any) -> None:
 
 def test_relative_distances_are_those_of_two_gaussians() -> None:
     rng = np.random.default_rng(0)
-    codes = np.arange(300) % 3
+    codes = np.arange(15) % 3
     rows = rng.normal(size=(300, 5)) * [1, 2, 1, 1, 3] + 4 * np.eye(5)[codes]
     found = ClassShapes.of(rows, codes, 3).distances(rows)
     means = np.stack([rows[codes == k].mean(axis=0) for k in range(3)])

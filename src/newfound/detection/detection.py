@@ -271,7 +271,9 @@ def detect(
     }
     rows = np.flatnonzero(judgement.novel)
     new = judged.texts.take(rows)
-    groups = _groups(detector, new, rows) if group and len(new) else ()
+    meant = judgement.scores.bags.vectors
+    vectors = None if meant is None else meant[rows]
+    groups = _groups(detector, new, rows, vectors) if group and len(new) else ()
     columns.update(_group_columns(groups, len(documents)))
     described = None
     if describer is not None and len(new) >= _MIN_DESCRIBED:
@@ -438,7 +440,10 @@ def _group_columns(groups: Sequence[Group], n: int) -> dict[str, NDArray[Any]]:
 
 
 def _groups(
-    detector: NoveltyDetector, texts: TokenizedTexts, rows: NDArray[np.int64]
+    detector: NoveltyDetector,
+    texts: TokenizedTexts,
+    rows: NDArray[np.int64],
+    vectors: NDArray[Any] | None,
 ) -> tuple[Group, ...]:
     vectorizer = TextVectorizer(
         language=detector.language,
@@ -458,5 +463,6 @@ def _groups(
         known,
         scorer.statistics.n_documents,
         detector.seed_,
+        vectors,
     )
     return tuple(replace(group, documents=rows[group.documents]) for group in found)

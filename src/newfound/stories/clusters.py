@@ -46,6 +46,7 @@ _MAX_GROUPS = 60
 _MAX_CLUSTERED = 3000  # further documents are assigned to the nearest group
 _PRIOR = 10.0  # documents that the shares of all novel documents count as, in each group
 _INDEPENDENT = 7.0  # words that a document counts as at most, on average
+_MEANING = 1.5  # how much vectors count beside words: lab/notes/meaning.md
 _PATIENCE = 5  # numbers of groups that are tried after the best
 _LEAST_RARITY = 0.01  # of a word that all known documents have
 _WORDS = 20  # listed for each group
@@ -105,16 +106,19 @@ def find_groups(
     known: Mapping[str, int],
     n_known: int,
     seed: int,
+    vectors: NDArray[Any] | None = None,
 ) -> list[Group]:
     """Group novel documents; return the groups, the largest first.
 
     Documents that have too little in common with others are in no group. Of the `n_known` known
-    documents, `known` has the number that have a word.
+    documents, `known` has the number that have a word. With the `vectors` of an encoder, documents
+    are similar by these and by words.
     """
     n = matrix.shape[0]
     in_known = np.array([known.get(word, 0) for word in words])
     rarity = log((1 + n_known) / (1 + np.minimum(in_known, n_known))) + _LEAST_RARITY
-    codes = choose_groups(matrix[:_MAX_CLUSTERED], rarity, seed)
+    meant = None if vectors is None else vectors[:_MAX_CLUSTERED]
+    codes = choose_groups(matrix[:_MAX_CLUSTERED], rarity, seed, vectors=meant)
     if n > _MAX_CLUSTERED:
         centres = np.stack(
             [_mean(matrix[: len(codes)][codes == k]) for k in range(codes.max() + 1)]
@@ -226,11 +230,16 @@ def group_bags(matrix: Any, n_groups: int, seed: int) -> NDArray[np.int64]:
 
 
 def choose_groups(
-    matrix: Any, weights: NDArray[np.float64], seed: int, most: int = _MAX_GROUPS
+    matrix: Any,
+    weights: NDArray[np.float64],
+    seed: int,
+    most: int = _MAX_GROUPS,
+    vectors: NDArray[Any] | None = None,
 ) -> NDArray[np.int64]:
     """Return the index of the group of each bag, for the number of groups with most evidence.
 
-    Group 0 is the largest. A word counts by its weight for the similarity of documents.
+    Group 0 is the largest. A word counts by its weight for the similarity of documents; vectors of
+    their meaning count beside words.
 
     Examples
     --------
@@ -247,9 +256,10 @@ def choose_groups(
         return best
     most = min(most, n // 2)
     points = _reduced(matrix.astype(np.float64) @ sparse.diags_array(weights), most, seed)
+    meant = np.zeros((n, 0)) if vectors is None else _MEANING * _centred(vectors)
     greatest, tried = _evidence(matrix, best), 0
     for k in (*range(2, min(most, 20) + 1), *range(24, most + 1, 4)):
-        codes = _k_means(unit_rows(points[:, : max(k, 2)]), k, seed)
+        codes = _k_means(np.hstack((unit_rows(points[:, : max(k, 2)]), meant)), k, seed)
         found = _evidence(matrix, codes)
         tried += 1
         if found > greatest:
@@ -257,6 +267,13 @@ def choose_groups(
         if tried >= _PATIENCE:
             break
     return best
+
+
+def _centred(vectors: NDArray[Any]) -> NDArray[np.float64]:
+    """Return vectors without what all of them have in common, of length 1."""
+    rows = vectors.astype(np.float64)
+    centred: NDArray[np.float64] = unit_rows(rows - rows.sum(axis=0) / len(rows))
+    return centred
 
 
 def _evidence(matrix: Any, codes: NDArray[np.int64]) -> float:
