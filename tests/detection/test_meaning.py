@@ -193,7 +193,7 @@ def test_batches_and_growth_change_nothing_else(encoder: Any) -> None:
 
 def test_relative_distances_are_those_of_two_gaussians() -> None:
     rng = np.random.default_rng(0)
-    codes = np.arange(15) % 3
+    codes = np.arange(300) % 3
     rows = rng.normal(size=(300, 5)) * [1, 2, 1, 1, 3] + 4 * np.eye(5)[codes]
     found = ClassShapes.of(rows, codes, 3).distances(rows)
     means = np.stack([rows[codes == k].mean(axis=0) for k in range(3)])
