@@ -28,6 +28,11 @@ def pytest_configure() -> None:
     _errors = os.dup(2)  # now it is not captured
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_encoder_of_the_user(tmp_path_factory: pytest.TempPathFactory) -> None:
+    os.environ["NEWFOUND_ENCODERS"] = str(tmp_path_factory.mktemp("shelf"))
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol() -> Generator[None, Any, Any]:
     """End the process of a test that hangs, fixtures included; xdist then reports the test."""

@@ -58,6 +58,7 @@ _PER_TERM = 20  # bytes by class: counts, weights, neighbours, coefficients in t
 _PER_WORD, _PER_WORD_OF_MANY = 200, 12
 _PER_NGRAM = 12  # bytes by class: coefficients and weights
 _PER_ENTRY = 60  # bytes for each n-gram of each document while the classifier is trained
+_PER_NUMBER = 14  # bytes of each number of a vector: two copies of 16 bits, two of floats, and more
 _FEWEST = 100  # words and pairs that are worth advising
 _CGROUP = Path("/sys/fs/cgroup")
 _WORSE = 0.01  # by which rules may name fewer classes right than the linear classifier
@@ -168,6 +169,7 @@ def _learn_meaning(
     others, sample = parts
     n_classes, is_long = len(first.classes), first.statistics.is_long
     labelled = labelled and n_classes > 1
+    check_vectors(len(texts), encoded(encoder, texts[:1]).shape[1])
     vectors = encoded(encoder, first.meant(texts))
     with_classes = labelled and not is_long
     whole = Meaning.of(encoder, vectors, codes, n_classes, seed=seed, with_classes=with_classes)
@@ -558,6 +560,17 @@ def check_memory(vectorizer: TextVectorizer, n_classes: int, n_clauses: int) -> 
         f"need about {_size(needed)} of memory, and {_size(left)} are free: pass {advice}fewer "
         "classes or documents."
     )
+
+
+def check_vectors(n: int, n_dimensions: int) -> None:
+    """Raise a ValueError if the vectors of n documents need more memory than there is."""
+    left, needed = available_memory(), n * n_dimensions * _PER_NUMBER
+    if left is not None and needed > left:
+        raise ValueError(
+            f"The vectors of {n:,} documents, of {n_dimensions:,} numbers, need about "
+            f"{_size(needed)} of memory, and {_size(left)} are free: pass fewer documents, or an "
+            "encoder of shorter vectors."
+        )
 
 
 def _size(n_bytes: int) -> str:

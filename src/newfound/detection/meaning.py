@@ -44,6 +44,7 @@ MEANING_PARTS = ("similar_documents", "similar_class")
 # 2**24, so that they are exact in single precision, whatever order a library adds them up in.
 UNIT = 2048
 _MAX_DIMENSIONS = 10_000
+_BLOCK = 8192  # texts, or vectors, that are worked on at a time
 _NEAREST = 5
 _SPARSE = 0.1  # added to densities, so that a document unlike all others does not count too much
 _MAX_OTHERS = 2000  # documents that a density is measured with
@@ -92,6 +93,12 @@ def encoded(encoder: Any, texts: Sequence[str]) -> Vectors:
 
     A ValueError if an encoder does not give a row of finite numbers for each text.
     """
+    starts = range(0, max(len(texts), 1), _BLOCK)
+    blocks = [_encoded_block(encoder, texts[start : start + _BLOCK]) for start in starts]
+    return blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+
+
+def _encoded_block(encoder: Any, texts: Sequence[str]) -> Vectors:
     given = np.asarray(encoder.encode(list(texts)))
     name = encoder_name(encoder)
     if given.ndim != 2 or len(given) != len(texts) or not 0 < given.shape[1] < _MAX_DIMENSIONS:
@@ -182,13 +189,18 @@ class ClassShapes:
     @classmethod
     def of(cls, vectors: NDArray[Any], codes: NDArray[np.int64], n_classes: int) -> ClassShapes:
         """Learn the shapes of classes from their documents."""
-        n = len(vectors)
-        rows = vectors.astype(np.float64)
-        members = sparse.csr_array((np.ones(n), (codes, np.arange(n))), (n_classes, n))
+        n, d = vectors.shape
+        sums, squares = np.zeros((n_classes, d)), np.zeros((d, d))
+        for start in range(0, n, _BLOCK):
+            rows = vectors[start : start + _BLOCK].astype(np.float64)
+            of_rows = codes[start : start + _BLOCK]
+            ones, places = np.ones(len(rows)), np.arange(len(rows))
+            sums += product(
+                sparse.csr_array((ones, (of_rows, places)), (n_classes, len(rows))), rows
+            )
+            squares += dense_product(rows.T, rows.T)
         sizes = np.maximum(np.bincount(codes, minlength=n_classes), 1)[:, None]
-        sums = product(members, rows)
         centre = sums.sum(axis=0) / n
-        squares = dense_product(rows.T, rows.T)
         between = (sums / np.sqrt(sizes)).T
         inside = (squares - dense_product(between, between)) / max(n - n_classes, 1)
         within = _whitening(inside)
