@@ -205,7 +205,7 @@ def test_the_page_on_detection_runs(here: Path, names: dict[str, Any]) -> None:
 def test_the_page_on_meaning_runs(
     here: Path, names: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("NEWFOUND_ENCODERS", str(tmp_path))
+    monkeypatch.setenv("NEWFOUND_ENCODERS", str(tmp_path / "encoders"))
     (here / "d.nf").unlink()
     words = sorted({word for text in names["texts"] for word in text.lower().split()})
     vectors = np.random.default_rng(0).normal(size=(len(words) + 1, 8))
