@@ -141,7 +141,7 @@ class Drawn:
             engine.save()
         store.close()
         bags, novel = self.population.bags, self.novel
-        topics = [engine.rules.topic_of(bags[row], bool(novel[row])) for row in rows.tolist()]
+        topics = [engine.topic_of(bags[row], bool(novel[row])) for row in rows.tolist()]
         return alerts, engine.topics, topics
 
 

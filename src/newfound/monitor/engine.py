@@ -8,18 +8,37 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
+from newfound.arithmetic import hypergeometric_tail
 from newfound.monitor.laws import n_discoveries, rate_p_value
 from newfound.monitor.records import SPANS, Alert, Document, MonitorSettings, Topic, Window
 from newfound.monitor.reference import Known, ReferenceWindows
 from newfound.monitor.store import Store
-from newfound.monitor.topics import TopicRules, new_topic
-from newfound.stories.risen import Bag, Reference, RisenGroup, RisenWord, group_words, risen_words
+from newfound.monitor.topics import (
+    MAX_RULES,
+    Tokens,
+    TopicRules,
+    explained_words,
+    new_topic,
+)
+from newfound.stories.names import same_stem
+from newfound.stories.risen import (
+    MIN_DOCUMENTS,
+    Bag,
+    Reference,
+    RisenGroup,
+    RisenWord,
+    group_words,
+    risen_words,
+)
 
 __all__ = ["WindowEngine", "excerpt"]
 
 N_TESTS = 3 * len(SPANS)  # the rate, the words of all documents, those of novel ones
 MAX_RECENT = 20_000  # documents whose texts are at hand to form topics
 _JOIN = 0.5  # share of the documents of risen words that an older topic has
+_OTHER_FORM = 0.25  # of the likeness, for documents with another form of a rule
 _IMPURE = 0.1  # share of all documents of a word of novel ones that the reference may explain
 _CALM = 0.05  # p-value above which a risen rate is over
 _STALE = 1.5  # times as many novel documents as alpha says
@@ -39,12 +58,12 @@ class WindowEngine:
         self.store, self.settings, self.every = store, settings, settings.length
         self.level = settings.level / N_TESTS
 
-    def load(self, known: Known, epoch: int) -> None:
-        """Return to what the store has; the recent documents are without their words.
+    def load(self, known: Known, epoch: int, tokens: Tokens | None = None) -> None:
+        """Return to what the store has.
 
-        `epoch` is the version of the detector.
+        `epoch` is the version of the detector, and `tokens` returns the words of a text, for names.
         """
-        self.known, self.epoch = known, epoch
+        self.known, self.epoch, self.tokens = known, epoch, tokens
         self.topics = {topic.number: topic for topic in self.store.topics()}
         self.n_documents = int(self.store.get("n_documents", 0))
         self.n_alerts = int(self.store.get("n_alerts", 0))
@@ -65,17 +84,23 @@ class WindowEngine:
             self.reference.add(window)
         documents = self.store.documents(after=self.window.number - SPANS[-1], last=MAX_RECENT)
         self.documents: deque[Document] = deque(documents, MAX_RECENT)
-        here = [document for document in documents if document.window == self.window.number]
+        here = self.store.documents(after=self.window.number - 1)
         self.p_values = [document.p_value for document in here if document.novel]
-        self.texts = {_key(document.text) for document in here}
+        self.texts = {_key(document.text) for document in here if document.counted}
         self.rules = self._recent_rules()
         self.unsaved: list[Document] = []
         self.counted: Counter[tuple[int, int]] = Counter()  # documents by topic and window
+        self.touched: set[int] = set()  # topics that have changed otherwise
         self.changed: set[int] = set()  # closed windows some of whose documents got a topic
 
     def _recent_rules(self) -> TopicRules:
-        """Return the rules of all topics but those that were not seen for long."""
-        oldest = self.window.number - self.settings.keep
+        """Return the rules of all topics but those that were not seen for long.
+
+        They are looked through when something expires; a monitor that was opened again has the same
+        ones.
+        """
+        expired = (self.window.number - 1) // SPANS[-1] * SPANS[-1]
+        oldest = expired - self.settings.keep
         return TopicRules(topic for topic in self.topics.values() if topic.last_window > oldest)
 
     # Documents come
@@ -145,19 +170,33 @@ class WindowEngine:
                 self.latest, self.arrived = time, now
         self.n_documents += 1
         document.number, document.window = self.n_documents, window.number
-        document.topic = self.rules.topic_of(document.bag, document.novel)
+        document.topic = self.topic_of(document.bag, document.novel)
         if document.novel:
             self.p_values.append(document.p_value)
+        words = document.bag
         if document.topic:
+            topic = self.topics[document.topic]
+            words = words.difference(topic.explained)
+            topic.profile.add(document.bag)
             self._count(document)
-        elif (text := _key(document.text)) not in self.texts:
+        if (text := _key(document.text)) not in self.texts:
             # Words of a copy count once in a window, here as in the reference.
             self.texts.add(text)
-            window.words.update(document.bag)
+            document.counted = True
+            window.words.update(words)
             if document.novel:
-                window.novel_words.update(document.bag)
+                window.novel_words.update(words)
         self.documents.append(document)
         self.unsaved.append(document)
+
+    def topic_of(self, bag: Bag, novel: bool) -> int:
+        """Return the topic that a document is most like, of those whose rules it matches, or 0."""
+        best, most = 0, 1.0
+        for number in sorted(self.rules.topics_of(bag, novel)):
+            alike = self.topics[number].profile.likeness(bag, self.reference.rarity)
+            if alike > most or (alike == most and not best):
+                best, most = number, alike
+        return best
 
     def _count(self, document: Document) -> None:
         """Count a document of a topic."""
@@ -184,9 +223,10 @@ class WindowEngine:
         self.store.put_window(self.window)
         for (number, window), n in self.counted.items():
             self.store.count_topic(number, window, n)
-        for number in {number for number, _ in self.counted}:
+        for number in self.touched.union(number for number, _ in self.counted):
             self.store.put_topic(self.topics[number])
         self.counted.clear()
+        self.touched.clear()
         values = ("n_documents", "n_alerts", "latest", "arrived", "risen")
         for name in values:
             self.store.put(name, getattr(self, name))
@@ -206,6 +246,9 @@ class WindowEngine:
         references = self.reference.counts()
         found = [alert for span in SPANS for alert in self._new_topics(span, references)]
         alerts = [*self._rate(explained=bool(found)), *found]
+        for number in sorted({topic for topic, at in self.counted if at == window.number}):
+            if self._is_young(self.topics[number]):
+                self._explain(self.topics[number])
         for alert in alerts:
             self.store.put_alert(alert)
         self.save()
@@ -215,6 +258,8 @@ class WindowEngine:
         self.changed.clear()
         if len(self.recent) > self.settings.delay:
             self.reference.add(self.recent.popleft())
+        while self.documents and self.documents[0].window <= window.number + 1 - SPANS[-1]:
+            self.documents.popleft()
         if window.number % SPANS[-1] == 0:
             self._expire(window.number)
         self.window = Window(window.number + 1, epoch=self.epoch)
@@ -332,13 +377,16 @@ class WindowEngine:
         vocabulary, size = self.reference.vocabulary, sum(window.size for window in span)
         tallies = [self.reference.tallies(window) for window in span]
         every, of_novel = (vocabulary.added_up(some) for some in zip(*tallies, strict=True))
+        risen = risen_words(every, size, references[0], self.level, vocabulary.names)
+        novel = [
+            replace(word, novel=True)
+            for word in risen_words(of_novel, size, references[1], self.level, vocabulary.names)
+        ]
         found: dict[str, RisenWord] = {}
-        for word in risen_words(every, size, references[0], self.level, vocabulary.names):
-            if not self.reference.had_as_often(word, span):
+        for word in self.reference.never_as_often([*risen, *novel], span):
+            if not word.novel:
                 found[word.word] = word
-        for word in risen_words(of_novel, size, references[1], self.level, vocabulary.names):
-            word = replace(word, novel=True)
-            if word.word not in found and not self.reference.had_as_often(word, span):
+            elif word.word not in found:
                 # The reference may explain some of all documents that have the word.
                 number = vocabulary[word.word]
                 usual = references[0].counts[number] * size / references[0].size
@@ -352,59 +400,152 @@ class WindowEngine:
             return None
         topic = self._older(group, rows)
         if topic is not None:
-            topic.rules += [word for word in group.rules if word not in topic.rules]
-            topic.novel_rules += [w for w in group.novel_rules if w not in topic.novel_rules]
-            self._claim(topic)
-            return None
-        strongest = group.words[0]
+            return self._grow(topic, group, rows, length)
         topic = new_topic(
-            max(self.topics, default=0) + 1, self.window.number, group, rows, self.reference
+            max(self.topics, default=0) + 1,
+            self.window.number,
+            group,
+            rows,
+            self.reference,
+            self.tokens,
         )
         self.topics[topic.number] = topic
-        self._claim(topic)
-        first = "" if topic.typical == [] else f' "{excerpt(topic.typical[0], strongest.word)}"'
+        self._claim(topic, rows)
+        return self._told("topic", f"New topic {topic.number}, {topic.name}", topic, group, length)
+
+    def _told(self, kind: str, what: str, topic: Topic, group: RisenGroup, length: int) -> Alert:
+        """Return an alert of a group of words: a new topic, or something new in one."""
+        strongest = group.words[0]
+        text = next(iter(topic.typical), None)
+        if kind == "update":
+            rows = [d for d in self.documents if d.topic == topic.number]
+            texts = [d.text for d in rows if strongest.word in d.bag]
+            text = texts[-1] if texts else text
+        first = "" if text is None else f' "{excerpt(text, strongest.word)}"'
         summary = (
-            f"New topic {topic.number}, {topic.name}: {strongest.documents:,} documents "
+            f"{what}: {strongest.documents:,} documents "
             f"{'called novel ' if strongest.novel else ''}with {strongest.word}"
             f"{self._when(length)}, where {strongest.expected:.1f} were expected.{first}"
         )
         return self._alert(
-            "topic", summary, length, strongest.documents, strongest.expected, strongest.p_value,
+            kind, summary, length, strongest.documents, strongest.expected, strongest.p_value,
             topic,
         )  # fmt: skip
 
     def _older(self, group: RisenGroup, rows: Sequence[Document]) -> Topic | None:
-        """Return the topic that has most of the documents, or another form of a word."""
-        if number := self.rules.with_form_of(group.rules):
-            return self.topics[number]
-        older = Counter(document.topic for document in rows if document.topic)
-        for number, n in older.most_common(1):
-            if n >= _JOIN * len(rows):
-                return self.topics[number]
-        return None
+        """Return the topic that has, or is like, most of the documents."""
+        oldest = self.window.number - SPANS[-1]
+        best, most = None, _JOIN * len(rows)
+        for number in sorted(self.rules.numbers):
+            topic = self.topics[number]
+            own = sum(row.topic == number for row in rows)
+            if not own and topic.last_window < oldest:
+                continue
+            least = _OTHER_FORM if self._has_form(topic, group) else 1.0
+            n = sum(
+                row.topic == number
+                or (
+                    not row.topic
+                    and topic.profile.likeness(row.bag, self.reference.rarity) >= least
+                )
+                for row in rows
+            )
+            if n >= most and (n > most or best is None):
+                best, most = topic, n
+        return best
 
-    def _claim(self, topic: Topic) -> None:
-        """Move recent documents that match the rules into a topic, and forget their words."""
+    def _has_form(self, topic: Topic, group: RisenGroup) -> bool:
+        """Return whether a rule of a topic is another form of a word of a group: iraq, iraqi."""
+        rules = (*topic.rules, *topic.novel_rules)
+        return any(same_stem(w, rule, most=2) for w in group.rules for rule in rules)
+
+    def _is_young(self, topic: Topic) -> bool:
+        """Return whether a topic began so lately that its documents still tell what it is about."""
+        return self.window.number - topic.alerted < SPANS[1]
+
+    def _grow(
+        self, topic: Topic, group: RisenGroup, rows: Sequence[Document], length: int
+    ) -> Alert | None:
+        """Add risen words to an older topic; return an alert if they are new to it."""
+        is_new = not self._is_young(topic) and self._is_update(topic, group, rows)
+        room = MAX_RULES - len(topic.rules) - len(topic.novel_rules)
+        topic.rules += [word for word in group.rules if word not in topic.rules][: max(room, 0)]
+        room = MAX_RULES - len(topic.rules) - len(topic.novel_rules)
+        more = [word for word in group.novel_rules if word not in topic.novel_rules]
+        topic.novel_rules += more[: max(room, 0)]
+        self._claim(topic)
+        self._explain(topic, group)
+        if not is_new:
+            return None
+        topic.updated = self.window.number
+        words = " ".join(word.word for word in group.words[:2])
+        what = f"Update of topic {topic.number}, {topic.name}: {words}"
+        return self._told("update", what, topic, group, length)
+
+    def _is_update(self, topic: Topic, group: RisenGroup, rows: Sequence[Document]) -> bool:
+        """Return whether the strongest word of a group is new to an older topic.
+
+        Its documents in the span are compared with the earlier ones; and it has no other update for
+        some windows.
+        """
+        if self.window.number - topic.updated < SPANS[1]:
+            return False
+        word, first = group.words[0].word, min(row.window for row in rows)
+        span = [d for d in self.documents if d.topic == topic.number and d.window >= first]
+        with_word = sum(word in document.bag for document in span)
+        earlier = max(round(topic.profile.documents) - len(span), 0)
+        before = max(round(topic.profile.counts.get(word, 0.0)) - with_word, 0)
+        if with_word < MIN_DOCUMENTS or not earlier:
+            return False
+        p = hypergeometric_tail(
+            np.array([with_word]), len(span) + earlier, np.array([with_word + before]), len(span)
+        )
+        return bool(p[0] <= self.level)
+
+    def _claim(self, topic: Topic, first: Sequence[Document] = ()) -> None:
+        """Move recent documents that match the rules and are like it into a topic.
+
+        Its profile has the `first` ones.
+        """
         self.rules.add(topic)
-        moved = []
+        moved, known = [], {document.number for document in first}
         for document in self.documents:
-            if document.topic or topic.number != self.rules.topic_of(document.bag, document.novel):
+            if document.topic or topic.number != self.topic_of(document.bag, document.novel):
                 continue
             document.topic = topic.number
+            if document.number not in known:
+                topic.profile.add(document.bag)
             self._count(document)
             moved.append(document)
-            self.changed.add(document.window)
-            window = self._window(document.window)
-            if window is not None:
-                self.reference.recount(window)
-                _subtract(window.words, document.bag)
-                if document.novel:
-                    _subtract(window.novel_words, document.bag)
+            self._forget(document, topic.explained)
         times = [document.time for document in moved if document.time is not None]
         if topic.first_seen is not None:
             topic.first_seen = min([topic.first_seen, *times])
         self.store.set_topics(moved)
-        self.store.put_topic(topic)
+        self.touched.add(topic.number)
+
+    def _explain(self, topic: Topic, group: RisenGroup | None = None) -> None:
+        """Let a topic explain more words, also those of its documents that came before."""
+        before = set(topic.explained)
+        topic.explained = explained_words(topic, group)
+        new = [word for word in topic.explained if word not in before]
+        if new:
+            for document in self.documents:
+                if document.topic == topic.number:
+                    self._forget(document, new)
+        self.touched.add(topic.number)
+
+    def _forget(self, document: Document, words: Sequence[str]) -> None:
+        """Take words of a document that are explained out of the counts of its window."""
+        explained = document.bag.intersection(words)
+        window = self._window(document.window)
+        if not document.counted or not explained or window is None:
+            return
+        self.changed.add(document.window)
+        self.reference.recount(window)
+        _subtract(window.words, explained)
+        if document.novel:
+            _subtract(window.novel_words, explained)
 
 
 def excerpt(text: str, word: str) -> str:

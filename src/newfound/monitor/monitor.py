@@ -193,9 +193,7 @@ class Monitor:
         self._reader = ScoringReader(self.detector)
         engine, store = self._engine, self._store
         epoch = int(store.get("version", 0))
-        engine.load(self._reader.known(), epoch)
-        for document in engine.documents:
-            document.bag = self._reader.bag(document.text)
+        engine.load(self._reader.known(), epoch, self.detector.vectorizer_.tokens)
 
     @contextmanager
     def _changing(self) -> Iterator[None]:

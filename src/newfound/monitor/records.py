@@ -13,6 +13,7 @@ from typing import Any
 
 from newfound.checks import check_whole_number
 from newfound.marks import counted
+from newfound.stories.profile import Profile
 
 __all__ = [
     "SPANS",
@@ -209,7 +210,10 @@ def _plain(length: Length) -> str:
 
 @dataclass
 class Document:
-    """A scored document of the stream; `number`, `window` and `topic` are 0 if it has none."""
+    """A scored document of the stream; `number`, `window` and `topic` are 0 if it has none.
+
+    `counted` says whether its words are counted in its window; those of a copy are not.
+    """
 
     id: str
     text: str
@@ -220,6 +224,7 @@ class Document:
     number: int = 0
     window: int = 0
     topic: int = 0
+    counted: bool = False
 
 
 @dataclass
@@ -248,7 +253,8 @@ class Window:
     epoch : int
         The version of the detector.
     words, novel_words : Counter
-        The number of documents outside of topics that have each word; of novel ones.
+        The number of documents that have each word, and of novel ones; not of those whose topic
+        explains the word.
     """
 
     number: int
@@ -293,9 +299,9 @@ class Topic:
     words : list of dict
         The risen words: `word`, `documents` and `expected` when it was found.
     rules : list of str
-        A document with one of these words is in the topic.
+        A document with one of these words is in the topic, if it is like the others.
     novel_rules : list of str
-        A document with one of these words is in the topic if it is called novel.
+        A document with one of these words is in the topic if it is called novel, too.
     first_seen : float or None
         The time of its first document, which may be earlier than the alert.
     alerted : int
@@ -312,6 +318,12 @@ class Topic:
         The time of its last document.
     typical : list of str
         Typical documents.
+    profile : Profile
+        What its documents have in common.
+    explained : list of str
+        Words that the topic explains: in its documents they are not tested.
+    updated : int
+        The window of its last alert.
     """
 
     number: int
@@ -328,6 +340,9 @@ class Topic:
     last_seen: float | None = None
     last_window: int = 0
     typical: list[str] = field(default_factory=list)
+    profile: Profile = field(default_factory=Profile)
+    explained: list[str] = field(default_factory=list)
+    updated: int = 0
 
     def seen(self, counts: Mapping[int, int]) -> str:
         """Return how many documents were seen and when; by windows, if they have no time.
@@ -368,7 +383,8 @@ class Alert:
     number : int
         Its number, from 1.
     kind : str
-        "topic" for a new topic, "rate" for more novel documents than before.
+        "topic" for a new topic, "update" for something new in an older one, "rate" for more novel
+        documents than before.
     window : int
         The window after which it was raised.
     time : float or None

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from newfound.arithmetic import log
 from newfound.detection.detector import NoveltyDetector
 from newfound.monitor.records import Document, Window
 from newfound.monitor.store import Store
@@ -100,6 +101,7 @@ class ReferenceWindows:
         self.known = known
         self._store, self._most = store, most
         self._windows: deque[Window] = deque()
+        self._rarity: dict[str, float] = {}
         self._number_words((known.words, known.novel_words))
 
     def __iter__(self) -> Iterator[Window]:
@@ -142,6 +144,7 @@ class ReferenceWindows:
 
     def add(self, window: Window) -> None:
         """Make a window part of the reference; the oldest one leaves it if there are too many."""
+        self._rarity.clear()
         self._change(self.tallies(window), 1)
         del self._tallies[window.number]
         self._windows.append(replace(window, words=Counter(), novel_words=Counter()))
@@ -168,6 +171,14 @@ class ReferenceWindows:
         number = self.vocabulary.get(word, self._counts.shape[1])
         return int(self._counts[0, number]) if number < self._counts.shape[1] else 0
 
+    def rarity(self, word: str) -> float:
+        """Return how rare a word is: the logarithm of how many documents there are to one."""
+        found = self._rarity.get(word)
+        if found is None:
+            found = log((self.size + 2) / (self.frequency(word) + 1))
+            self._rarity[word] = found
+        return found
+
     def counts(self) -> tuple[Reference, Reference]:
         """Return the words of all its documents, and of those called novel."""
         self._grow()
@@ -180,19 +191,28 @@ class ReferenceWindows:
     def _n_windowed(self) -> int:
         return sum(window.size for window in self._windows)
 
-    def had_as_often(self, word: RisenWord, span: Sequence[Window]) -> bool:
-        """Return whether as many of its windows in a row once had a word as often as a span."""
+    def never_as_often(self, words: Sequence[RisenWord], span: Sequence[Window]) -> list[RisenWord]:
+        """Return the words that no windows in a row, as many as a span, once had as often."""
         n = len(span)
-        if len(self._windows) < n:
-            return False
+        if not words or len(self._windows) < n:
+            return list(words)
         first, last = self._windows[0].number, self._windows[-1].number
-        sizes = [window.size for window in self._windows]
-        counts = [words[word.novel][word.word] for words in self._store.words_of(first, last)]
-        share = word.documents / sum(window.size for window in span)
-        return any(
-            sum(counts[i : i + n]) >= share * sum(sizes[i : i + n])
-            for i in range(len(counts) - n + 1)
+        counts = np.array(
+            [
+                [every[word.novel].get(word.word, 0) for word in words]
+                for every in self._store.words_of(first, last)
+            ]
         )
+        sizes = np.array([window.size for window in self._windows])
+        in_rows = np.lib.stride_tricks.sliding_window_view
+        most = in_rows(counts, n, axis=0).sum(axis=-1)
+        of_all = in_rows(sizes, n).sum(axis=-1)
+        size = sum(window.size for window in span)
+        return [
+            word
+            for word, had in zip(words, most.T, strict=True)
+            if not bool((had * size >= word.documents * of_all).any())
+        ]
 
 
 _MAX_CACHED = 200_000  # runs of letters whose terms are remembered

@@ -8,16 +8,16 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from newfound.monitor.records import Alert, Document, Topic, Window
 from newfound.storage.files import HeldByAnotherError, begin_database, locked_file, transaction
+from newfound.stories.profile import Profile
 
 __all__ = ["StateError", "StateInUseError", "Store", "remove_state", "writing_errors"]
 
-FORMAT = 1
+FORMAT = 2
 _APPLICATION = 0x6E66_6D6F  # "nfmo", in the header of the file
 _LOCK_ENDING = "-lock"
 
@@ -28,7 +28,7 @@ CREATE TABLE windows (number INTEGER PRIMARY KEY, closed INTEGER NOT NULL, data 
     words TEXT);
 CREATE TABLE documents (number INTEGER PRIMARY KEY, id TEXT NOT NULL, text TEXT NOT NULL,
     time REAL, window INTEGER NOT NULL, p_value REAL NOT NULL, novel INTEGER NOT NULL,
-    topic INTEGER NOT NULL);
+    topic INTEGER NOT NULL, words TEXT, counted INTEGER NOT NULL);
 CREATE INDEX documents_by_topic ON documents (topic, window);
 CREATE TABLE topics (number INTEGER PRIMARY KEY, data TEXT NOT NULL);
 CREATE TABLE topic_counts (topic INTEGER, window INTEGER, documents INTEGER NOT NULL,
@@ -91,6 +91,8 @@ class Store:
         version = db.execute("PRAGMA user_version").fetchone()[0]
         if version > FORMAT:
             raise StateError(f"{self.path} was made by a newer newfound; use that one.")
+        if version < FORMAT:
+            raise StateError(f"{self.path} was made by an older newfound; begin another state.")
         # A power failure may lose the last transactions of a WAL file, but never tears it.
         db.execute("PRAGMA synchronous = NORMAL")
         if not writing:
@@ -188,11 +190,8 @@ class Store:
     def put_documents(self, documents: Iterable[Document]) -> None:
         """Keep documents."""
         self._db.executemany(
-            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                (d.number, d.id, d.text, d.time, d.window, d.p_value, d.novel, d.topic)
-                for d in documents
-            ),
+            "INSERT INTO documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            map(_row, documents),
         )
 
     def set_topics(self, documents: Iterable[Document]) -> None:
@@ -205,7 +204,7 @@ class Store:
     def documents(
         self, *, topics: Iterable[int] | None = None, after: int = 0, last: int | None = None
     ) -> list[Document]:
-        """Return documents of some topics, or of the windows after one; without their words."""
+        """Return documents of some topics, or of the windows after one."""
         where, values = "window > ?", [after]
         if topics is not None:
             where += f" AND topic IN ({','.join(str(int(topic)) for topic in topics)})"
@@ -214,8 +213,19 @@ class Store:
             f"SELECT * FROM documents WHERE {where} ORDER BY number DESC{limit}", values
         ).fetchall()
         return [
-            Document(id, text, time, p, bool(novel), frozenset(), number, window, topic)
-            for number, id, text, time, window, p, novel, topic in reversed(rows)
+            Document(
+                id,
+                text,
+                time,
+                p,
+                bool(novel),
+                frozenset((words or "").split()),
+                number,
+                window,
+                topic,
+                bool(counted),
+            )
+            for number, id, text, time, window, p, novel, topic, words, counted in reversed(rows)
         ]
 
     def add_seen(self, digest: bytes, window: int) -> bool:
@@ -227,13 +237,18 @@ class Store:
 
     def put_topic(self, topic: Topic) -> None:
         """Keep a topic as it is now."""
-        data = json.dumps({k: v for k, v in asdict(topic).items() if k != "number"})
+        own = {name: value for name, value in vars(topic).items() if name != "number"}
+        data = json.dumps({**own, "profile": vars(topic.profile)})
         self._db.execute("INSERT OR REPLACE INTO topics VALUES (?, ?)", (topic.number, data))
 
     def topics(self) -> list[Topic]:
         """Return all topics, in order."""
         rows = self._db.execute("SELECT number, data FROM topics ORDER BY number").fetchall()
-        return [Topic(number, **json.loads(data)) for number, data in rows]
+        found = []
+        for number, data in rows:
+            own = json.loads(data)
+            found.append(Topic(number, **{**own, "profile": Profile(**own["profile"])}))
+        return found
 
     def count_topic(self, topic: int, window: int, documents: int) -> None:
         """Add to the number of documents of a topic in a window."""
@@ -297,11 +312,19 @@ class Store:
         db = self._db
         db.execute("DELETE FROM documents WHERE topic = 0 AND window <= ?", (recent,))
         db.execute("DELETE FROM documents WHERE topic != 0 AND window <= ?", (keep,))
+        db.execute(
+            "UPDATE documents SET words = NULL WHERE window <= ? AND words NOT NULL", (recent,)
+        )
         db.execute("UPDATE windows SET words = NULL WHERE number <= ?", (words,))
         db.execute("DELETE FROM windows WHERE number <= ?", (keep,))
         db.execute("DELETE FROM topic_counts WHERE window <= ?", (keep,))
         db.execute("DELETE FROM seen WHERE window <= ?", (words,))
         db.execute("DELETE FROM alerts WHERE sent AND json_extract(data, '$.window') <= ?", (keep,))
+
+
+def _row(d: Document) -> tuple[Any, ...]:
+    words = "\n".join(sorted(d.bag))
+    return d.number, d.id, d.text, d.time, d.window, d.p_value, d.novel, d.topic, words, d.counted
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import fsum
 
@@ -12,11 +12,16 @@ import numpy as np
 from newfound.monitor.records import Document, Topic
 from newfound.monitor.reference import ReferenceWindows
 from newfound.stories.clusters import characteristic
-from newfound.stories.names import same_stem, strong_words
+from newfound.stories.names import phrase_name, strong_words
+from newfound.stories.profile import Profile
 from newfound.stories.risen import Bag, RisenGroup
+from newfound.text.tokens import Token
 
 __all__ = [
+    "MAX_RULES",
+    "Tokens",
     "TopicRules",
+    "explained_words",
     "joined_topic",
     "joined_topics",
     "new_topic",
@@ -25,8 +30,13 @@ __all__ = [
     "windows_of_topic",
 ]
 
+MAX_RULES = 12  # of a topic
 _TYPICAL = 5
 _WORDS = 12
+_MANY = 0.3  # of the documents of a topic have a word that it explains
+_MOST_EXPLAINED = 30  # of such words
+
+Tokens = Callable[[str], Sequence[Token]]
 
 
 def new_topic(
@@ -35,10 +45,12 @@ def new_topic(
     group: RisenGroup,
     rows: Sequence[Document],
     reference: ReferenceWindows,
+    tokens: Tokens | None,
 ) -> Topic:
-    """Return a new topic, named by the words that are characteristic of its documents.
+    """Return a new topic, named by a phrase of its documents or by characteristic words.
 
-    `window` is the number of the window in which it was found.
+    `window` is the number of the window in which it was found; `tokens` returns the words of a
+    text.
     """
     counts = Counter(word for document in rows for word in document.bag)
     risen = {word.word: word for word in group.words}
@@ -57,17 +69,58 @@ def new_topic(
         }
         for word, _ in strong
     ]
-    return Topic(
+    texts = list(dict.fromkeys(document.text for document in rows))
+    name = None
+    if tokens is not None:
+        name = _written(texts, tokens, strong, (*group.rules, *group.novel_rules))
+    bags = list({document.text: document.bag for document in rows}.values())
+    topic = Topic(
         number,
-        " ".join(strong_words(strong)),
+        name or " ".join(strong_words(strong)),
         words,
-        list(group.rules),
+        list(group.rules[:MAX_RULES]),
         min(times, default=None),
         window,
-        list(group.novel_rules),
+        list(group.novel_rules[: max(MAX_RULES - len(group.rules), 0)]),
         last_window=window,
         typical=_typical(rows, dict(strong)),
+        profile=Profile.of(bags, reference.rarity),
+        updated=window,
     )
+    topic.explained = explained_words(topic, group)
+    return topic
+
+
+def _written(
+    texts: Sequence[str],
+    tokens: Tokens,
+    strong: Sequence[tuple[str, float]],
+    rules: Iterable[str],
+) -> str:
+    """Return a phrase of several words that most texts have, or strong words as they have them."""
+    name = phrase_name(texts, tokens, dict(strong), rules)
+    if name is not None and " " in name:
+        return name
+    forms: dict[str, Counter[str]] = {word: Counter() for word in strong_words(strong)}
+    for text in texts:
+        for token in tokens(text):
+            if token.term in forms:
+                forms[token.term][token.surface] += 1
+    return " ".join(
+        min(found.items(), key=lambda item: (-item[1], item[0].swapcase()))[0] if found else word
+        for word, found in forms.items()
+    )
+
+
+def explained_words(topic: Topic, group: RisenGroup | None = None) -> list[str]:
+    """Return the words that a topic explains: its rules, risen words, and what many documents have.
+
+    Those that it explains already come first.
+    """
+    risen = () if group is None else (word.word for word in group.words)
+    frequent = topic.profile.frequent(_MANY)[:_MOST_EXPLAINED]
+    every = (*topic.explained, *topic.rules, *topic.novel_rules, *risen, *frequent)
+    return list(dict.fromkeys(every))
 
 
 def _typical(rows: Sequence[Document], weights: dict[str, float]) -> list[str]:
@@ -81,47 +134,39 @@ def _typical(rows: Sequence[Document], weights: dict[str, float]) -> list[str]:
 
 
 class TopicRules:
-    """Which topic a document belongs to, by its words.
-
-    A word that is a rule of several topics stands for the first of them.
+    """Which topics a document may belong to, by its words.
 
     Examples
     --------
     >>> topic = Topic(1, "sars", [], ["sars"], None, 1, ["mask"])
     >>> rules = TopicRules([topic])
-    >>> [rules.topic_of(frozenset({"mask"}), novel) for novel in (True, False)]
-    [1, 0]
+    >>> [sorted(rules.topics_of(frozenset({"mask"}), novel)) for novel in (True, False)]
+    [[1], []]
     """
 
     def __init__(self, topics: Iterable[Topic] = ()) -> None:
-        self._of_all: dict[str, int] = {}
-        self._of_novel: dict[str, int] = {}
+        self.numbers: set[int] = set()
+        self._of_all: dict[str, set[int]] = {}
+        self._of_novel: dict[str, set[int]] = {}
         for topic in topics:
             self.add(topic)
 
     def add(self, topic: Topic) -> None:
         """Add the rules of a topic."""
+        self.numbers.add(topic.number)
         for word in topic.rules:
-            self._of_all.setdefault(word, topic.number)
+            self._of_all.setdefault(word, set()).add(topic.number)
         for word in topic.novel_rules:
-            self._of_novel.setdefault(word, topic.number)
+            self._of_novel.setdefault(word, set()).add(topic.number)
 
-    def topic_of(self, bag: Bag, novel: bool) -> int:
-        """Return the topic whose rules a document matches, 0 for none."""
-        found = []
+    def topics_of(self, bag: Bag, novel: bool) -> set[int]:
+        """Return the topics one of whose rules a document matches."""
+        found = set[int]()
         if not self._of_all.keys().isdisjoint(bag):  # most bags are; in fewer steps
-            found = [self._of_all[word] for word in bag if word in self._of_all]
-        if novel:
-            found += [self._of_novel[word] for word in bag if word in self._of_novel]
-        return min(found, default=0)
-
-    def with_form_of(self, words: Iterable[str]) -> int:
-        """Return the topic that has another form of one of some words as a rule, 0 for none."""
-        for word in words:
-            for rule, number in self._of_all.items():
-                if same_stem(word, rule, most=2):
-                    return number
-        return 0
+            found.update(*(self._of_all[word] for word in bag if word in self._of_all))
+        if novel and not self._of_novel.keys().isdisjoint(bag):
+            found.update(*(self._of_novel[word] for word in bag if word in self._of_novel))
+        return found
 
 
 def open_topic(topics: Mapping[int, Topic], number: int) -> Topic:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from newfound.text.tokens import Token, fold
 if TYPE_CHECKING:
     from newfound.stories.themes import Theme, Themes
 
-__all__ = ["N_LISTED", "listed", "named_as_read", "same_stem", "strong_words"]
+__all__ = ["N_LISTED", "listed", "named_as_read", "phrase_name", "same_stem", "strong_words"]
 
 NAME_STRENGTH = 0.45  # of a word in a name, relative to the strongest word
 MAX_WORDS = 4
@@ -108,6 +108,21 @@ def named_as_read(
         return replace(theme, name=name, typical=tuple(typical))
 
     return found.mapped(named)
+
+
+def phrase_name(
+    texts: Sequence[str],
+    tokens: Callable[[str], Sequence[Token]],
+    weights: Mapping[str, float],
+    rules: Iterable[str],
+) -> str | None:
+    """Return the phrase that names some texts, as they write it; None if most of them have none.
+
+    `weights` are those of the words that tell, and `rules` are the words that the texts are known
+    by.
+    """
+    documents = [_Phrases(text[:N_LETTERS], tokens(text[:N_LETTERS])) for text in texts[:N_READ]]
+    return _name(documents, weights, set(rules), set())
 
 
 class _Phrases:
