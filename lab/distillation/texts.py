@@ -20,7 +20,24 @@ _WORD = re.compile(r"[a-z]+")
 _EXAMPLE = re.compile(r'"([^"]+)"?')
 _ASIDE = re.compile(r"\s*\([^)]*\)\s*")
 _PEOPLE, _PLACES, _TIMES = 18, 15, 28
-_THINGS = (4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 19, 20, 21, 26, 27)  # files of nouns, without shapes
+_THINGS = (
+    4,
+    5,
+    6,
+    7,
+    8,
+    9,
+    10,
+    11,
+    12,
+    13,
+    14,
+    19,
+    20,
+    21,
+    26,
+    27,
+)  # files of nouns, without shapes
 # Phrases of our own, so that nobody else's licence is on them. V: verb, N and M: nouns, A:
 # adjective, P: person, L: place, T: time. A request is a start, a phrase and an end.
 _WISHES = (
@@ -139,7 +156,9 @@ def requests(synsets: Iterable[Synset], n: int, seed: int = 0) -> list[str]:
     for _ in range(n):
         kind = (_WISHES, _QUESTIONS, _STATEMENTS)[int(random.choice(3, p=(0.4, 0.4, 0.2)))]
         phrase = " ".join(part[int(random.integers(len(part)))] for part in kind)
-        made.append(" ".join(next(drawn[part]) if part in keys else part for part in phrase.split()))
+        made.append(
+            " ".join(next(drawn[part]) if part in keys else part for part in phrase.split())
+        )
     return made
 
 
