@@ -95,7 +95,7 @@ def _teacher_vectors(
     from newfound.detection.encoders import load_encoder
 
     if encoded is not None and encoded.is_file():
-        rows = np.load(encoded, allow_pickle=False)
+        rows: NDArray[np.float16] = np.load(encoded, allow_pickle=False)
         if len(rows) != tokenizer.get_vocab_size() + len(given):
             raise ValueError(f"{str(encoded)!r} has the vectors of other texts.")
         return rows

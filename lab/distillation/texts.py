@@ -41,33 +41,43 @@ _THINGS = (
 # Phrases of our own, so that nobody else's licence is on them. V: verb, N and M: nouns, A:
 # adjective, P: person, L: place, T: time. A request is a start, a phrase and an end.
 _WISHES = (
-    ("can you", "could you please", "please", "i want you to", "i need you to", "will you", "", "hey"),
     (
-        "V my N", "V the N for me", "V the N and the M", "tell me about the N", "tell me the N of my M",
-        "show me the A N", "give me a list of N", "find a N", "find me a A N", "set a N for T",
-        "add N to my M", "remove the N from my M", "stop the N", "start the N", "turn on the N",
-        "turn the N off", "make the N A", "change my N to M", "change the N", "send a N to my P",
-        "call my P about the N", "ask my P for the N", "remind me to V the N", "buy a N",
-        "order a N", "pay for the N", "book a N", "explain N to me", "check my N", "help me with my N",
-        "help me V a N", "look up the N", "play some N", "read the N to me", "say it in N",
-        "say that again", "translate N", "repeat the N", "cancel my N", "open the N", "close the N",
-        "count the N in the M", "write a N for my P", "take me to L", "get me to the N", "move the N",
-        "keep the N", "report the N", "fix my N", "use my N", "compare the N with the M", "guess my N",
+        "can you", "could you please", "please", "i want you to", "i need you to", "will you", "",
+        "hey",
+    ),
+    (
+        "V my N", "V the N for me", "V the N and the M", "tell me about the N",
+        "tell me the N of my M", "show me the A N", "give me a list of N", "find a N",
+        "find me a A N", "set a N for T", "add N to my M", "remove the N from my M", "stop the N",
+        "start the N", "turn on the N", "turn the N off", "make the N A", "change my N to M",
+        "change the N", "send a N to my P", "call my P about the N", "ask my P for the N",
+        "remind me to V the N", "buy a N", "order a N", "pay for the N", "book a N",
+        "explain N to me", "check my N", "help me with my N", "help me V a N", "look up the N",
+        "play some N", "read the N to me", "say it in N", "say that again", "translate N",
+        "repeat the N", "cancel my N", "open the N", "close the N", "count the N in the M",
+        "write a N for my P", "take me to L", "get me to the N", "move the N", "keep the N",
+        "report the N", "fix my N", "use my N", "compare the N with the M", "guess my N",
         "let me know when the N is A", "let me talk to a P", "save the N", "share my N with my P",
     ),
-    ("", "", "", "in L", "by T", "for my P", "now", "today", "again", "before T", "with my N", "please"),
+    (
+        "", "", "", "in L", "by T", "for my P", "now", "today", "again", "before T", "with my N",
+        "please",
+    ),
 )  # fmt: skip
 _QUESTIONS = (
-    ("", "", "", "do you know", "can you tell me", "i want to know", "tell me", "i wonder", "so"),
     (
-        "what is a N", "what is the N of the M", "what is my N", "what does N mean", "where is my N",
-        "where can i find a N", "where can i V", "when is the N", "when does the N V",
-        "why is my N so A", "why did the N V", "why is there no N", "who is the P", "who made the N",
-        "who are you", "is the N A", "is there a N near me", "is it A to V", "are there any A N",
-        "how do i V the N", "how can i V my N", "how much is a N", "how much N is in my M",
-        "how much N do i need for M", "how many N are in a M", "how many N do i have",
-        "how long does it take to V", "how long until the N", "how far is it to L", "how A is the N",
-        "how old is the N", "how is my N", "how do you say N", "did my P V the N", "do i have any N",
+        "", "", "", "do you know", "can you tell me", "i want to know", "tell me", "i wonder", "so",
+    ),
+    (
+        "what is a N", "what is the N of the M", "what is my N", "what does N mean",
+        "where is my N", "where can i find a N", "where can i V", "when is the N",
+        "when does the N V", "why is my N so A", "why did the N V", "why is there no N",
+        "who is the P", "who made the N", "who are you", "is the N A", "is there a N near me",
+        "is it A to V", "are there any A N", "how do i V the N", "how can i V my N",
+        "how much is a N", "how much N is in my M", "how much N do i need for M",
+        "how many N are in a M", "how many N do i have", "how long does it take to V",
+        "how long until the N", "how far is it to L", "how A is the N", "how old is the N",
+        "how is my N", "how do you say N", "did my P V the N", "do i have any N",
         "do i need a N for L", "should i V the N or the M", "should i take a N", "will it V",
         "which N is A", "what kind of N do i need", "what happens if i V", "what should i V",
         "what time is it", "what time is the N", "what day is T", "what is the best N for M",
@@ -76,21 +86,28 @@ _QUESTIONS = (
         "does my N cover M", "does it V", "is my N still A", "was the N A", "have i got a N",
         "do they take N", "do they V", "are you a P", "do you like N", "do you have any P",
     ),
-    ("", "", "", "in L", "on T", "right now", "this year", "for a P", "next week", "if i V it"),
+    (
+        "", "", "", "in L", "on T", "right now", "this year", "for a P", "next week", "if i V it",
+    ),
 )  # fmt: skip
 _STATEMENTS = (
-    ("", "", "i think", "it seems", "sorry but", "my P says", "yes", "no"),
     (
-        "my N is A", "my P lost the N", "i forgot my N", "i lost my N", "my N was stolen", "my N is gone",
-        "there is a problem with my N", "my N does not V", "i would like a N with M",
-        "i would like to change my N", "i want a A N", "i need a new N", "i need to V", "i have a N",
-        "i am going to L", "i am a P", "i am A", "you are A", "that is A", "that was a A N",
-        "it was a A T", "thanks for the N", "the N and the M are A", "the P wants to V", "we V the N",
-        "they V their N", "i can not V my N", "i do not know the N", "i do not like N", "never mind the N",
-        "i was in L", "i paid too much for the N", "someone took my N", "the N is broken",
-        "the N is wrong", "good T", "nice to V you",
+        "", "", "i think", "it seems", "sorry but", "my P says", "yes", "no",
     ),
-    ("", "", "", "in L", "since T", "at all", "today", "and i need M", "because of the N"),
+    (
+        "my N is A", "my P lost the N", "i forgot my N", "i lost my N", "my N was stolen",
+        "my N is gone", "there is a problem with my N", "my N does not V",
+        "i would like a N with M", "i would like to change my N", "i want a A N", "i need a new N",
+        "i need to V", "i have a N", "i am going to L", "i am a P", "i am A", "you are A",
+        "that is A", "that was a A N", "it was a A T", "thanks for the N", "the N and the M are A",
+        "the P wants to V", "we V the N", "they V their N", "i can not V my N",
+        "i do not know the N", "i do not like N", "never mind the N", "i was in L",
+        "i paid too much for the N", "someone took my N", "the N is broken", "the N is wrong",
+        "good T", "nice to V you",
+    ),
+    (
+        "", "", "", "in L", "since T", "at all", "today", "and i need M", "because of the N",
+    ),
 )  # fmt: skip
 
 
@@ -144,7 +161,9 @@ def requests(synsets: Iterable[Synset], n: int, seed: int = 0) -> list[str]:
     weights: dict[str, dict[str, float]] = {key: {} for key in "NVAPLT"}
     for synset in senses:
         key = _key(synset)
-        for word in synset.words if key is not None else ():
+        if key is None:
+            continue
+        for word in synset.words:
             count = _commonness(word, counts)
             if count >= _COMMON and (word.islower() or key in ("L", "T")):
                 weights[key][word] = count**_POWER
