@@ -75,6 +75,7 @@ def vectors(
 
         from lab.distillation.vectors import Constants, distil, token_means, write_encoder
 
+        output.mkdir(parents=True, exist_ok=True)
         check_outputs(output / "model.safetensors", output / "tokenizer.json", force=force)
         lines = [line for file in corpus for line in file.read_text("utf-8").splitlines()]
         given = [line for line in dict.fromkeys(lines) if line.strip()]

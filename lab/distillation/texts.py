@@ -183,8 +183,8 @@ def requests(synsets: Iterable[Synset], n: int, seed: int = 0) -> list[str]:
 
 def _draws(weights: dict[str, float], n: int, random: np.random.Generator) -> Iterator[str]:
     """Yield words without end, each as often as its weight says."""
-    words, values = list(weights), np.array(list(weights.values()))
-    while words:
+    words, values = list(weights) or ["it"], np.array(list(weights.values()) or [1.0])
+    while True:
         for row in random.choice(len(words), size=n, p=values / values.sum()).tolist():
             yield words[row]
 
