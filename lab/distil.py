@@ -1,4 +1,4 @@
-"""``python -m lab distil``: static vectors from the sentence vectors of an encoder in ONNX."""
+"""``python -m lab distil``: static vectors from the sentence vectors of an encoder."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ def texts(
 @app.command()
 def vectors(
     teacher: Annotated[
-        Path, typer.Option(exists=True, file_okay=False, help="Folder of an encoder in ONNX.")
+        Path,
+        typer.Option(exists=True, file_okay=False, help="Encoder to learn from, a folder."),
     ],
     corpus: Annotated[
         list[Path], typer.Option(exists=True, dir_okay=False, help="Files with a text a line.")

@@ -140,7 +140,8 @@ def write_encoder(folder: Path, tokenizer: Any, vectors: NDArray[Any]) -> None:
     tokenizer.no_truncation()
     (folder / "tokenizer.json").write_text(tokenizer.to_str(), encoding="utf-8")
     scales = (np.abs(vectors).max(axis=1) / 127.0).astype(np.float16)
-    whole = np.rint(vectors / np.maximum(scales, _LEAST).astype(np.float64)[:, None])
+    scales[scales == 0] = 1
+    whole = np.rint(vectors / scales.astype(np.float64)[:, None])
     parts = {"embeddings": whole.clip(-127, 127).astype(np.int8), "scales": scales}
     header, place = {}, 0
     for name, part in parts.items():

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy import sparse
+from typer.testing import CliRunner
 
-from encoder_files import write_tokenizer
+from encoder_files import write_static, write_tokenizer
+from lab.__main__ import app
 from lab.distillation.texts import Synset, make_texts, read_synsets, requests
 from lab.distillation.vectors import (
     Constants,
@@ -22,7 +25,7 @@ from lab.distillation.vectors import (
 from newfound.detection.encoders import load_encoder
 from newfound.linear import unit_rows
 
-WORDS = "cat dog horse lamp chair table the of".split()
+WORDS = ["cat", "dog", "horse", "lamp", "chair", "table", "the", "of"]
 LINES = {
     "noun": "00000001 05 n 02 cat 0 tom_cat 0 000 | a small animal (kept at home); \"the cat sat\"",
     "verb": "00000002 30 v 01 run 0 000 01 + 01 00 | move fast; \"run home\"; \"he ran\"",
@@ -54,7 +57,7 @@ def texts(n: int = 400, seed: int = 1) -> list[str]:
     return [" ".join(random.choice(WORDS, int(random.integers(3, 7)))) for _ in range(n)]
 
 
-def tokenizer(folder: Path):
+def tokenizer(folder: Path) -> Any:
     from tokenizers import Tokenizer
 
     write_tokenizer(folder, ["[UNK]", *WORDS])
@@ -140,3 +143,26 @@ def test_vectors_of_8_bits_are_read_as_they_were_learned(tmp_path: Path) -> None
     write_encoder(tmp_path / "made", tokenizer(tmp_path / "tokens"), vectors)
     read = load_encoder(tmp_path / "made").encode(WORDS)
     np.testing.assert_allclose(read, vectors[1:], atol=np.abs(vectors).max() / 100)
+
+
+def test_the_command_writes_an_encoder_and_reads_what_was_encoded_before(tmp_path: Path) -> None:
+    rows = np.vstack((np.zeros(12), *MeaningsOfWords().rows.values()))
+    write_static(tmp_path / "teacher", ["[UNK]", *WORDS], rows)
+    (tmp_path / "texts.txt").write_text("\n".join(texts()), encoding="utf-8")
+    asked = ["distil", "vectors", "--teacher", tmp_path / "teacher", "--dimensions", 4,
+             "--corpus", tmp_path / "texts.txt", "--encoded", tmp_path / "rows.npy"]  # fmt: skip
+    for folder in "ab":
+        call(*asked, "--output", tmp_path / folder)
+    first, second = (tmp_path / folder / "model.safetensors" for folder in "ab")
+    assert first.read_bytes() == second.read_bytes()
+    assert load_encoder(tmp_path / "a").encode(["cat dog"]).shape == (1, 4)
+    (tmp_path / "texts.txt").write_text("cat dog", encoding="utf-8")
+    failed = call(*asked, "--output", tmp_path / "c", fails=True)
+    assert "has the vectors of other texts" in failed
+
+
+def call(*arguments: object, fails: bool = False) -> str:
+    """Call the command of the lab, and return what it writes."""
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert (result.exit_code != 0) is fails, result.output
+    return " ".join(result.output.split())
