@@ -64,7 +64,7 @@ def vectors(
         Path | None,
         typer.Option(help="File .npy to keep the teacher's vectors in, or to read them from."),
     ] = None,
-    dimensions: Annotated[int, typer.Option(min=2, help="Numbers of a vector.")] = 128,
+    dimensions: Annotated[int, typer.Option(min=2, help="Numbers of a vector.")] = 160,
     seed: Seed = 0,
     jobs: Jobs = 1,
     force: Force = False,
