@@ -1,8 +1,8 @@
-"""The static vectors in the folder ``vectors``: what is near what, size, speed."""
+"""The static vectors in the folder ``vectors``: what is near what, size, files."""
 
 from __future__ import annotations
 
-import time
+import json
 from pathlib import Path
 
 import numpy as np
@@ -63,11 +63,28 @@ def test_vectors_are_finite_and_of_one_size(encoder: StaticEncoder) -> None:
     assert not rows[0].any()
 
 
-def test_thousands_of_texts_a_second(encoder: StaticEncoder) -> None:
-    texts = [f"how do i pay the bill number {i} of my card" for i in range(2000)]
-    began = time.process_time()
-    encoder.encode(texts)
-    assert time.process_time() - began < 2.0
+def test_scales_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_bytes((FOLDER / "tokenizer.json").read_bytes())
+    numbers = np.array([[1, -2], [3, 4]], np.int8).tobytes()
+
+    def write(scales: np.ndarray) -> None:
+        ends = [4, 4 + scales.nbytes]
+        about = {
+            "embeddings": {"dtype": "I8", "shape": [2, 2], "data_offsets": [0, 4]},
+            "scales": {"dtype": "F32", "shape": [scales.size], "data_offsets": ends},
+        }
+        header = json.dumps(about).encode()
+        content = len(header).to_bytes(8, "little") + header + numbers + scales.tobytes()
+        (tmp_path / "model.safetensors").write_bytes(content)
+
+    write(np.array([1, 2], np.float32))
+    newfound.load_encoder(tmp_path)
+    write(np.array([1, 2, 3], np.float32))
+    with pytest.raises(ValueError, match="scales are not one a row"):
+        newfound.load_encoder(tmp_path)
+    write(np.array([1, np.nan], np.float32))
+    with pytest.raises(ValueError, match="not finite"):
+        newfound.load_encoder(tmp_path)
 
 
 def test_the_folder_is_small() -> None:
