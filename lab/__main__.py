@@ -1,10 +1,10 @@
-"""``python -m lab``: reproduce the paper, and measure the quality of newfound."""
+"""``python -m lab``: reproduce the paper, measure the quality of newfound, make its vectors."""
 
 from __future__ import annotations
 
 import typer
 
-from lab import evaluate, reproduce_command
+from lab import distil, evaluate, reproduce_command
 from newfound.cli import run_app, unwrap
 
 __all__ = ["app", "main"]
@@ -19,6 +19,7 @@ app = typer.Typer(
 )
 app.command()(reproduce_command.reproduce)
 app.add_typer(evaluate.app, name="evaluate")
+app.add_typer(distil.app, name="distil")
 unwrap(app)
 
 

@@ -1,9 +1,11 @@
 """The shelf of encoders: a folder of folders, whose names stand for encoders.
 
 It is the folder of the environment variable ``NEWFOUND_ENCODERS``, or ``encoders`` in the user's
-data folder. A detector finds the encoder that it learned with there by its name, so that the
-service, the monitor, clusters and cron need no option. Files come to it by a copy, or by a download
-that was asked for; they are tried before they get their name.
+data folder. Installed packages can bring encoders, too: an entry point of the group
+``newfound.encoders`` is a function that returns a folder of the same name. A detector finds the
+encoder that it learned with by its name, so that the service, the monitor, clusters and cron need
+no option. Files come to the shelf by a copy, or by a download that was asked for; they are tried
+before they get their name.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from http.client import HTTPException
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
@@ -33,11 +36,13 @@ __all__ = [
     "encoder_folder",
     "encoder_names",
     "load_encoder",
+    "named_folder",
     "shelf",
     "shelved_encoder",
 ]
 
 SHELF, ENDPOINT = "NEWFOUND_ENCODERS", "HF_ENDPOINT"
+_GROUP = "newfound.encoders"
 _HUB = "https://huggingface.co"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _REPOSITORY = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]{0,99}/)?[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -61,12 +66,19 @@ def shelf() -> Path:
 
 
 def encoder_names() -> list[str]:
-    """Return the names of the encoders on the shelf."""
-    folder = shelf()
-    if not folder.is_dir():
-        return []
-    found = (each.name for each in folder.iterdir() if (each / _TOKENIZER).is_file())
+    """Return the names of the encoders on the shelf and of those of installed packages."""
+    folder, found = shelf(), {each.name for each in entry_points(group=_GROUP)}
+    if folder.is_dir():
+        found |= {each.name for each in folder.iterdir() if (each / _TOKENIZER).is_file()}
     return sorted(name for name in found if _NAME.fullmatch(name))
+
+
+def named_folder(name: str) -> Path:
+    """Return the folder of a name; the shelf goes before packages."""
+    path = shelf() / name
+    if path.is_dir():
+        return path
+    return next(Path(each.load()()) for each in entry_points(group=_GROUP) if each.name == name)
 
 
 def encoder_folder(encoder: str | os.PathLike[str]) -> Path:
@@ -76,7 +88,7 @@ def encoder_folder(encoder: str | os.PathLike[str]) -> Path:
         return path
     name = os.fspath(encoder)
     if name in encoder_names():
-        return shelf() / name
+        return named_folder(name)
     there = ", ".join(encoder_names()) or "none"
     raise ValueError(
         f"There is no folder {name!r}, and no encoder of that name in {shelf()} (there: {there}). "
@@ -115,7 +127,7 @@ def load_encoder(encoder: str | os.PathLike[str], *, n_jobs: int | None = None) 
 
 def shelved_encoder(name: str) -> Any:
     """Return the encoder with this name on the shelf, read once for all detectors; else None."""
-    return _read_once(shelf() / name) if name in encoder_names() else None
+    return _read_once(named_folder(name)) if name in encoder_names() else None
 
 
 @lru_cache(maxsize=_KEPT)

@@ -8,6 +8,7 @@ of the folder is run.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -28,7 +29,7 @@ _MANY = 8  # texts that are worth threads
 _MAX_TOKENS = 256
 _MAX_HEADER = 100_000_000
 _INSTALL = "pip install 'newfound[meaning]'"
-_TYPES = {"F16": np.float16, "F32": np.float32, "F64": np.float64}
+_TYPES = {"F16": np.float16, "F32": np.float32, "F64": np.float64, "I8": np.int8}
 
 
 def files_of(folder: Path) -> tuple[Path, Path]:
@@ -152,7 +153,8 @@ class StaticEncoder:
 def _read_vectors(path: Path) -> NDArray[np.float64]:
     """Return the only table of numbers in a file of safetensors, or the one named "embeddings".
 
-    A ValueError if the file is damaged.
+    Each row is multiplied by its number in "scales", if there are any. A ValueError if the file is
+    damaged.
     """
     content = path.read_bytes()
     try:
@@ -168,15 +170,24 @@ def _read_vectors(path: Path) -> NDArray[np.float64]:
         if "embeddings" not in tables and len(tables) != 1:
             raise ValueError(f"it has {len(tables):,} tables, none called embeddings")
         about = tables["embeddings"] if "embeddings" in tables else next(iter(tables.values()))
-        rows, columns = (int(number) for number in about["shape"])
-        begin, end = (int(number) + 8 + size for number in about["data_offsets"])
-        kind = np.dtype(_TYPES[about["dtype"]]).newbyteorder("<")
-        if min(rows, columns) < 1 or rows * columns * kind.itemsize != end - begin:
-            raise ValueError("its shape does not fit its size")
-        found = np.frombuffer(content[begin:end], kind).reshape(rows, columns)
+        vectors = _numbers(content[8 + size :], about)
+        if "scales" in header:
+            scales = _numbers(content[8 + size :], header["scales"])
+            if scales.shape != vectors.shape[:1]:
+                raise ValueError("its scales are not one a row")
+            vectors *= scales[:, None]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"{str(path)!r} has no table of vectors: {error}") from error
-    vectors = found.astype(np.float64)
     if not np.isfinite(vectors).all():
         raise ValueError(f"{str(path)!r} has vectors that are not finite.")
     return vectors
+
+
+def _numbers(content: bytes, about: Any) -> NDArray[np.float64]:
+    """Return an array of a file of safetensors; a ValueError if its shape does not fit its size."""
+    shape = [int(number) for number in about["shape"]]
+    begin, end = (int(number) for number in about["data_offsets"])
+    kind = np.dtype(_TYPES[about["dtype"]]).newbyteorder("<")
+    if min(shape) < 1 or math.prod(shape) * kind.itemsize != end - begin:
+        raise ValueError("its shape does not fit its size")
+    return np.frombuffer(content[begin:end], kind).reshape(shape).astype(np.float64)

@@ -53,6 +53,7 @@ _CELLS = 4_000_000  # similarities that are computed at a time
 # The weight of each part, in units of its spread over known documents, for short and for long ones,
 # without and with classes: lab/notes/meaning.md.
 _WEIGHTS = (((4.0, 0.0), (2.0, 2.0)), ((2.0, 0.0), (1.0, 0.0)))
+_LEAST_OF_LONG, _UP_TO_WHOLE = 0.9, 0.2  # usefulness from which on vectors of long texts count
 _GROUPS, _DIMENSIONS = 20, 50  # of words, where there are no classes
 _IN_GROUPS = 1.5  # vectors tell groups of words less well than words do
 _MAX_JUDGED, _MAX_LEARNED, _MIN_JUDGED = 1000, 4000, 30
@@ -371,10 +372,12 @@ class Meaning:
     def scaled(self, sample: Vectors, use: float, *, is_long: bool, labelled: bool) -> Meaning:
         """Return the same with the scales of parts, by known documents that it has not learned.
 
-        `use` is how useful the vectors are, from 0 to 1; see `usefulness`.
+        `use` is how useful the vectors are; see `usefulness`. Those of long documents count only if
+        they are about as useful as words.
         """
         raw = self.parts(sample)
-        weights = use * np.array(_WEIGHTS[is_long][labelled])
+        use = (use - _LEAST_OF_LONG) / _UP_TO_WHOLE if is_long else use
+        weights = float(np.clip(use, 0.0, 1.0)) * np.array(_WEIGHTS[is_long][labelled])
         least = np.array([_LEAST_SPREAD, np.sqrt(self.vectors.shape[1])])
         spread = np.maximum(raw.std(axis=0), least)  # near copies have none
         return replace(self, centre=raw.sum(axis=0) / max(len(raw), 1), scale=weights / spread)
@@ -386,7 +389,7 @@ def usefulness(
     codes: tuple[NDArray[np.int64], NDArray[np.int64]] | None,
     seed: int,
 ) -> float:
-    """Return how useful vectors are, from 0 (as random ones) to 1.
+    """Return how useful vectors are, from 0 (as random ones) to 1 (as words) and more.
 
     Known documents are compared with those that were learned from, without the documents of their
     own class, and without those of another class; without classes (`codes`), of groups of words.
@@ -426,7 +429,7 @@ def usefulness(
     by_words = _told_apart((new @ old.T).toarray()[apart], *sides)
     ((_, similar),) = _similarities(judged[apart], learned.astype(np.float32))
     by_vectors = _told_apart(similar, *sides)
-    return float(np.clip(allowed * (by_vectors - 0.5) / max(by_words - 0.5, 0.05), 0.0, 1.0))
+    return float(allowed * (by_vectors - 0.5) / max(by_words - 0.5, 0.05))
 
 
 def _groups_of_words(old: Any, new: Any, seed: int) -> tuple[NDArray[Any], NDArray[Any]]:

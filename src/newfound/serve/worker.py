@@ -171,7 +171,7 @@ def _sides(known: Any, novel: Any) -> Iterator[tuple[str, str, str, None]]:
 
 
 def _detect(folder: Path, request: dict[str, Any], progress: Progress) -> Done:
-    from newfound.detection.encoder_shelf import shelf
+    from newfound.detection.encoder_shelf import named_folder
     from newfound.runs import DetectRun
     from newfound.show.data import detection_data
     from newfound.show.page import write_page
@@ -189,7 +189,7 @@ def _detect(folder: Path, request: dict[str, Any], progress: Progress) -> Done:
         parameters=request["parameters"],
         describe=request["describe"],
         title=request.get("title"),
-        encoder=None if encoder is None else shelf() / encoder,
+        encoder=None if encoder is None else named_folder(encoder),
     )
     detected = run.run(progress)
     progress("Writing the report")

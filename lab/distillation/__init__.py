@@ -1,0 +1,1 @@
+"""Static vectors of tokens, learned from the sentence vectors of a transformer."""
