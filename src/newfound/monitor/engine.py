@@ -22,6 +22,7 @@ from newfound.monitor.topics import (
     explained_words,
     new_topic,
 )
+from newfound.monitor.waiting import AGREE, Waiting
 from newfound.stories.names import same_stem
 from newfound.stories.risen import (
     MIN_DOCUMENTS,
@@ -88,6 +89,8 @@ class WindowEngine:
         self.p_values = [document.p_value for document in here if document.novel]
         self.texts = {_key(document.text) for document in here if document.counted}
         self.rules = self._recent_rules()
+        waiting = self.store.get("waiting")
+        self.waiting = Waiting() if waiting is None else Waiting.of(waiting)
         self.unsaved: list[Document] = []
         self.counted: Counter[tuple[int, int]] = Counter()  # documents by topic and window
         self.touched: set[int] = set()  # topics that have changed otherwise
@@ -112,7 +115,13 @@ class WindowEngine:
         first = next((time for time in times if time is not None and time <= now + _AHEAD), now)
         return [alert for document in batch for alert in self._add(document, now, first)]
 
-    def _add(self, document: Document, now: float, first: float) -> list[Alert]:
+    def add(self, document: Document, now: float) -> list[Alert]:
+        """Add a document that came before; return the alerts of the windows that it closes."""
+        return self._add(document, now, now)
+
+    def _add(
+        self, document: Document, now: float, first: float, *, agreed: bool = False
+    ) -> list[Alert]:
         alerts: list[Alert] = []
         time, key = document.time, None
         timeless = time is None or time > now + _AHEAD
@@ -121,15 +130,77 @@ class WindowEngine:
                 time = self._time_without(now, first)
             assert time is not None
             key = int(time // self.every.size)
-            if key < self._earliest():
+            if key < self._earliest() and not self._is_first_wrong(key):
                 self.window.late += 1
                 return alerts
-            if self.window.key is not None and key > self.window.key:
-                alerts += self.close()
+            document.time = time
+            open_key = self.window.key
+            over = None if open_key is None else (open_key + 1) * self.every.size
+            if over is not None and over <= time < over + self.settings.late:
+                self.waiting.early.append(document)
+                return alerts
+            if not agreed and self._is_far_ahead(key, time, now):
+                self.waiting.ahead.append(document)
+                return self._agreed(now, first)
+            if open_key is not None and key > open_key:
+                alerts += self.close_over(now, first)
+                return [*alerts, *self._add(document, now, first, agreed=True)]
         document.time = time
         self._put(document, key, timeless, now)
         if not self.every.timed and self.window.size >= self.every.size:
             alerts += self.close()
+        if self.waiting.ahead:
+            self.waiting.others += 1
+            alerts += self._agreed(now, first)
+        return alerts
+
+    def _is_first_wrong(self, key: int) -> bool:
+        """Return whether the documents of the first window were ahead of the stream.
+
+        That is so if they are few, and more documents come for an earlier one.
+        """
+        window = self.window
+        few = window.number == 1 and window.size <= AGREE
+        if not few or window.late < window.size or window.key is None:
+            return False
+        window.key, self.latest = key, None
+        return True
+
+    def close_over(self, now: float, first: float) -> list[Alert]:
+        """Close the open window; documents of the next one that have come go there."""
+        alerts = self.close()
+        for document in self.waiting.take_early():
+            alerts += self._add(document, now, first)
+        return alerts
+
+    def _is_far_ahead(self, key: int, time: float, now: float) -> bool:
+        """Return whether a time is beyond the next window, and the clock does not explain that."""
+        there, before = self.stream_time(now), self.window.key
+        if before is None and self.recent:
+            before = self.recent[-1].key
+        late = there is None or time > there + self.every.size
+        return before is not None and key > before + 1 and late
+
+    def _agreed(self, now: float, first: float) -> list[Alert]:
+        """Take in the documents that are far ahead of the others, once it is clear who is right."""
+        alerts: list[Alert] = []
+        if self.waiting.agree():
+            for document in self.waiting.take_ahead():
+                alerts += self._add(document, now, first, agreed=True)
+        elif self.waiting.are_wrong():
+            for document in self.waiting.take_ahead():
+                self.window.ahead += 1
+                document.time = self.latest
+                alerts += self._add(document, now, first, agreed=True)
+        return alerts
+
+    def take_waiting(self) -> list[Alert]:
+        """Take in all documents that wait, as at the end of a stream; return the alerts."""
+        now, alerts = clock.time(), list[Alert]()
+        for document in self.waiting.take_early():
+            alerts += self._add(document, now, now, agreed=True)
+        for document in self.waiting.take_ahead():
+            alerts += self._add(document, now, now, agreed=True)
         return alerts
 
     def stream_time(self, now: float) -> float | None:
@@ -227,6 +298,8 @@ class WindowEngine:
             self.store.put_topic(self.topics[number])
         self.counted.clear()
         self.touched.clear()
+        if self.waiting or self.store.get("waiting") is not None:
+            self.store.put("waiting", self.waiting.to_data())
         values = ("n_documents", "n_alerts", "latest", "arrived", "risen")
         for name in values:
             self.store.put(name, getattr(self, name))

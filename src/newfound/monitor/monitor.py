@@ -78,6 +78,8 @@ class Monitor:
         slowly is not taken for normal.
     keep : int, default=1000
         The number of windows for which texts of topics, counts and alerts are kept.
+    late : int or str, default=0
+        How long a window of time waits for documents that come late, such as "2h".
 
     Attributes
     ----------
@@ -116,8 +118,9 @@ class Monitor:
         reference: int = 200,
         delay: int = 16,
         keep: int = 1000,
+        late: int | str = 0,
     ) -> None:
-        settings = make_settings(every, false_alarm_every, fdr, reference, delay, keep)
+        settings = make_settings(every, false_alarm_every, fdr, reference, delay, keep, late)
         detector.require_held_back_texts("watch a stream")  # before there is a file
         self._store = Store(state)
         try:
@@ -272,11 +275,14 @@ class Monitor:
 
         Documents of the same window of time that come later are late, and are not tested.
         """
-        if not self._engine.window.size:
+        engine = self._engine
+        if not engine.window.size and not engine.waiting:
             return []
         with self._changing():
-            alerts = self._engine.close()
-            self._engine.save()
+            alerts = engine.take_waiting()
+            if engine.window.size:
+                alerts += engine.close()
+            engine.save()
         return alerts
 
     def close_if_over(self, now: float | None = None) -> list[Alert]:
@@ -293,9 +299,16 @@ class Monitor:
         """
         engine = self._engine
         key, time = engine.window.key, engine.stream_time(clock.time() if now is None else now)
-        if key is None or time is None or time < (key + 1) * engine.every.size:
+        end = None if key is None else (key + 1) * engine.every.size + engine.settings.late
+        if end is None or time is None or time < end:
             return []
-        return self.close_window()
+        there = clock.time() if now is None else now
+        with self._changing():
+            alerts = engine.close_over(there, there)
+            for document in engine.waiting.take_ahead():  # the clock may explain them now
+                alerts += engine.add(document, there)
+            engine.save()
+        return alerts
 
     @property
     def position(self) -> Any:
@@ -397,6 +410,7 @@ class Monitor:
             return sum(getattr(window, name) for window in windows)
 
         late, duplicates, empty = map(total, ("late", "duplicates", "empty"))
+        waiting = len(self._engine.waiting)
         named = [
             counted(late, "late document") if late else "",
             f"{counted(duplicates, 'document')} with an id that came before" if duplicates else "",
@@ -404,6 +418,15 @@ class Monitor:
         ]
         found = ", ".join(filter(None, named))
         about = f"Not tested: {found}." if found else ""
+        if waiting:
+            about += (
+                f" {counted(waiting, 'document')} of later windows wait: for late ones, or because "
+                "they are far ahead of the others."
+            )
+        if ahead := total("ahead"):
+            about += (
+                f" {counted(ahead, 'document')} far ahead of all others got the time of the stream."
+            )
         if late > total("size"):
             about += (
                 " Late means that a document of a later window came first: sort the documents by "

@@ -32,7 +32,8 @@ __all__ = [
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _LENGTH = re.compile(r"(\d{1,12})\s*([smhdw]?)")
 _SHOWN = 40  # characters of a time that cannot be read
-_LAST = 253402300799.0  # the end of the year 9999
+_SECONDS = 1e11  # since 1970: a number is of seconds up to the year 5138
+_PARTS = (1, 1000, 1_000_000, 1_000_000_000)  # of a second
 
 
 @dataclass(frozen=True)
@@ -90,12 +91,15 @@ def parse_time(value: Any, where: str = "A document") -> float | None:
     """Return a time in seconds since 1970, or None for a missing one.
 
     A time is a text in ISO form (``2003-03-20``, ``2003-03-20T05:34:00+03:00``), a number of
-    seconds since 1970, or a `datetime`. Without a time zone it is in UTC.
+    seconds since 1970, or a `datetime`. Without a time zone it is in UTC. Numbers too large for
+    seconds are milliseconds, microseconds or nanoseconds.
 
     Examples
     --------
     >>> parse_time("1970-01-02"), parse_time("1970-01-01T01:00:00+01:00"), parse_time(None)
     (86400.0, 0.0, None)
+    >>> parse_time(1048138440), parse_time(1048138440000), parse_time("1048138440000000")
+    (1048138440.0, 1048138440.0, 1048138440.0)
     """
     if value is None or value == "" or (isinstance(value, float) and math.isnan(value)):
         return None
@@ -114,8 +118,10 @@ def parse_time(value: Any, where: str = "A document") -> float | None:
                 value = math.inf
     if isinstance(value, datetime):
         return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _LAST:
-        return float(value)
+    if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
+        for unit in _PARTS:
+            if value / unit < _SECONDS:
+                return float(value / unit)
     raise ValueError(
         f"{where} has a time that cannot be read, {str(given)[:_SHOWN]!r}; write it as "
         "2003-03-20T05:34:00+00:00, as a day such as 2003-03-20, or in seconds since 1970."
@@ -152,6 +158,7 @@ class MonitorSettings:
     reference: int
     delay: int
     keep: int
+    late: int = 0
 
     @property
     def length(self) -> Length:
@@ -171,6 +178,7 @@ def make_settings(
     reference: int,
     delay: int,
     keep: int,
+    late: int | str = 0,
 ) -> MonitorSettings:
     """Return settings; raise a ValueError for those that cannot be used.
 
@@ -201,7 +209,14 @@ def make_settings(
             f"false_alarm_every is {apart}: expected at least two windows, and a window is "
             f"{length}."
         )
-    return MonitorSettings(_plain(length), _plain(apart), float(fdr), reference, delay, keep)
+    grace = 0
+    if late:
+        grace = parse_length(late, "late").size
+        if not length.timed or not parse_length(late, "late").timed:
+            raise ValueError(
+                f"late={late!r}: expected a span of time such as 2h, for windows of time."
+            )
+    return MonitorSettings(_plain(length), _plain(apart), float(fdr), reference, delay, keep, grace)
 
 
 def _plain(length: Length) -> str:
@@ -245,9 +260,10 @@ class Window:
         The same for documents of topics.
     discoveries : int
         The number of new documents at the false discovery rate.
-    late, duplicates, empty, timeless : int
+    late, duplicates, empty, timeless, ahead : int
         Documents that came after their window was closed, that had an id seen before, that had no
-        text, and that had no time. Only the last are in `size`.
+        text, that had no time, and whose time was far ahead of all others. Only the last two are in
+        `size`.
     rate_p : float or None
         The smallest p-value of the tests of the rate, times the number of tests.
     epoch : int
@@ -270,6 +286,7 @@ class Window:
     duplicates: int = 0
     empty: int = 0
     timeless: int = 0
+    ahead: int = 0
     rate_p: float | None = None
     epoch: int = 0
     closed: bool = False
@@ -280,7 +297,7 @@ class Window:
         """Return plain data, without the words."""
         names = (
             "number", "size", "novel", "in_topics", "novel_in_topics", "discoveries", "late",
-            "duplicates", "empty", "timeless", "rate_p", "epoch",
+            "duplicates", "empty", "timeless", "ahead", "rate_p", "epoch",
         )  # fmt: skip
         times = {"first": format_time(self.first), "last": format_time(self.last)}
         return {**{name: getattr(self, name) for name in names}, **times}
