@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -12,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, stats
 
-__all__ = ["BASELINES", "OF_RIVER", "Watched"]
+__all__ = ["BASELINES", "OF_RIVER", "Reported", "Watched", "bursts"]
 
 _LEVEL = 0.004  # of a test in each window: one false alarm in 50,000 documents of windows of 200
 _TOPICS = 20
+_PAST, _REST = 28, 14  # days that a day is compared with, and those without an alert of a word
 
 
 @dataclass(frozen=True)
@@ -153,3 +156,93 @@ BASELINES: dict[str, Callable[[Watched], list[int]]] = {
 }
 # Those that need the package river.
 OF_RIVER = ("Page-Hinkley on the novelty", "ADWIN on the novelty")
+
+
+@dataclass(frozen=True)
+class Reported:
+    """An alert in dated documents.
+
+    Attributes
+    ----------
+    day : str
+        The day after whose documents it was raised.
+    name : str
+        The name of its topic, or its word.
+    documents : list of (str, str)
+        The day and the text of each document that it is about.
+    line : str
+        The beginning of one of them.
+    """
+
+    day: str
+    name: str
+    documents: list[tuple[str, str]]
+    line: str
+
+
+def bursts(days: Mapping[str, Sequence[str]], first: str, n_alerts: int) -> list[Reported]:
+    """Report words that are in more documents of a day than in those of the 28 days before.
+
+    The documents of a day that have a word are compared with a Poisson distribution. Its mean is
+    the share of the past documents with the word times the documents of the day, plus 1/28. A word
+    that was reported is not reported again for 14 days.
+
+    Parameters
+    ----------
+    days : mapping of str to sequence of str
+        The documents of each day, in order.
+    first : str
+        The first day that is tested.
+    n_alerts : int
+        The level of the p-value is the highest one with at most so many alerts.
+
+    Returns
+    -------
+    list of Reported
+    """
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    past: deque[tuple[Counter[str], int]] = deque(maxlen=_PAST)
+    tested: list[tuple[str, NDArray[np.float64], list[str]]] = []
+    for day, texts in days.items():
+        counts = Counter(word for text in texts for word in set(_words(text)) - ENGLISH_STOP_WORDS)
+        if day >= first:
+            total, size = Counter[str](), sum(n for _, n in past)
+            for before, _ in past:
+                total.update(before)
+            words = sorted(counts)
+            expected = [total[word] * len(texts) / max(size, 1) + 1 / _PAST for word in words]
+            logs = stats.poisson.logsf([counts[word] - 1 for word in words], expected)
+            tested.append((day, logs, words))
+        past.append((counts, len(texts)))
+    levels = np.unique(np.concatenate([logs for _, logs, _ in tested]))
+    low, high = 0, len(levels)  # of the levels, the first `low` give few enough alerts
+    while low < high:
+        middle = (low + high + 1) // 2
+        if len(_raised(tested, levels[middle - 1])) <= n_alerts:
+            low = middle
+        else:
+            high = middle - 1
+    made = []
+    for day, word in _raised(tested, levels[low - 1]) if low else []:
+        own = [(day, text) for text in days[day] if word in _words(text)]
+        made.append(Reported(day, word, own, " ".join(own[0][1].split())[:100]))
+    return made
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[a-z]{3,}", text.lower())
+
+
+def _raised(
+    tested: Sequence[tuple[str, NDArray[np.float64], list[str]]], level: float
+) -> list[tuple[str, str]]:
+    """Return the day and the word of each alert at a level, the smallest p-value of a day first."""
+    latest: dict[str, int] = {}
+    found = []
+    for place, (day, logs, words) in enumerate(tested):
+        for i in sorted(np.flatnonzero(logs <= level), key=lambda i: float(logs[i])):
+            if place - latest.get(words[i], -_REST - 1) > _REST:
+                latest[words[i]] = place
+                found.append((day, words[i]))
+    return found
