@@ -194,7 +194,7 @@ def bursts(days: Mapping[str, Sequence[str]], first: str, n_alerts: int) -> list
     first : str
         The first day that is tested.
     n_alerts : int
-        The level of the p-value is the highest one with at most so many alerts.
+        The number of alerts; the level of the p-value is the one that gives so many.
 
     Returns
     -------
@@ -223,8 +223,10 @@ def bursts(days: Mapping[str, Sequence[str]], first: str, n_alerts: int) -> list
             low = middle
         else:
             high = middle - 1
+    # Of words at the next level, which many may share, come as many as are left.
+    found = sorted(_raised(tested, levels[min(low, len(levels) - 1)]))[:n_alerts]
     made = []
-    for day, word in _raised(tested, levels[low - 1]) if low else []:
+    for _, day, word in sorted(found, key=lambda row: row[1]):
         own = [(day, text) for text in days[day] if word in _words(text)]
         made.append(Reported(day, word, own, " ".join(own[0][1].split())[:100]))
     return made
@@ -236,13 +238,13 @@ def _words(text: str) -> list[str]:
 
 def _raised(
     tested: Sequence[tuple[str, NDArray[np.float64], list[str]]], level: float
-) -> list[tuple[str, str]]:
-    """Return the day and the word of each alert at a level, the smallest p-value of a day first."""
+) -> list[tuple[float, str, str]]:
+    """Return the logarithm of the p-value, the day and the word of each alert at a level."""
     latest: dict[str, int] = {}
     found = []
     for place, (day, logs, words) in enumerate(tested):
-        for i in sorted(np.flatnonzero(logs <= level), key=lambda i: float(logs[i])):
-            if place - latest.get(words[i], -_REST - 1) > _REST:
+        for i in np.flatnonzero(logs <= level).tolist():
+            if place - latest.get(words[i], -_REST) >= _REST:
                 latest[words[i]] = place
-                found.append((day, words[i]))
+                found.append((float(logs[i]), day, words[i]))
     return found
