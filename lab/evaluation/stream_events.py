@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cache
@@ -30,7 +30,7 @@ from lab.evaluation.suites import SuiteSetting
 from lab.tables import table_of
 from newfound.detection.detector import NoveltyDetector
 from newfound.monitor.monitor import Monitor
-from newfound.monitor.records import format_time
+from newfound.monitor.records import Alert, format_time
 from newfound.table import Table
 
 __all__ = ["Event", "Judged", "event_alerts", "events", "events_each", "judge", "load_events"]
@@ -160,24 +160,27 @@ def monitor_alerts(days: Days, first: str, n_jobs: int = 1) -> list[Reported]:
     detector = NoveltyDetector(random_state=0, n_jobs=n_jobs).fit(known)
     made = []
     with Monitor(detector, every="1d", false_alarm_every="30d") as monitor:
-        closing: list[Callable[[], Any]] = [
-            lambda day=day: monitor.update(days[day], [day] * len(days[day]))
-            for day in days
-            if day >= first
+        for day, texts in days.items():
+            if day >= first:
+                made += _reported(monitor, monitor.update(texts, [day] * len(texts)))
+        made += _reported(monitor, monitor.close_window())
+    return made
+
+
+def _reported(monitor: Monitor, alerts: Sequence[Alert]) -> list[Reported]:
+    """Return the alerts of topics, with the documents that these have now."""
+    made = []
+    for alert in alerts:
+        if alert.topic is None:
+            continue
+        tested = range(alert.window - alert.windows + 1, alert.window + 1)
+        documents = [
+            (str(format_time(document.time)), document.text)
+            for document in monitor.documents(alert.topic["number"])
+            if document.window in tested
         ]
-        for step in [*closing, monitor.close_window]:
-            for alert in step():
-                if alert.topic is None:
-                    continue
-                tested = range(alert.window - alert.windows + 1, alert.window + 1)
-                documents = [
-                    (str(format_time(document.time))[:10], document.text)
-                    for document in monitor.documents(alert.topic["number"])
-                    if document.window in tested
-                ]
-                line = " ".join(alert.topic["typical"][0].split())[:100]
-                day = str(format_time(alert.time))[:10]
-                made.append(Reported(day, alert.topic["name"], documents, line))
+        line = " ".join(alert.topic["typical"][0].split())[:100]
+        made.append(Reported(str(format_time(alert.time)), alert.topic["name"], documents, line))
     return made
 
 
