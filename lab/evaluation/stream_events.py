@@ -193,7 +193,11 @@ def _watched(setting: SuiteSetting) -> dict[str, tuple[Days, dict[str, list[Judg
         setting.say(f"{corpus}, monitor")
         monitor = monitor_alerts(days, first, setting.n_jobs)
         setting.say(f"{corpus}, bursts")
-        alerts = {"monitor": monitor, "bursts": bursts(days, first, len(monitor))}
+        alerts = {
+            "monitor": monitor,
+            "bursts": bursts(days, first, len(monitor)),
+            "bursts, joined": bursts(days, first, len(monitor), joined=True),
+        }
         known = load_events(corpus)
         judged = {name: judge(known, some) for name, some in alerts.items()}
         made[corpus] = ({day: t for day, t in days.items() if day >= first}, judged)
@@ -214,7 +218,8 @@ def events(setting: SuiteSetting) -> Table:
 
     The detectors learn what came before 2003-03-19 and 1993-04-15, and watch by day; the monitor is
     set to one false alarm in 30 days. `bursts` tests each word of each day by a Poisson
-    distribution with its share of the 28 days before, at the level that gives as many alerts. An
+    distribution with its share of the 28 days before, at the level that gives as many alerts;
+    `joined`: words of a day that share half of the documents of one of them are one alert. An
     alert is about an event if at least two and at least half of its documents are: for the monitor
     the documents of the topic in the windows tested, for bursts those of the day with the word. It
     finds the event from its first day to seven days later. `delay`: the median days until then.
@@ -269,7 +274,7 @@ def events_each(setting: SuiteSetting) -> Table:
 
 
 def event_alerts(setting: SuiteSetting) -> Table:
-    """List all alerts of both detectors.
+    """List all alerts of the detectors.
 
     With the name of the topic or the word, the event of the list that it is about, whether it found
     it, and the beginning of a document: for the monitor the most typical one, for bursts the first

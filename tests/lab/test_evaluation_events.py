@@ -53,7 +53,9 @@ def test_bursts_report_a_planted_word_and_no_more_than_asked(
     ]  # fmt: skip
     assert len(alerts[0].documents) == 8
     assert [one.verdict for one in judge([volcano], alerts)] == ["found", "duplicate"]
-    assert len(bursts(days, FIRST, 7)) == 7
+    joined = bursts(days, FIRST, 1, joined=True)
+    assert [(alert.day, alert.name) for alert in joined] == [("2003-02-02", "ash")]
+    assert len(bursts(days, FIRST, 3)) == 3
 
 
 def test_an_alert_about_something_else_or_too_late_finds_nothing(volcano: Event) -> None:
