@@ -2,6 +2,7 @@
 
 The events are in ``events.json``. They were listed from what is known of the news of the time,
 before any detector was measured on them; those of the posts also after counting some words by day.
+The list is not blind: a page of alerts in the headlines, `stream-abcnews`, had been read before.
 Each has the words that identify its documents: in each pattern, all expressions must be found at
 the beginning of a word. Three rules, applied by counting documents by day, then chose among them.
 The beginning of an event in the headlines is the first day, from the day before the known one to
