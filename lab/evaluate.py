@@ -51,7 +51,9 @@ DOCUMENT_SUITES = (
 THEME_SUITES = ("shift", "other", "topic-models", "stability", "no-novelty", "names")
 SPEED_SUITES = ("abcnews", "bbcsport")
 RULE_SUITES = ("clinc150", "20newsgroups", "bbcsport", "votes")
-STREAM_SUITES = ("false-alarms", "new-class", "abcnews", "speed")
+STREAM_SUITES = (
+    "false-alarms", "new-class", "abcnews", "events", "events-each", "event-alerts", "speed",
+)  # fmt: skip
 VERDICT_SUITES = ("bbcsport", "clinc150", "abcnews")
 
 
@@ -281,7 +283,7 @@ def stream(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Measure the monitor: false alarms, delay of new classes, a year of headlines, speed.
+    """Measure the monitor: false alarms, delay of new classes, events of the news, speed.
 
     The comparison needs river (pip install river) for Page-Hinkley and ADWIN.
     """

@@ -48,6 +48,7 @@ COMMANDS = {
     "stream-false-alarms": "python -m lab evaluate stream false-alarms --streams 300",
     "stream-new-class": "python -m lab evaluate stream new-class",
     "stream-abcnews": "python -m lab evaluate stream abcnews",
+    "stream-events": "python -m lab evaluate stream events events-each event-alerts",
     "stream-speed": "python -m lab evaluate stream speed --documents 2000000",
     "speed": "python -m lab evaluate speed --runs 2",
     "scale": "python benchmarks/scale.py",

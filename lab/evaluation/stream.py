@@ -1,4 +1,4 @@
-"""The monitor on streams: false alarms where nothing changes, and how soon a new class is found."""
+"""The monitor on streams: false alarms where nothing changes, and what is found how soon."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from scipy import stats
 
 from lab.datasets import load_20newsgroups, load_abcnews, load_clinc150
 from lab.evaluation.stream_baselines import BASELINES, OF_RIVER, Watched
+from lab.evaluation.stream_events import event_alerts, events, events_each
 from lab.evaluation.suites import SuiteSetting
 from lab.tables import table_of
 from newfound.detection.calibration import Calibration
@@ -451,5 +452,8 @@ SUITES: dict[str, Callable[[Setting], Table]] = {
     "false-alarms": false_alarms,
     "new-class": new_class,
     "abcnews": abcnews,
+    "events": events,
+    "events-each": events_each,
+    "event-alerts": event_alerts,
     "speed": speed,
 }

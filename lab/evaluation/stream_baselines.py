@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -12,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, stats
 
-__all__ = ["BASELINES", "OF_RIVER", "Watched"]
+__all__ = ["BASELINES", "OF_RIVER", "Reported", "Watched", "bursts"]
 
 _LEVEL = 0.004  # of a test in each window: one false alarm in 50,000 documents of windows of 200
 _TOPICS = 20
+_PAST, _REST = 28, 14  # days that a day is compared with, and those without an alert of a word
 
 
 @dataclass(frozen=True)
@@ -153,3 +156,124 @@ BASELINES: dict[str, Callable[[Watched], list[int]]] = {
 }
 # Those that need the package river.
 OF_RIVER = ("Page-Hinkley on the novelty", "ADWIN on the novelty")
+
+
+@dataclass(frozen=True)
+class Reported:
+    """An alert in dated documents.
+
+    Attributes
+    ----------
+    day : str
+        The day after whose documents it was raised.
+    name : str
+        The name of its topic, or its word.
+    documents : list of (str, str)
+        The day and the text of each document that it is about.
+    line : str
+        The beginning of one of them.
+    """
+
+    day: str
+    name: str
+    documents: list[tuple[str, str]]
+    line: str
+
+
+_Day = tuple[str, list[tuple[float, str, set[int]]]]
+"""A day, and of its words the logarithm of the p-value, the word, and the documents with it."""
+
+
+def bursts(
+    days: Mapping[str, Sequence[str]], first: str, n_alerts: int, *, joined: bool = False
+) -> list[Reported]:
+    """Report words that are in more documents of a day than in those of the 28 days before.
+
+    The documents of a day that have a word are compared with a Poisson distribution. Its mean is
+    the share of the past documents with the word times the documents of the day, plus 1/28. A word
+    that was reported is not reported again for 14 days.
+
+    Parameters
+    ----------
+    days : mapping of str to sequence of str
+        The documents of each day, in order.
+    first : str
+        The first day that is tested.
+    n_alerts : int
+        The number of alerts; the level of the p-value is the one that gives so many, at most 0.01.
+    joined : bool, default=False
+        Whether a word is part of the alert of a stronger word of the same day if they share half of
+        the documents of one of them.
+
+    Returns
+    -------
+    list of Reported
+    """
+    tested = _tested(days, first)
+    levels = sorted({log for _, words in tested for log, _, _ in words})
+    low, high = 0, len(levels)  # of the levels, the first `low` give few enough alerts
+    while low < high:
+        middle = (low + high + 1) // 2
+        if len(_raised(tested, levels[middle - 1], joined)) <= n_alerts:
+            low = middle
+        else:
+            high = middle - 1
+    # Of words at the next level, which many may share, come as many as are left.
+    level = levels[min(low, len(levels) - 1)]
+    found = sorted(_raised(tested, level, joined), key=lambda row: row[:3])[:n_alerts]
+    made = []
+    for _, day, word, rows in sorted(found, key=lambda row: row[1]):
+        own = [(day, days[day][row]) for row in sorted(rows)]
+        made.append(Reported(day, word, own, " ".join(own[0][1].split())[:100]))
+    return made
+
+
+def _tested(days: Mapping[str, Sequence[str]], first: str) -> list[_Day]:
+    """Return the words of each day with a p-value of at most 0.01, the strongest first."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    past: deque[tuple[Counter[str], int]] = deque(maxlen=_PAST)
+    tested = []
+    for day, texts in days.items():
+        having: dict[str, set[int]] = {}
+        for row, text in enumerate(texts):
+            for word in set(re.findall(r"[a-z]{3,}", text.lower())) - ENGLISH_STOP_WORDS:
+                having.setdefault(word, set()).add(row)
+        if day >= first:
+            total, size = Counter[str](), sum(n for _, n in past)
+            for before, _ in past:
+                total.update(before)
+            expected = [total[word] * len(texts) / max(size, 1) + 1 / _PAST for word in having]
+            logs = stats.poisson.logsf([len(rows) - 1 for rows in having.values()], expected)
+            found = zip(logs.tolist(), having, having.values(), strict=True)
+            tested.append((day, sorted(row for row in found if row[0] <= np.log(0.01))))
+        past.append((Counter({word: len(rows) for word, rows in having.items()}), len(texts)))
+    return tested
+
+
+def _raised(
+    tested: Sequence[_Day], level: float, joined: bool
+) -> list[tuple[float, str, str, set[int]]]:
+    """Return the alerts at a level: the logarithm of the p-value, day, word and documents."""
+    latest: dict[str, int] = {}
+    found = []
+    for place, (day, words) in enumerate(tested):
+        groups: list[tuple[float, str, set[int], list[str]]] = []
+        for log, word, rows in words:
+            if log > level:
+                break
+            stronger = (
+                names
+                for _, _, others, names in groups
+                if joined and len(rows & others) >= 0.5 * min(len(rows), len(others))
+            )
+            if (names := next(stronger, None)) is not None:
+                names.append(word)
+            else:
+                groups.append((log, word, rows, [word]))
+        for log, word, rows, names in groups:
+            rested = [name for name in names if place - latest.get(name, -_REST) >= _REST]
+            latest |= dict.fromkeys(rested, place)
+            if len(rested) == len(names):
+                found.append((log, day, word, rows))
+    return found
