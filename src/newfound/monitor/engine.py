@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from newfound.arithmetic import hypergeometric_tail
+from newfound.arithmetic import hypergeometric_tail, log
 from newfound.monitor.laws import n_discoveries, rate_p_value
 from newfound.monitor.records import SPANS, Alert, Document, MonitorSettings, Topic, Window
 from newfound.monitor.reference import Known, ReferenceWindows
@@ -40,6 +40,8 @@ N_TESTS = 3 * len(SPANS)  # the rate, the words of all documents, those of novel
 MAX_RECENT = 20_000  # documents whose texts are at hand to form topics
 _JOIN = 0.5  # share of the documents of risen words that an older topic has
 _OTHER_FORM = 0.25  # of the likeness, for documents with another form of a rule
+_RARE = float(log(500.0))  # one document in 500 of the reference has the word, or fewer
+_COHERENT = 0.5  # of the documents of a topic belong to it by more than a frequent word
 _IMPURE = 0.1  # share of all documents of a word of novel ones that the reference may explain
 _CALM = 0.05  # p-value above which a risen rate is over
 _STALE = 1.5  # times as many novel documents as alpha says
@@ -264,10 +266,20 @@ class WindowEngine:
         """Return the topic that a document is most like, of those whose rules it matches, or 0."""
         best, most = 0, 1.0
         for number in sorted(self.rules.topics_of(bag, novel)):
-            alike = self.topics[number].profile.likeness(bag, self.reference.rarity)
+            topic = self.topics[number]
+            if not self._belongs(topic, bag):
+                continue
+            alike = topic.profile.likeness(bag, self.reference.rarity)
             if alike > most or (alike == most and not best):
                 best, most = number, alike
         return best
+
+    def _belongs(self, topic: Topic, bag: Bag) -> bool:
+        """Return whether a document has a rare rule of a topic, or two words of many of its own."""
+        rules = bag.intersection((*topic.rules, *topic.novel_rules))
+        if any(self.reference.rarity(word) >= _RARE for word in rules):
+            return True
+        return topic.profile.shared(bag) > 1
 
     def _count(self, document: Document) -> None:
         """Count a document of a topic."""
@@ -482,6 +494,9 @@ class WindowEngine:
             self.reference,
             self.tokens,
         )
+        own = {document.text: document.bag for document in rows}
+        if sum(self._belongs(topic, bag) for bag in own.values()) < _COHERENT * len(own):
+            return None  # a frequent word has become more frequent, in documents of many kinds
         self.topics[topic.number] = topic
         self._claim(topic, rows)
         return self._told("topic", f"New topic {topic.number}, {topic.name}", topic, group, length)

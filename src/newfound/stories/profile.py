@@ -20,6 +20,7 @@ from newfound.stories.risen import Bag
 __all__ = ["Profile"]
 
 _LIKE = 0.5  # of how much a typical first document resembles the others
+_SHARED = 0.2  # of the documents have a word that two documents share
 _WORDS = 80  # that are kept
 _MEMORY = 200.0  # documents, after which earlier ones count half
 
@@ -79,6 +80,11 @@ class Profile:
     def share(self, word: str) -> float:
         """Return the share of the documents that have a word."""
         return self.counts.get(word, 0.0) / self.documents
+
+    def shared(self, bag: Bag) -> int:
+        """Return how many words of a document a fifth of the documents of the story have."""
+        least = max(_SHARED * self.documents, 2.0)
+        return sum(self.counts.get(word, 0.0) >= least for word in bag)
 
     def frequent(self, least: float) -> list[str]:
         """Return the words that a share of the documents has, the most frequent first."""
