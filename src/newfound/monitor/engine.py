@@ -545,7 +545,9 @@ class WindowEngine:
     def _has_form(self, topic: Topic, group: RisenGroup) -> bool:
         """Return whether a rule of a topic is another form of a word of a group: iraq, iraqi."""
         rules = (*topic.rules, *topic.novel_rules)
-        return any(same_stem(w, rule, most=2) for w in group.rules for rule in rules)
+        return any(
+            word != rule and same_stem(word, rule, most=2) for word in group.rules for rule in rules
+        )
 
     def _is_young(self, topic: Topic) -> bool:
         """Return whether a topic began so lately that its documents still tell what it is about."""

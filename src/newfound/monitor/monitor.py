@@ -196,7 +196,7 @@ class Monitor:
         self._reader = ScoringReader(self.detector)
         engine, store = self._engine, self._store
         epoch = int(store.get("version", 0))
-        engine.load(self._reader.known(), epoch, self.detector.vectorizer_.tokens)
+        engine.load(self._reader.known(), epoch, self._reader.tokens)
 
     @contextmanager
     def _changing(self) -> Iterator[None]:

@@ -21,7 +21,7 @@ from newfound.detection.detector import NoveltyDetector
 from newfound.monitor.records import Document, Window
 from newfound.monitor.store import Store
 from newfound.stories.risen import Bag, Reference, RisenWord
-from newfound.text.tokens import CHUNK, fold, stop_words_by_language, words_in
+from newfound.text.tokens import CHUNK, Token, fold, stop_words_by_language, words_in
 
 __all__ = ["Known", "ReferenceWindows", "ScoringReader", "fingerprint", "from_bytes", "to_bytes"]
 
@@ -241,6 +241,10 @@ class ScoringReader:
                 terms = known[chunk] = tuple(filter(None, map(self._term, forms)))
             found.update(terms)
         return frozenset(found)
+
+    def tokens(self, text: str) -> list[Token]:
+        """Return the words of a text with their places, function words among them."""
+        return [token for token in self.detector.vectorizer_.tokens(text) if " " not in token.term]
 
     def _term(self, form: str) -> str | None:
         term = self.detector.vectorizer_.term(form)
