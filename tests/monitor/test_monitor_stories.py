@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import newfound
+from command_line import call
 from newfound import Monitor, NoveltyDetector
 
 PLACES = ("oslo", "rome", "lima", "cairo", "quito", "turin", "delhi", "accra", "minsk", "hanoi")
@@ -113,6 +114,61 @@ def test_a_topic_has_a_name_in_the_words_of_its_documents(detector, texts) -> No
     }
     (topic,) = watched(detector, days(texts, news, 14)).topics_
     assert topic.name == "Zeppelins of Erewhon"
+
+
+def test_topics_have_lives(detector, texts) -> None:
+    news = {
+        day: story("zeppelin minister scandal", 12 if day < 13 else 2, day) for day in range(9, 21)
+    }
+    news |= {
+        30: story("volcano erupts near glacier", 9),
+        60: story("zeppelin minister scandal", 6, 60),
+    }
+    found, times = days(texts, news, 64)
+    monitor = Monitor(detector, every="1d", false_alarm_every="30d")
+    lives: dict[int, dict[int, str]] = {}
+    for day in range(64):
+        rows = slice(
+            *(
+                next((i for i, t in enumerate(times) if t >= BEGIN + DAY * d), len(times))
+                for d in (day, day + 1)
+            )
+        )
+        monitor.update(found[rows], times[rows])
+        lives[day] = monitor.lives()
+    assert [lives[day].get(1) for day in (11, 22, 45, 63)] == ["new", "fading", "over", "back"]
+    assert lives[33][2] == "new" and lives[63][2] == "over"
+
+
+def test_a_topic_is_renamed_and_loses_a_rule_and_all_of_it_is_undone(
+    detector, texts, tmp_path: Path
+) -> None:
+    news = {10: story("volcano erupts near zeppelin hangar", 12)}
+    stream, state = days(texts, news, 14), tmp_path / "a.state"
+    with Monitor(detector, every="1d", false_alarm_every="30d", state=state) as first:
+        first.update(*stream)
+        before = vars(first.topic(1)) | {}
+    with Monitor.open(state) as monitor:
+        assert monitor.rename(1, " Airship fire ").name == "Airship fire"
+        rule = monitor.topic(1).rules[0]
+        assert rule not in monitor.remove_rule(1, rule).rules
+        with pytest.raises(ValueError, match="'penguin' is no rule of topic 1; it has"):
+            monitor.remove_rule(1, "penguin")
+        with pytest.raises(ValueError, match="A topic needs a name"):
+            monitor.rename(1, " ")
+    with Monitor.open(state) as monitor:
+        assert monitor.topic(1).name == "Airship fire"
+        assert [monitor.undo()["action"] for _ in range(2)] == ["rules", "rename"]
+        assert vars(monitor.topic(1)) == before
+    run = ("rename", 1, "Airship", "--state", state)
+    assert "Topic 1 is now called Airship." in call("monitor", *run).stdout
+    left = call(
+        "monitor", "rules", 1, "--remove", "volcano", "--state", tmp_path / "a.state"
+    ).stdout
+    assert "volcano" not in left.split() and "hangar" in left.split()
+    told = call("monitor", "log", "--state", state).stdout
+    assert "removal of the rule volcano from topic 1, Airship" in told
+    assert "rename of topic 1" in told and "(undone)" in told
 
 
 def test_one_document_with_a_wrong_clock_makes_no_others_late(detector, texts) -> None:

@@ -87,6 +87,12 @@ def watch(
             help="Share of false discoveries among documents counted as new; 0.1 by default."
         ),
     ] = None,
+    late: Annotated[
+        str | None,
+        typer.Option(
+            help="How long a window of time waits for late documents, such as 2h; by default not."
+        ),
+    ] = None,
     keep: Annotated[
         int | None,
         typer.Option(help="Number of windows to keep texts of topics for; 1000 by default."),
@@ -158,6 +164,7 @@ def watch(
         "every": every,
         "false_alarm_every": false_alarm_every,
         "fdr": fdr,
+        "late": late,
         "keep": keep,
     }
     with outcome():
@@ -386,5 +393,7 @@ app.command("show")(monitor_topics.show_topic)
 app.command()(monitor_topics.promote)
 app.command()(monitor_topics.dismiss)
 app.command()(monitor_topics.merge)
+app.command()(monitor_topics.rename)
+app.command()(monitor_topics.rules)
 app.command()(monitor_topics.undo)
 app.command()(monitor_topics.log)

@@ -18,7 +18,18 @@ if TYPE_CHECKING:
     from newfound.monitor.records import Document, Topic
     from newfound.monitor.store import Store
 
-__all__ = ["alerts", "dismiss", "log", "merge", "promote", "show_topic", "topics", "undo"]
+__all__ = [
+    "alerts",
+    "dismiss",
+    "log",
+    "merge",
+    "promote",
+    "rename",
+    "rules",
+    "show_topic",
+    "topics",
+    "undo",
+]
 
 _SHOWN = 10  # documents of a topic
 
@@ -34,13 +45,16 @@ def topics(
     with outcome(), _reading(state) as store:
         from newfound.monitor.topics import joined_topics
 
-        shown = joined_topics({topic.number: topic for topic in store.topics()})
+        shown, lives = (
+            joined_topics({topic.number: topic for topic in store.topics()}),
+            _lives(store),
+        )
         if json:
-            print_json([topic.to_dict() for topic in shown])
+            print_json([topic.to_dict(lives[topic.number]) for topic in shown])
         elif not shown:
             show("There is no topic yet.")
         else:
-            show(_table(shown))
+            show(_table(shown, lives))
 
 
 def alerts(state: State, json: Json = False) -> None:
@@ -64,15 +78,16 @@ def show_topic(number: Number, state: State, json: Json = False) -> None:
         topic = joined_topic(found, number)
         last = store.documents(topics=topic_parts(found, number))[-_SHOWN:]
         counts = windows_of_topic(found, number, store.topic_counts())
+        life = _lives(store)[topic.number]
         if json:
-            print_json(_topic_data(topic, last, counts, _starts(store)))
+            print_json(_topic_data(topic, last, counts, _starts(store), life))
             return
-        for line in _topic_lines(topic, last, counts, _starts(store)):
+        for line in _topic_lines(topic, last, counts, _starts(store), life):
             print_line(line)
 
 
 def _topic_data(
-    topic: Topic, last: list[Document], counts: dict[int, int], starts: dict[int, float]
+    topic: Topic, last: list[Document], counts: dict[int, int], starts: dict[int, float], life: str
 ) -> dict[str, Any]:
     """Return a topic as plain data, with its last documents and its documents by window."""
     from newfound.monitor.records import format_time
@@ -85,11 +100,11 @@ def _topic_data(
         {"id": d.id, "time": format_time(d.time), "text": d.text, "p_value": d.p_value}
         for d in last
     ]
-    return {**topic.to_dict(), "by_window": by_window, "last": documents}
+    return {**topic.to_dict(life), "by_window": by_window, "last": documents}
 
 
 def _topic_lines(
-    topic: Topic, last: list[Document], counts: dict[int, int], starts: dict[int, float]
+    topic: Topic, last: list[Document], counts: dict[int, int], starts: dict[int, float], life: str
 ) -> list[str]:
     """Return the lines that show a topic, as `_topic_data` has it."""
     from newfound.monitor.records import format_time
@@ -97,7 +112,7 @@ def _topic_lines(
     words = ", ".join(str(word["word"]) for word in topic.words)
     windows = (f"{format_time(starts.get(w)) or w}: {n}" for w, n in counts.items())
     return [
-        f"Topic {topic.number}, {topic.name} ({_status(topic)})",
+        f"Topic {topic.number}, {topic.name} ({_status(topic, life)})",
         topic.seen(counts),
         f"words: {words}",
         f"rules: {'; '.join(topic.to_dict()['rules'])}",
@@ -139,15 +154,44 @@ def merge(
         print_line(f"Topic {other} is now part of topic {number}, {topic.name}.")
 
 
+def rename(
+    number: Number, name: Annotated[str, typer.Argument(help="Its name from now on.")], state: State
+) -> None:
+    """Give a topic another name."""
+    with outcome(), _opened(state) as monitor:
+        print_line(f"Topic {number} is now called {monitor.rename(number, name).name}.")
+
+
+def rules(
+    number: Number,
+    state: State,
+    remove: Annotated[
+        str | None, typer.Option(metavar="WORD", help="Rule to take away; documents stay.")
+    ] = None,
+) -> None:
+    """Print the rules of a topic, or take one away."""
+    with outcome():
+        if remove is not None:
+            with _opened(state) as monitor:
+                topic = monitor.remove_rule(number, remove)
+        else:
+            from newfound.monitor.topics import joined_topic
+
+            with _reading(state) as store:
+                topic = joined_topic({topic.number: topic for topic in store.topics()}, number)
+        for rule in topic.to_dict()["rules"]:
+            print_line(rule)
+
+
 def undo(state: State) -> None:
-    """Undo the last promote, dismiss or merge."""
+    """Undo the last change of a topic by a person: promote, dismiss, merge, rename or rules."""
     with outcome(), _opened(state) as monitor:
         step = monitor.undo()
         print_line(f"Undone: {_step(step)}.")
 
 
 def log(state: State, json: Json = False) -> None:
-    """List what was promoted, dismissed and merged, and when."""
+    """List what people have changed in topics, and when."""
     with outcome(), _reading(state) as store:
         from newfound.monitor.records import format_time
 
@@ -196,12 +240,24 @@ def _step(step: dict[str, Any]) -> str:
         if step.get("part_name"):
             part += f", {step['part_name']},"
         return f"merge of {part} into {topic}"
+    if step["action"] == "rename":
+        return f"rename of {topic}, to {step['to']}"
+    if step["action"] == "rules":
+        return f"removal of the rule {step['word']} from {topic}"
     as_class = f", as {step['known_as']}" if step["action"] == "promote" else ""
     return f"{step['action']} of {topic}{as_class}"
 
 
-def _status(topic: Topic) -> str:
-    return topic.status if topic.known_as is None else f"{topic.status} as {topic.known_as}"
+def _lives(store: Store) -> dict[int, str]:
+    """Return where each topic is in its life."""
+    from newfound.monitor.topics import lives
+
+    found = {topic.number: topic for topic in store.topics()}
+    return lives(found, store.topic_counts(), int(store.get("window", 1)) - 1)
+
+
+def _status(topic: Topic, life: str) -> str:
+    return life if topic.known_as is None else f"{topic.status} as {topic.known_as}, {life}"
 
 
 def _short(text: str, most: int = 160) -> str:
@@ -209,11 +265,11 @@ def _short(text: str, most: int = 160) -> str:
     return line if len(line) <= most else line[: most - 1] + "…"
 
 
-def _table(topics: list[Topic]) -> Any:
+def _table(topics: list[Topic], lives: dict[int, str]) -> Any:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    rows = [(topic, topic.to_dict()) for topic in topics]
+    rows = [(topic, topic.to_dict(lives[topic.number])) for topic in topics]
     table = Table(box=SIMPLE_HEAD)
     for name in ("number", "documents"):
         table.add_column(name, justify="right")
@@ -228,7 +284,7 @@ def _table(topics: list[Topic]) -> Any:
             str(topic.number),
             f"{topic.documents:,}",
             visible(topic.name),
-            visible(_status(topic)),
+            visible(_status(topic, data["life"])),
             data["first_seen"] or "",
             data["last_seen"] or "",
             visible("; ".join(data["rules"])),

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from newfound.arithmetic import hypergeometric_tail, log
+from newfound.arithmetic import hypergeometric_tail
 from newfound.monitor.laws import n_discoveries, rate_p_value
 from newfound.monitor.records import SPANS, Alert, Document, MonitorSettings, Topic, Window
 from newfound.monitor.reference import Known, ReferenceWindows
@@ -40,7 +40,6 @@ N_TESTS = 3 * len(SPANS)  # the rate, the words of all documents, those of novel
 MAX_RECENT = 20_000  # documents whose texts are at hand to form topics
 _JOIN = 0.5  # share of the documents of risen words that an older topic has
 _OTHER_FORM = 0.25  # of the likeness, for documents with another form of a rule
-_RARE = float(log(500.0))  # one document in 500 of the reference has the word, or fewer
 _COHERENT = 0.5  # of the documents of a topic belong to it by more than a frequent word
 _IMPURE = 0.1  # share of all documents of a word of novel ones that the reference may explain
 _CALM = 0.05  # p-value above which a risen rate is over
@@ -277,7 +276,7 @@ class WindowEngine:
     def _belongs(self, topic: Topic, bag: Bag) -> bool:
         """Return whether a document has a rare rule of a topic, or two words of many of its own."""
         rules = bag.intersection((*topic.rules, *topic.novel_rules))
-        if any(self.reference.rarity(word) >= _RARE for word in rules):
+        if any(self.reference.is_rare(word) for word in rules):
             return True
         return topic.profile.shared(bag) > 1
 

@@ -33,6 +33,7 @@ from newfound.monitor.store import StateError, Store
 from newfound.monitor.topics import (
     joined_topic,
     joined_topics,
+    lives,
     open_topic,
     topic_parts,
     windows_of_topic,
@@ -461,6 +462,58 @@ class Monitor:
         """
         return self._store.documents(topics=topic_parts(self._engine.topics, number))
 
+    def lives(self) -> dict[int, str]:
+        """Return where each topic is in its life: new, growing, steady, fading, over or back."""
+        return lives(
+            self._engine.topics, self._store.topic_counts(), self._engine.window.number - 1
+        )
+
+    def rename(self, number: int, name: str) -> Topic:
+        """Give a topic another name.
+
+        Parameters
+        ----------
+        number : int
+            The number of the topic.
+        name : str
+            Its name from now on.
+        """
+        topic = open_topic(self._engine.topics, number)
+        if not isinstance(name, str) or not name.strip():
+            raise ValueError("A topic needs a name; pass one that is not empty.")
+        with self._changing():
+            details = {"topic": number, "name": topic.name, "to": name.strip()}
+            self._store.add_log(clock.time(), "rename", details)
+            topic.name = name.strip()
+            self._store.put_topic(topic)
+        return topic
+
+    def remove_rule(self, number: int, word: str) -> Topic:
+        """Take a rule away from a topic; its documents stay.
+
+        Parameters
+        ----------
+        number : int
+            The number of the topic.
+        word : str
+            A word of its rules. One rule has to stay.
+        """
+        topic = open_topic(self._engine.topics, number)
+        rules = [*topic.rules, *topic.novel_rules]
+        if word not in rules:
+            raise ValueError(f"{word!r} is no rule of topic {number}; it has {', '.join(rules)}.")
+        if len(rules) == 1:
+            raise ValueError(f"{word!r} is the only rule of topic {number}; dismiss the topic.")
+        with self._changing():
+            details = {"topic": number, "name": topic.name, "word": word}
+            details |= {"rules": topic.rules, "novel_rules": topic.novel_rules}
+            self._store.add_log(clock.time(), "rules", details)
+            topic.rules = [rule for rule in topic.rules if rule != word]
+            topic.novel_rules = [rule for rule in topic.novel_rules if rule != word]
+            self._store.put_topic(topic)
+        self._load()
+        return self._engine.topics[number]
+
     def counts(self, number: int) -> dict[int, int]:
         """Return the number of documents of a topic in each window that has some."""
         return windows_of_topic(self._engine.topics, number, self._store.topic_counts())
@@ -549,7 +602,7 @@ class Monitor:
         return self.topic(number)
 
     def undo(self) -> dict[str, Any]:
-        """Take back the last step (promote, dismiss or merge) that was not taken back.
+        """Take back the last step of a person that was not taken back.
 
         Returns
         -------
@@ -567,6 +620,13 @@ class Monitor:
                 part = topics[step["part"]]
                 part.merged_into = None
                 self._store.put_topic(part)
+            elif step["action"] == "rename":
+                topics[step["topic"]].name = step["name"]
+                self._store.put_topic(topics[step["topic"]])
+            elif step["action"] == "rules":
+                topic = topics[step["topic"]]
+                topic.rules, topic.novel_rules = step["rules"], step["novel_rules"]
+                self._store.put_topic(topic)
             else:
                 topic = topics[step["topic"]]
                 topic.status, topic.known_as = "open", None
@@ -580,7 +640,7 @@ class Monitor:
 
     @property
     def log(self) -> list[dict[str, Any]]:
-        """What was promoted, dismissed and merged, and when; in order."""
+        """What people have changed in topics, and when; in order."""
         return self._store.log()
 
     def close(self) -> None:

@@ -373,12 +373,13 @@ class Topic:
         when = f", first seen {first}, last {last}" if first is not None else ""
         return f"{counted(self.documents, 'document')}{when}"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
+    def to_dict(self, life: str | None = None) -> dict[str, Any]:
+        """Return plain data, with where it is in its life."""
         return {
             "number": self.number,
             "name": self.name,
             "status": self.status,
+            "life": life,
             "known_as": self.known_as,
             "merged_into": self.merged_into,
             "first_seen": format_time(self.first_seen),

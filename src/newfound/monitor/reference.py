@@ -25,6 +25,7 @@ from newfound.text.tokens import CHUNK, Token, fold, stop_words_by_language, wor
 
 __all__ = ["Known", "ReferenceWindows", "ScoringReader", "fingerprint", "from_bytes", "to_bytes"]
 
+_RARE = 500  # documents to one with a rare word
 _MANY_WORDS = 50_000  # that no document of the reference has, before they are forgotten
 
 
@@ -178,6 +179,10 @@ class ReferenceWindows:
             found = log((self.size + 2) / (self.frequency(word) + 1))
             self._rarity[word] = found
         return found
+
+    def is_rare(self, word: str) -> bool:
+        """Return whether one of its documents has a word, or one in 500."""
+        return self.frequency(word) <= max(1, self.size // _RARE)
 
     def counts(self) -> tuple[Reference, Reference]:
         """Return the words of all its documents, and of those called novel."""

@@ -9,7 +9,7 @@ from math import fsum
 
 import numpy as np
 
-from newfound.monitor.records import Document, Topic
+from newfound.monitor.records import SPANS, Document, Topic
 from newfound.monitor.reference import ReferenceWindows
 from newfound.stories.clusters import characteristic
 from newfound.stories.names import phrase_name, strong_words
@@ -24,6 +24,8 @@ __all__ = [
     "explained_words",
     "joined_topic",
     "joined_topics",
+    "life_of",
+    "lives",
     "new_topic",
     "open_topic",
     "topic_parts",
@@ -219,6 +221,46 @@ def joined_topic(topics: Mapping[int, Topic], number: int) -> Topic:
 def joined_topics(topics: Mapping[int, Topic]) -> list[Topic]:
     """Return all topics that were not merged into others, each with those that were, in order."""
     return [joined_topic(topics, n) for n, topic in topics.items() if topic.merged_into is None]
+
+
+def life_of(topic: Topic, counts: Mapping[int, int], last: int) -> str:
+    """Return where a topic is in its life: new, growing, steady, fading, over or back.
+
+    `counts` has the number of its documents in each window, and `last` is the last closed one. The
+    last four windows are compared with the twelve before.
+
+    Examples
+    --------
+    >>> topic = Topic(1, "sars", [], ["sars"], None, 10)
+    >>> [life_of(topic, counts, 60) for counts in ({60: 9, 50: 3}, {50: 9, 60: 1}, {10: 5})]
+    ['growing', 'fading', 'over']
+    >>> life_of(topic, {10: 5, 60: 4}, 60), life_of(topic, {10: 5}, 11)
+    ('back', 'new')
+    """
+    short, long = SPANS[1], SPANS[-1]
+    now = sum(n for window, n in counts.items() if window > last - short)
+    before = sum(n for window, n in counts.items() if last - long < window <= last - short)
+    if last - topic.alerted < short:
+        return "new"
+    if not now + before:
+        return "over"
+    earlier = [window for window, n in counts.items() if n and window <= last - long]
+    if not before and earlier:
+        return "back"
+    usual = before * short / (long - short)
+    if now >= 2 * usual:
+        return "growing"
+    return "fading" if 2 * now <= usual else "steady"
+
+
+def lives(
+    topics: Mapping[int, Topic], counts: Mapping[int, Mapping[int, int]], last: int
+) -> dict[int, str]:
+    """Return where all topics are in their lives that were not merged into others."""
+    return {
+        topic.number: life_of(topic, windows_of_topic(topics, topic.number, counts), last)
+        for topic in joined_topics(topics)
+    }
 
 
 def windows_of_topic(

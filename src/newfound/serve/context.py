@@ -62,7 +62,7 @@ class Monitors:
             raise Problem(422, f"The model {given.model} is a describer; name a detector.")
         id = self._workspace.new_id()
         settings = given.model_dump(
-            include={"every", "false_alarm_every", "fdr"}, exclude_none=True
+            include={"every", "false_alarm_every", "fdr", "late"}, exclude_none=True
         )
 
         def begin() -> Monitor:
@@ -129,7 +129,7 @@ class Monitors:
 
     def state(self, entry: dict[str, str], monitor: Monitor) -> dict[str, Any]:
         """Return a monitor as plain data; ``monitor`` in the schema."""
-        windows = monitor.windows_
+        windows, lives = monitor.windows_, monitor.lives()
         return {
             **entry,
             "summary": monitor.summary(),
@@ -138,7 +138,7 @@ class Monitors:
             "windows": len(windows),
             "rate": windows[-1].novel / max(windows[-1].size, 1) if windows else None,
             "alerts": len(monitor.alerts),
-            "topics": [topic.to_dict() for topic in monitor.topics_],
+            "topics": [topic.to_dict(lives[topic.number]) for topic in monitor.topics_],
         }
 
 

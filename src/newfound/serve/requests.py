@@ -328,6 +328,9 @@ class MonitorRequest(Body):
         None, description="How far apart false alarms may be, in the same unit."
     )
     fdr: float | None = Field(None, gt=0, lt=1)
+    late: str | None = Field(
+        None, description="How long a window of time waits for late documents, such as 2h."
+    )
 
 
 class MonitorDocument(Body):

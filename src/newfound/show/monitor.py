@@ -37,6 +37,7 @@ def monitor_data(monitor: Monitor, *, title: str | None = None) -> dict[str, Any
     shares = [window.novel / max(window.size, 1) for window in windows]
     topics = sorted(monitor.topics_, key=lambda topic: -topic.documents)
     shown = {topic.number for topic in topics[:_TOPICS]}
+    lives = monitor.lives()
     return dict(
         title=(title or "What is new in the stream")[:120],
         sentence=monitor.summary(),
@@ -56,7 +57,7 @@ def monitor_data(monitor: Monitor, *, title: str | None = None) -> dict[str, Any
         most_share=f"{max(shares, default=0):.1%}",
         alerted=[place for place, number in enumerate(numbers) if number in alerted],
         alpha=f"{monitor.detector.alpha:.1%}",
-        topics=[_topic(monitor, topic, numbers) for topic in topics[:_TOPICS]],
+        topics=[_topic(monitor, topic, lives[topic.number], numbers) for topic in topics[:_TOPICS]],
         left_out=max(len(topics) - _TOPICS, 0),
         about=_about(monitor),
         costs=_costs(monitor, alerts),
@@ -81,10 +82,10 @@ def _when(window: Any) -> str:
     return format_time(window.first) or f"window {window.number}"
 
 
-def _topic(monitor: Monitor, topic: Any, numbers: list[int]) -> dict[str, Any]:
+def _topic(monitor: Monitor, topic: Any, life: str, numbers: list[int]) -> dict[str, Any]:
     counts = monitor.counts(topic.number)
-    data = topic.to_dict()
-    status = topic.status if topic.known_as is None else f"{topic.status} as {topic.known_as}"
+    data = topic.to_dict(life)
+    status = life if topic.known_as is None else f"{topic.status} as {topic.known_as}, {life}"
     return {
         **data,
         "status": status,
