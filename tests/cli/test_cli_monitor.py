@@ -215,7 +215,7 @@ def test_a_run_says_what_it_goes_on_with_and_what_was_seen(model: Path, tmp_path
     once = ("--incoming", file, "--state", state, "--once")
     file.write_text(lines(rows[:40]))
     begin, end = said(*once)
-    assert begin.startswith("Windows of 25 documents; at most one false alarm in 2,500 documents,")
+    assert begin.startswith("Windows of 25 documents; at most one false alarm in 2,500 documents ")
     first = "40 documents in 1 closed window of 25 documents and an open one, 0 alerts, 0 topics;"
     assert end.startswith(first)
     file.write_text(lines(rows))

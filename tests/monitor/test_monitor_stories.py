@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 import newfound
 from command_line import call
 from newfound import Monitor, NoveltyDetector
+from serve_client import validate
 
 PLACES = ("oslo", "rome", "lima", "cairo", "quito", "turin", "delhi", "accra", "minsk", "hanoi")
 DAY = 86400.0
@@ -169,6 +171,29 @@ def test_a_topic_is_renamed_and_loses_a_rule_and_all_of_it_is_undone(
     told = call("monitor", "log", "--state", state).stdout
     assert "removal of the rule volcano from topic 1, Airship" in told
     assert "rename of topic 1" in told and "(undone)" in told
+
+
+def test_a_digest_tells_what_the_last_days_brought(detector, texts, tmp_path: Path) -> None:
+    scandal, state = "zeppelin minister scandal", tmp_path / "a.state"
+    news = {day: story(scandal, 6, day) for day in range(10, 22)}
+    news[20] = story(f"{scandal} resigns", 8)
+    news[21] = [*story(scandal, 5, 9), *(f"hangar of penguins opens {i}" for i in range(9))]
+    with Monitor(detector, every="1d", false_alarm_every="30d", state=state) as monitor:
+        monitor.update(*days(texts, news, 22))
+        monitor.close_window()
+    told = call("monitor", "digest", "--state", state, "--since", "2d").stdout.splitlines()
+    assert told[0].startswith("2 alerts in 142 documents, 2001-09-30 to 2001-10-01")
+    assert told.index("New") < told.index("Updates")
+    assert "penguin" in told[told.index("New") + 1] and "resign" in told[told.index("Updates") + 1]
+    last = call("monitor", "digest", "--state", state, "--since", "1d", "--markdown").stdout
+    assert "## Older topics" in last and "- Topic 1, " in last and ": 5 documents, " in last
+    data = json.loads(call("monitor", "digest", "--state", state, "--since", "70", "--json").stdout)
+    validate(data, "digest")
+    assert [topic["documents"] for topic in data["topics"]] == [9, 5]
+    (alert,) = data["alerts"]
+    assert "penguins" in alert["document"]["text"] and alert["document"]["time"] > "2001-10-01"
+    wrong = call("monitor", "digest", "--state", state, "--since", "yesterday")
+    assert wrong.returncode == 1 and "since='yesterday': expected a number" in wrong.stderr
 
 
 def test_one_document_with_a_wrong_clock_makes_no_others_late(detector, texts) -> None:

@@ -243,7 +243,7 @@ def test_the_page_on_the_monitor_runs(here: Path, names: dict[str, Any]) -> None
     with newfound.Monitor.open("watch.db") as monitor:
         assert len(monitor.topics_) >= 5
     kept = (here / "watch.db").read_bytes()
-    assert len(steps) == 10
+    assert len(steps) == 11
     for step in steps:
         (here / "watch.db").write_bytes(kept)
         if " undo " in step or " log " in step:

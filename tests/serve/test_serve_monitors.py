@@ -82,7 +82,8 @@ def test_the_page_names_both_topics_of_a_merge(tmp_path: Path, models: dict[str,
 def test_alerts_are_those_of_the_library_and_topics_can_be_changed(
     tmp_path: Path, models: dict[str, Path]
 ) -> None:
-    expected = newfound.Monitor(newfound.load(models["detector"]), every=20).update(STREAM)
+    library = newfound.Monitor(newfound.load(models["detector"]), every=20)
+    expected = library.update(STREAM, ids=[f"{n}-{text}" for n, text in enumerate(STREAM)])
     with client(tmp_path, models=models) as service:
         id = begun(service)["id"]
         alerts = sent(service, id, STREAM)

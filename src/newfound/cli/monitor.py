@@ -322,7 +322,10 @@ def _beginning(monitor: Monitor) -> str:
     if monitor.n_documents:
         return f"Going on after {monitor.summary()}"
     fewest, apart = monitor.fewest_discoveries, monitor.false_alarm_every
-    about = f"Windows of {monitor.every}; at most one false alarm in {apart}, on average."
+    about = (
+        f"Windows of {monitor.every}; at most one false alarm in {apart} on average, if nothing "
+        "changes."
+    )
     if fewest is not None:
         about += (
             f" With {monitor.detector.n_documents_['held_back']:,} held-back documents, a window "
@@ -388,6 +391,7 @@ class _Emitter:
 
 
 app.command()(monitor_topics.alerts)
+app.command()(monitor_topics.digest)
 app.command()(monitor_topics.topics)
 app.command("show")(monitor_topics.show_topic)
 app.command()(monitor_topics.promote)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "alerts",
+    "digest",
     "dismiss",
     "log",
     "merge",
@@ -67,6 +68,26 @@ def alerts(state: State, json: Json = False) -> None:
             show("There was no alert yet.")
         for alert in () if json else found:
             print_line(alert.line())
+
+
+def digest(
+    state: State,
+    since: Annotated[
+        str, typer.Option(help="How far back: a span of time, 1d, or a number of documents.")
+    ] = "1d",
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
+    json: Json = False,
+) -> None:
+    """Print what the last windows brought: new topics, updates, and older topics."""
+    with outcome(), _reading(state) as store:
+        from newfound.monitor.digest import Digest
+
+        found = Digest.of(store, since)
+        if json:
+            print_json(found.to_dict())
+            return
+        for line in found.lines(markdown=markdown):
+            print_line(line)
 
 
 def show_topic(number: Number, state: State, json: Json = False) -> None:

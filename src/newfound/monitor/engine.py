@@ -12,7 +12,15 @@ import numpy as np
 
 from newfound.arithmetic import hypergeometric_tail
 from newfound.monitor.laws import n_discoveries, rate_p_value
-from newfound.monitor.records import SPANS, Alert, Document, MonitorSettings, Topic, Window
+from newfound.monitor.records import (
+    SPANS,
+    Alert,
+    Document,
+    MonitorSettings,
+    Topic,
+    Window,
+    format_time,
+)
 from newfound.monitor.reference import Known, ReferenceWindows
 from newfound.monitor.store import Store
 from newfound.monitor.topics import (
@@ -415,9 +423,21 @@ class WindowEngine:
         windows = [window for window in windows if window.epoch == self.epoch]
         count = sum(window.novel - window.novel_in_topics for window in windows)
         size = sum(window.size - window.in_topics for window in windows)
-        p = rate_p_value(count, size, self.known.let_through, self.known.held_back)
-        if not size or count <= _STALE * alpha * size or p >= _STALE_LEVEL:
-            return None
+        every = sum(window.novel for window in windows), sum(window.size for window in windows)
+
+        def stale(count: int, size: int) -> bool:
+            p = rate_p_value(count, size, self.known.let_through, self.known.held_back)
+            return bool(size and count > _STALE * alpha * size and p < _STALE_LEVEL)
+
+        if not stale(count, size):
+            if not stale(*every):
+                return None
+            return (
+                f"The held-back documents may be too old: {every[0] / every[1]:.1%} of all "
+                f"documents are called novel, where alpha is {alpha:.1%}, and most of these are in "
+                "topics. Promote the topics that are no news any more, or learn a detector from "
+                "newer documents."
+            )
         return (
             f"The held-back documents are too old to be trusted: {count / size:.1%} of the "
             f"documents outside of topics are called novel, where alpha is {alpha:.1%}. Learn a "
@@ -503,21 +523,24 @@ class WindowEngine:
     def _told(self, kind: str, what: str, topic: Topic, group: RisenGroup, length: int) -> Alert:
         """Return an alert of a group of words: a new topic, or something new in one."""
         strongest = group.words[0]
-        text = next(iter(topic.typical), None)
-        if kind == "update":
-            rows = [d for d in self.documents if d.topic == topic.number]
-            texts = [d.text for d in rows if strongest.word in d.bag]
-            text = texts[-1] if texts else text
-        first = "" if text is None else f' "{excerpt(text, strongest.word)}"'
+        typical = topic.typical[:1] if kind == "topic" else []
+        shown = [d for d in self.documents if d.topic == topic.number and strongest.word in d.bag]
+        document = next((d for d in shown if d.text in typical), shown[-1] if shown else None)
+        first = "" if document is None else f' "{excerpt(document.text, strongest.word)}"'
         summary = (
             f"{what}: {strongest.documents:,} documents "
             f"{'called novel ' if strongest.novel else ''}with {strongest.word}"
             f"{self._when(length)}, where {strongest.expected:.1f} were expected.{first}"
         )
-        return self._alert(
+        made = self._alert(
             kind, summary, length, strongest.documents, strongest.expected, strongest.p_value,
             topic,
         )  # fmt: skip
+        if document is None:
+            return made
+        text = excerpt(document.text, strongest.word)
+        about = {"id": document.id, "time": format_time(document.time), "text": text}
+        return replace(made, document=about)
 
     def _older(self, group: RisenGroup, rows: Sequence[Document]) -> Topic | None:
         """Return the topic that has, or is like, most of the documents."""

@@ -397,7 +397,7 @@ class Monitor:
         also = " and an open one" if engine.window.size else ""
         return (
             f"{documents} in {counted(closed, 'closed window')} of {engine.every}{also}, {found}; "
-            f"at most one false alarm in {self.false_alarm_every}, on average."
+            f"at most one false alarm in {self.false_alarm_every} on average, if nothing changes."
         )
 
     def left_out(self) -> str | None:

@@ -420,6 +420,8 @@ class Alert:
         How probable so many are by chance, and the value below which an alert is raised.
     topic : dict or None
         The topic as it was then.
+    document : dict or None
+        ``id``, ``time`` and ``text`` of a document that shows what is new.
     """
 
     number: int
@@ -433,6 +435,7 @@ class Alert:
     p_value: float
     level: float
     topic: dict[str, Any] | None = None
+    document: dict[str, Any] | None = None
 
     def line(self) -> str:
         """Return when it was raised, and what has changed."""
@@ -452,4 +455,5 @@ class Alert:
             "p_value": self.p_value,
             "level": self.level,
             "topic": self.topic,
+            "document": self.document,
         }

@@ -100,7 +100,7 @@ def _about(monitor: Monitor) -> str:
     detector = monitor.detector
     about = (
         f"Windows of {monitor.every}, at most one false alarm in {monitor.false_alarm_every} on "
-        f"average, alpha {detector.alpha:g}, "
+        f"average if nothing changes, alpha {detector.alpha:g}, "
         f"{counted(detector.n_documents_['held_back'], 'held-back document')}, "
         f"{counted(len(detector.classes_), 'known class')}."
     )
