@@ -160,7 +160,7 @@ def detection_page() -> Iterator[str]:
         )
         cells = f"{open_['F1 open']:.3f} | {open_['F1 known']:.3f}"
         yield f"alpha = {100 * float(alpha):.0f} % | {cells} |"
-    ours, peer = rows("groups", "groups")
+    ours, peer, *_ = rows("groups", "groups")
     for corpus in ("CLINC150", "BBC Sport", "20 Newsgroups"):
         mine = [f"{ours[f'{corpus}, {measure}']:.2f}" for measure in ("ARI", "F1")]
         other = [f"{peer[f'{corpus}, {measure}']:.2f}" for measure in ("ARI", "F1")]
@@ -215,6 +215,7 @@ def meaning_page() -> Iterator[str]:
         ("CLINC150, out", "CLINC150, out of scope"),
         ("CLINC150, unseen", "CLINC150, a quarter of the intents unseen"),
         ("BBC Sport", "BBC Sport, each sport unseen"),
+        ("20 Newsgroups", "20 Newsgroups, each of six groups unseen"),
     ):
         for kind, start in (("labels", name), ("no labels", "the same, no labels")):
             found = [
@@ -222,12 +223,27 @@ def meaning_page() -> Iterator[str]:
                 for one in rows("meaning", "meaning")
                 if one["data"].startswith(data) and one["known by"] == kind
             ]
-            words, both, *others = found
-            highest = max(float(one["AUROC"]) for one in others)
-            yield (
-                f"| {start} | {words['AUROC']:.3f}, {percent(words['recall at 5 %'])} % | "
-                f"{both['AUROC']:.3f}, {percent(both['recall at 5 %'])} % | {highest:.3f} ("
+            words, large, light, *others = found
+            own = [one for one in others if one["scorer"].startswith("all-MiniLM")]
+            cells = " | ".join(
+                f"{one['AUROC']:.3f}, {percent(one['recall at 5 %'])} %"
+                for one in (words, large, light)
             )
+            yield f"| {start} | {cells} | {max(float(one['AUROC']) for one in own):.3f} ("
+            if (data, kind) == ("CLINC150, unseen", "labels"):
+                for one, scorer in ((words, "words"), (large, "words and encoder")):
+                    cells = " | ".join(
+                        f"{one[f'F1 {which}, alpha={alpha}']:.3f}"
+                        for alpha in ("0.05", "0.1")
+                        for which in ("open", "known")
+                    )
+                    yield f"| {scorer} | {cells} |"
+    ours, peer, large, _, light, _ = rows("groups", "groups")
+    for one in (ours, large, light, peer):
+        cells = ", ".join(
+            f"{one[f'{corpus}, ARI']:.2f}" for corpus in ("CLINC150", "BBC Sport", "20 Newsgroups")
+        )
+        yield cells
 
 
 def monitor_page() -> Iterator[str]:
