@@ -38,6 +38,7 @@ COMMANDS = {
     "documents_each": "python -m lab evaluate documents 20newsgroups-each --no-baselines",
     "noise": "python -m lab evaluate documents noise",
     "meaning": "python -m lab evaluate documents meaning",  # with NEWFOUND_ENCODER
+    "meaning_speed": "python -m lab evaluate documents speed",  # with NEWFOUND_ENCODER
     "repeats": "python -m lab evaluate documents repeats --splits 20",
     "detection_speed": "python -m lab evaluate documents speed",
     "groups": "python -m lab evaluate documents groups",

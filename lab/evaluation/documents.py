@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ from lab.evaluation.deletion import deletion
 from lab.evaluation.document_baselines import DOCUMENT_BASELINES, DocumentBaselines
 from lab.evaluation.groups import groups
 from lab.evaluation.holdout import folds
-from lab.evaluation.meaning import Case, measure_encoder
+from lab.evaluation.meaning import Case, encoder_folders, measure_encoder
 from lab.evaluation.noise import ALPHAS, REPEATS, noise_rows, repeat_rates
 from lab.evaluation.reasons import explained_requests
 from lab.evaluation.sentences import (
@@ -37,6 +38,7 @@ from lab.evaluation.unseen_intents import PUBLISHED, SHARES, draw_intents, open_
 from lab.tables import table_of
 from newfound.detection.calibration import PARTS, Calibration
 from newfound.detection.detector import NOVEL, NoveltyDetector
+from newfound.detection.encoder_shelf import load_encoder
 from newfound.table import Table
 
 __all__ = ["SUITES", "Setting"]
@@ -354,7 +356,11 @@ def _of_sentences(texts: Sequence[str], labels: Any, seed: int) -> DocumentBasel
 
 
 def speed(setting: Setting) -> Table:
-    """Time for requests of CLINC150 on one core, by the processor: in a batch, and one by one."""
+    """Time for requests of CLINC150 on one core, by the processor: in a batch, and one by one.
+
+    With the encoders of NEWFOUND_ENCODER also in a batch by a detector that has learned 3,000
+    requests with the encoder, which reads each request.
+    """
     clinc = _clinc(setting)
     detector = NoveltyDetector(ALPHA, n_jobs=1, random_state=0)
     fit = _seconds(lambda: detector.fit(*clinc.train, held_back=clinc.validation.texts))
@@ -374,8 +380,18 @@ def speed(setting: Setting) -> Table:
     explain_all()
     one = min(_seconds(explain_all) for _ in range(3)) / len(some)
     both = _seconds(find_counterfactuals) / len(some)
+    rows = []
+    for folder in encoder_folders():
+        encoder = load_encoder(folder)
+        other = NoveltyDetector(ALPHA, encoder=encoder, n_jobs=1, random_state=0)
+        other.fit(*(part[::5] for part in clinc.train))
+        other.predict(texts[:10])
+        seconds = _seconds(partial(other.predict, texts[:1000]))
+        name = f"messages a second with {encoder.name}, in a batch"
+        rows.append({"measure": name, "value": 1000 / seconds})
     return table_of(
         [
+            *rows,
             {"measure": "fit, seconds", "value": fit},
             {"measure": "messages a second, in a batch", "value": len(texts) / batch},
             {"measure": "one message with its explanation, ms", "value": 1000 * one},

@@ -20,7 +20,7 @@ from newfound.detection.meaning import ClassShapes
 from newfound.linear import unit_rows
 from newfound.table import Table
 
-__all__ = ["ENCODER", "Case", "chosen_encoders", "measure_encoder"]
+__all__ = ["ENCODER", "Case", "chosen_encoders", "encoder_folders", "measure_encoder"]
 
 ENCODER = "NEWFOUND_ENCODER"
 ALPHA, OPEN_ALPHAS = 0.05, (0.05, 0.1)
@@ -68,8 +68,12 @@ class Remembering:
 
 def chosen_encoders() -> list[Remembering]:
     """Return the encoders of the folders that NEWFOUND_ENCODER names."""
-    folders = filter(None, os.environ.get(ENCODER, "").split(os.pathsep))
-    return [Remembering(load_encoder(folder, n_jobs=-1)) for folder in folders]
+    return [Remembering(load_encoder(folder, n_jobs=-1)) for folder in encoder_folders()]
+
+
+def encoder_folders() -> list[str]:
+    """Return the folders that NEWFOUND_ENCODER names."""
+    return [folder for folder in os.environ.get(ENCODER, "").split(os.pathsep) if folder]
 
 
 def measure_encoder(
