@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ import pytest
 import newfound
 from command_line import call
 from encoder_files import KNOWN, NEW, TOKENS, write_static, write_topics
+from newfound.detection import encoder_shelf
 from newfound.detection.encoder_shelf import (
     ENDPOINT,
     SHELF,
@@ -30,6 +32,7 @@ from newfound.detection.encoder_shelf import (
 @pytest.fixture(autouse=True)
 def own_shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(SHELF, str(tmp_path / "shelf"))
+    monkeypatch.setattr(encoder_shelf, "entry_points", lambda group: ())  # of this environment
 
 
 @pytest.fixture(scope="module")
@@ -207,3 +210,49 @@ def test_the_command_line_lists_adds_and_gets(
     assert explained.returncode == 0 and "most like:" in explained.stdout
     unknown = call(*learn, "--force", "--encoder", "yours")
     assert unknown.returncode == 1 and "there: mine, words" in unknown.stderr
+
+
+def test_a_package_can_bring_an_encoder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Entry:
+        name = "words"
+
+        def load(self) -> Any:
+            return lambda: folder
+
+    monkeypatch.setattr(encoder_shelf, "entry_points", lambda group: (Entry(),))
+    assert encoder_names() == ["words"]
+    assert load_encoder("words").encode(NEW).shape == (len(NEW), 16)
+
+
+def test_a_link_to_an_encoder_has_the_name_of_the_link(folder: Path, tmp_path: Path) -> None:
+    link = tmp_path / "mini"
+    link.symlink_to(folder)
+    assert load_encoder(link).name == "mini"
+
+
+def test_a_replacement_that_fails_leaves_what_was_there(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_encoder(folder)
+    replace, calls = os.replace, []
+
+    def failing(source: Any, target: Any) -> None:
+        calls.append(target)
+        if len(calls) == 2:
+            raise PermissionError(13, "denied")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", failing)
+    with pytest.raises(PermissionError):
+        add_encoder(folder, force=True)
+    assert load_encoder("words").name == "words" and nothing_left()
+
+
+def test_vectors_for_too_few_tokens_and_vectors_of_zeros_are_refused(tmp_path: Path) -> None:
+    write_static(tmp_path / "few", TOKENS, np.ones((3, 4), np.float32))
+    with pytest.raises(ValueError, match="has 3 vectors for the 41 tokens of its tokenizer"):
+        add_encoder(tmp_path / "few")
+    write_static(tmp_path / "zeros", TOKENS, np.zeros((len(TOKENS), 4), np.float32))
+    with pytest.raises(ValueError, match="gives no vectors, or vectors of zeros"):
+        add_encoder(tmp_path / "zeros")
+    assert encoder_names() == [] and nothing_left()

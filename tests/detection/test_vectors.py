@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import newfound
+from encoder_files import write_tokenizer
 from newfound.detection.encoders import StaticEncoder
 from newfound.linear import unit_rows
 
@@ -64,7 +65,7 @@ def test_vectors_are_finite_and_of_one_size(encoder: StaticEncoder) -> None:
 
 
 def test_scales_that_do_not_fit_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "tokenizer.json").write_bytes((FOLDER / "tokenizer.json").read_bytes())
+    write_tokenizer(tmp_path, ["[UNK]", "word"])
     numbers = np.array([[1, -2], [3, 4]], np.int8).tobytes()
 
     def write(scales: np.ndarray) -> None:

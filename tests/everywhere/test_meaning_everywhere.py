@@ -124,7 +124,7 @@ def test_the_service(model: Path, novelty: list[float], tmp_path: Path) -> None:
         assert told.json()["most_like"] in KNOWN
         listed = service.get("/v1/encoders")
         validate(listed.json(), "encoders")
-        assert listed.json() == {"encoders": ["words"]}
+        assert "words" in listed.json()["encoders"]
         assert "<option>words</option>" in service.get("/").text
         request = {
             "known": {"texts": KNOWN, "labels": LABELS},

@@ -118,6 +118,53 @@ def test_a_topic_has_a_name_in_the_words_of_its_documents(detector, texts) -> No
     assert topic.name == "Zeppelins of Erewhon"
 
 
+def test_a_large_topic_has_updates(detector, texts) -> None:
+    news = {day: story("zeppelin minister scandal", 150, day) for day in range(10, 18)}
+    news[18] = [
+        *story("zeppelin minister scandal", 90),
+        *story("zeppelin minister scandal resigns", 60),
+    ]
+    monitor = watched(detector, days(texts, news, 20))
+    assert [alert.kind for alert in monitor.alerts if alert.topic] == ["topic", "update"]
+
+
+def test_another_form_of_a_rule_joins_what_is_a_little_like_it(detector, texts) -> None:
+    news = {10: story("volcano erupts near lagoon", 9),
+            12: [f"volcanos of lagoon photographed by tourist {i}" for i in range(9)]}  # fmt: skip
+    monitor = watched(detector, days(texts, news, 16))
+    assert len(monitor.topics_) == 1 and monitor.topics_[0].documents == 18
+
+
+def test_a_removed_rule_stays_away_and_comes_back_by_undo_alone(detector, texts) -> None:
+    news = {day: story("volcano erupts near zeppelin hangar", 12, day) for day in (10, 12, 13)}
+    found, times = days(texts, news, 16)
+    half = times.index(next(time for time in times if time >= BEGIN + 11 * DAY))
+    monitor = Monitor(detector, every="1d", false_alarm_every="30d")
+    monitor.update(found[:half], times[:half])
+    monitor.close_window()
+    monitor.remove_rule(1, "volcano")
+    monitor.update(found[half:], times[half:])
+    monitor.close_window()
+    assert "volcano" not in monitor.topic(1).rules
+    learned = list(monitor.topic(1).rules)
+    monitor.undo()
+    assert sorted(monitor.topic(1).rules) == sorted([*learned, "volcano"])
+
+
+def test_a_merged_topic_is_shown_by_its_own_number(detector, texts, tmp_path: Path) -> None:
+    news = {
+        10: story("volcano erupts near lagoon", 9),
+        11: [f"penguin opens zoo {i}" for i in range(9)],
+    }
+    state = tmp_path / "a.state"
+    with Monitor(detector, every="1d", false_alarm_every="30d", state=state) as monitor:
+        monitor.update(*days(texts, news, 14))
+        monitor.merge(1, 2)
+    for number in (1, 2):
+        assert call("monitor", "show", number, "--state", state).returncode == 0
+        assert call("monitor", "show", number, "--state", state, "--json").returncode == 0
+
+
 def test_topics_have_lives(detector, texts) -> None:
     news = {
         day: story("zeppelin minister scandal", 12 if day < 13 else 2, day) for day in range(9, 21)
@@ -222,6 +269,32 @@ def test_a_stream_with_a_gap_goes_on(detector, texts) -> None:
     assert monitor.left_out() is None
 
 
+def test_a_wrong_clock_before_a_gap_loses_nothing(detector, texts) -> None:
+    found, times = days(texts, {}, 9)
+    later = [time + 3 * DAY if time >= BEGIN + 3 * DAY else time for time in times]
+    found.insert(130, "pay my bill")
+    later.insert(130, BEGIN + 22 * DAY)
+    monitor = watched(detector, (found, later))
+    assert sum(window.late for window in monitor.windows_) == 0
+    assert sum(window.size for window in monitor.windows_) == len(found)
+    assert [window.size for window in monitor.windows_][:3] in ([60, 60, 60], [60, 60, 61])
+
+
+def test_some_documents_in_a_row_with_wrong_clocks_lose_nothing(detector, texts) -> None:
+    found, times = days(texts, {}, 6)
+    times[150:154] = [time + 3 * DAY for time in times[150:154]]
+    monitor = watched(detector, (found, times))
+    assert sum(window.late for window in monitor.windows_) == 0
+    assert sum(window.ahead for window in monitor.windows_) == 4
+
+
+def test_a_stream_before_1970_is_read(detector, texts) -> None:
+    found, times = days(texts, {}, 3)
+    monitor = watched(detector, (found, [f"{1917 + int((t - BEGIN) // DAY)}-11-07" for t in times]))
+    assert sum(window.late for window in monitor.windows_) == 0
+    assert sum(window.size for window in monitor.windows_) == 180
+
+
 def test_documents_that_wait_are_told_and_come_at_the_end(detector, texts) -> None:
     found, times = days(texts, {}, 2)
     monitor = Monitor(detector, every="1d", false_alarm_every="30d")
@@ -242,6 +315,10 @@ def test_late_documents_have_time_to_come(detector, texts) -> None:
     patient.update(found, times)
     patient.close_window()
     assert sum(window.late for window in strict.windows_) > 0
+    ends = Monitor(detector, every="1d", false_alarm_every="30d", late="3h")
+    ends.update([*found, "pay my bill"], [*times, BEGIN + 5 * DAY + 60.0])
+    ends.close_window()
+    assert [window.size for window in ends.windows_] == [140] * 5 + [1]
     assert sum(window.late for window in patient.windows_) == 0
     assert [window.size for window in patient.windows_] == [140] * 5
     with pytest.raises(ValueError, match="late='2': expected a span of time such as 2h"):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from newfound.cli.console import outcome, print_json, print_line, show
-from newfound.cli.options import Json
+from newfound.cli.options import Encoder, Json
 from newfound.marks import visible
 
 if TYPE_CHECKING:
@@ -93,13 +93,13 @@ def digest(
 def show_topic(number: Number, state: State, json: Json = False) -> None:
     """Show a topic: its words, rules, typical and last documents, and counts by window."""
     with outcome(), _reading(state) as store:
-        from newfound.monitor.topics import joined_topic, topic_parts, windows_of_topic
+        from newfound.monitor.topics import joined_topic, life_of, topic_parts, windows_of_topic
 
         found = {topic.number: topic for topic in store.topics()}
         topic = joined_topic(found, number)
         last = store.documents(topics=topic_parts(found, number))[-_SHOWN:]
         counts = windows_of_topic(found, number, store.topic_counts())
-        life = _lives(store)[topic.number]
+        life = life_of(topic, counts, int(store.get("window", 1)) - 1)
         if json:
             print_json(_topic_data(topic, last, counts, _starts(store), life))
             return
@@ -149,17 +149,18 @@ def promote(
     number: Number,
     state: State,
     name: Annotated[str, typer.Option("--as", metavar="NAME", help="Name of the class.")],
+    encoder: Encoder = None,
 ) -> None:
     """Make a topic a known class; the detector learns it."""
-    with outcome(), _opened(state) as monitor:
+    with outcome(), _opened(state, encoder) as monitor:
         topic = monitor.promote(number, name)
         n = len(monitor.detector.classes_)
         print_line(f"Topic {number}, {topic.name}, is now the class {name}, one of {n}.")
 
 
-def dismiss(number: Number, state: State) -> None:
-    """Make a topic part of the class noise; it raises no further alert."""
-    with outcome(), _opened(state) as monitor:
+def dismiss(number: Number, state: State, encoder: Encoder = None) -> None:
+    """Make a topic part of the class noise."""
+    with outcome(), _opened(state, encoder) as monitor:
         topic = monitor.dismiss(number)
         print_line(f"Topic {number}, {topic.name}, is now known as noise.")
 
@@ -237,11 +238,13 @@ def _reading(state: Path) -> Iterator[Store]:
 
 
 @contextmanager
-def _opened(state: Path) -> Iterator[Monitor]:
+def _opened(state: Path, encoder: str | None = None) -> Iterator[Monitor]:
+    from newfound.detection.encoder_shelf import load_encoder
     from newfound.monitor.monitor import Monitor
     from newfound.monitor.store import writing_errors
 
-    with writing_errors(state), Monitor.open(state) as monitor:
+    reader = None if encoder is None else load_encoder(encoder)
+    with writing_errors(state), Monitor.open(state, encoder=reader) as monitor:
         yield monitor
 
 

@@ -26,6 +26,8 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote
 from urllib.request import Request, urlopen
 
+import numpy as np
+
 from newfound.detection.encoders import files_of, read_encoder
 
 __all__ = [
@@ -219,8 +221,15 @@ def _new_on_shelf(name: str, *, force: bool) -> Iterator[Path]:
     try:
         yield aside
         if target.exists():
+            if not force:  # it has come meanwhile
+                raise FileExistsError(f"{target} exists; use --force, or --name for another name.")
             os.replace(target, gone)
-        os.replace(aside, target)
+        try:
+            os.replace(aside, target)
+        except BaseException:
+            if gone.exists():
+                os.replace(gone, target)
+            raise
         _read_once.cache_clear()
     finally:
         for folder in (aside, gone):
@@ -229,7 +238,9 @@ def _new_on_shelf(name: str, *, force: bool) -> Iterator[Path]:
 
 def _try(folder: Path) -> None:
     """Raise a ValueError unless the encoder of a folder gives vectors."""
-    read_encoder(folder).encode(_TRIED)
+    vectors = np.asarray(read_encoder(folder).encode(_TRIED), np.float64)
+    if not np.isfinite(vectors).all() or not vectors.any():
+        raise ValueError("This encoder gives no vectors, or vectors of zeros.")
 
 
 def _fetch(url: str, path: Path, progress: Progress | None) -> bool:

@@ -56,7 +56,7 @@ def read_encoder(folder: Path, *, n_jobs: int | None = None) -> OnnxEncoder | St
 
 def _name(tokenizer: Path) -> str:
     """Return the name of an encoder, which is that of its folder."""
-    return tokenizer.resolve().parent.name
+    return tokenizer.parent.absolute().name
 
 
 def _library(name: str) -> Any:
@@ -133,6 +133,12 @@ class StaticEncoder:
         self._tokenizer = _tokenizer(tokenizer)
         self._tokenizer.no_padding()
         self._vectors = _read_vectors(vectors)
+        size = self._tokenizer.get_vocab_size()
+        if size > len(self._vectors):
+            raise ValueError(
+                f"{str(vectors)!r} has {len(self._vectors):,} vectors for the {size:,} tokens of "
+                "its tokenizer; expected one for each."
+            )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Read the files again in the process that gets the encoder."""

@@ -82,6 +82,7 @@ def smallest_removal(
 _MAX_MARKED = 20_000  # characters that are shown with marks; the rest of a long text is cut off
 _MAX_SCORED = 10_000_000  # characters of all the texts that a counterfactual scores
 _MAX_REMOVED = 60  # words that a counterfactual removes
+_MAX_REMOVED_ENCODED = 5  # where each text that is scored is encoded
 _SHOWN = 5  # rules that are shown, and half of the words
 _PRECISE = 0.5  # the least share of its documents that are of the class, of a rule that is shown
 
@@ -159,9 +160,9 @@ class Verdict(Explanation):
 
         Empty for a text that is known. None if the text is still novel after the maximum number of
         words is removed: all but one or 60, and fewer in a long text (20 in one of 20,000
-        characters). Found by a greedy search that scores the text without the words each time; see
-        `newfound.detection.verdict`. Words that suggest known are removed only if those that
-        suggest novel do not suffice.
+        characters); five with an encoder. Found by a greedy search that scores the text without the
+        words each time; see `newfound.detection.verdict`. Words that suggest known are removed only
+        if those that suggest novel do not suffice.
         """
         if self.verdict != "novel":
             return ()
@@ -205,7 +206,8 @@ class Verdict(Explanation):
     def _tried(self) -> int:
         """The maximum number of words that a counterfactual removes."""
         affordable = _MAX_SCORED // (CANDIDATES * max(len(self.text), 1))
-        return min(len(self.words) - 1, _MAX_REMOVED, affordable)
+        most = _MAX_REMOVED if self.scorer.meaning is None else _MAX_REMOVED_ENCODED
+        return min(len(self.words) - 1, most, affordable)
 
     def without(self, words: Sequence[str]) -> str:
         """Return the text without some of its words."""

@@ -48,6 +48,7 @@ N_TESTS = 3 * len(SPANS)  # the rate, the words of all documents, those of novel
 MAX_RECENT = 20_000  # documents whose texts are at hand to form topics
 _JOIN = 0.5  # share of the documents of risen words that an older topic has
 _OTHER_FORM = 0.25  # of the likeness, for documents with another form of a rule
+_MANY_TIMES, _MANY = 5.0, 20  # as many documents as expected, and documents, are news in any case
 _COHERENT = 0.5  # of the documents of a topic belong to it by more than a frequent word
 _IMPURE = 0.1  # share of all documents of a word of novel ones that the reference may explain
 _CALM = 0.05  # p-value above which a risen rate is over
@@ -100,6 +101,7 @@ class WindowEngine:
         self.rules = self._recent_rules()
         waiting = self.store.get("waiting")
         self.waiting = Waiting() if waiting is None else Waiting.of(waiting)
+        self.waits = bool(self.waiting)  # in the store
         self.unsaved: list[Document] = []
         self.counted: Counter[tuple[int, int]] = Counter()  # documents by topic and window
         self.touched: set[int] = set()  # topics that have changed otherwise
@@ -139,13 +141,14 @@ class WindowEngine:
                 time = self._time_without(now, first)
             assert time is not None
             key = int(time // self.every.size)
-            if key < self._earliest() and not self._is_first_wrong(key):
+            earliest = self._earliest()
+            if earliest is not None and key < earliest and not self._is_first_wrong(key):
                 self.window.late += 1
                 return alerts
             document.time = time
             open_key = self.window.key
             over = None if open_key is None else (open_key + 1) * self.every.size
-            if over is not None and over <= time < over + self.settings.late:
+            if not agreed and over is not None and over <= time < over + self.settings.late:
                 self.waiting.early.append(document)
                 return alerts
             if not agreed and self._is_far_ahead(key, time, now):
@@ -173,6 +176,7 @@ class WindowEngine:
         if not few or window.late < window.size or window.key is None:
             return False
         window.key, self.latest = key, None
+        window.first = window.last = None
         return True
 
     def close_over(self, now: float, first: float) -> list[Alert]:
@@ -193,10 +197,10 @@ class WindowEngine:
     def _agreed(self, now: float, first: float) -> list[Alert]:
         """Take in the documents that are far ahead of the others, once it is clear who is right."""
         alerts: list[Alert] = []
-        if self.waiting.agree():
-            for document in self.waiting.take_ahead():
-                alerts += self._add(document, now, first, agreed=True)
-        elif self.waiting.are_wrong():
+        believed = self.waiting.take_agreed(self.every.size, self.window.size)
+        for document in believed:
+            alerts += self._add(document, now, first, agreed=True)
+        if not believed and self.waiting.are_wrong():
             for document in self.waiting.take_ahead():
                 self.window.ahead += 1
                 document.time = self.latest
@@ -206,9 +210,7 @@ class WindowEngine:
     def take_waiting(self) -> list[Alert]:
         """Take in all documents that wait, as at the end of a stream; return the alerts."""
         now, alerts = clock.time(), list[Alert]()
-        for document in self.waiting.take_early():
-            alerts += self._add(document, now, now, agreed=True)
-        for document in self.waiting.take_ahead():
+        for document in [*self.waiting.take_early(), *self.waiting.take_ahead()]:
             alerts += self._add(document, now, now, agreed=True)
         return alerts
 
@@ -221,12 +223,12 @@ class WindowEngine:
             return self.latest
         return self.latest + max(0.0, now - self.arrived)
 
-    def _earliest(self) -> int:
-        """Return the key of the earliest window of time that a document can still be in."""
+    def _earliest(self) -> int | None:
+        """Return the key of the earliest window of time that a document can still be in, if any."""
         if self.window.key is not None:
             return self.window.key
         closed = self.recent[-1].key if self.recent else None
-        return 0 if closed is None else closed + 1
+        return None if closed is None else closed + 1
 
     def _time_without(self, now: float, first: float) -> float:
         """Return the time of a document without one: the latest, if its window is not over."""
@@ -235,7 +237,9 @@ class WindowEngine:
             return first
         size = self.every.size
         same = self.latest // size == time // size
-        return max(self.latest if same else time, float(self._earliest() * size))
+        earliest = self._earliest()
+        there = self.latest if same else time
+        return there if earliest is None else max(there, float(earliest * size))
 
     def _put(self, document: Document, key: int | None, timeless: bool, now: float) -> None:
         window, time = self.window, document.time
@@ -317,8 +321,9 @@ class WindowEngine:
             self.store.put_topic(self.topics[number])
         self.counted.clear()
         self.touched.clear()
-        if self.waiting or self.store.get("waiting") is not None:
+        if self.waiting or self.waits:
             self.store.put("waiting", self.waiting.to_data())
+            self.waits = bool(self.waiting)
         values = ("n_documents", "n_alerts", "latest", "arrived", "risen")
         for name in values:
             self.store.put(name, getattr(self, name))
@@ -514,8 +519,11 @@ class WindowEngine:
             self.tokens,
         )
         own = {document.text: document.bag for document in rows}
-        if sum(self._belongs(topic, bag) for bag in own.values()) < _COHERENT * len(own):
-            return None  # a frequent word has become more frequent, in documents of many kinds
+        strongest = group.words[0]
+        many = strongest.documents >= max(_MANY_TIMES * strongest.expected, _MANY)
+        coherent = sum(self._belongs(topic, bag) for bag in own.values())
+        if not many and coherent < _COHERENT * len(own):
+            return None  # a frequent word is a little more frequent, in documents of many kinds
         self.topics[topic.number] = topic
         self._claim(topic, rows)
         return self._told("topic", f"New topic {topic.number}, {topic.name}", topic, group, length)
@@ -581,9 +589,11 @@ class WindowEngine:
         """Add risen words to an older topic; return an alert if they are new to it."""
         is_new = not self._is_young(topic) and self._is_update(topic, group, rows)
         room = MAX_RULES - len(topic.rules) - len(topic.novel_rules)
-        topic.rules += [word for word in group.rules if word not in topic.rules][: max(room, 0)]
+        known = {*topic.rules, *topic.novel_rules, *topic.removed}
+        topic.rules += [word for word in group.rules if word not in known][: max(room, 0)]
         room = MAX_RULES - len(topic.rules) - len(topic.novel_rules)
-        more = [word for word in group.novel_rules if word not in topic.novel_rules]
+        known.update(topic.rules)
+        more = [word for word in group.novel_rules if word not in known]
         topic.novel_rules += more[: max(room, 0)]
         self._claim(topic)
         self._explain(topic, group)
@@ -603,10 +613,14 @@ class WindowEngine:
         if self.window.number - topic.updated < SPANS[1]:
             return False
         word, first = group.words[0].word, min(row.window for row in rows)
-        span = [d for d in self.documents if d.topic == topic.number and d.window >= first]
+        own = [d for d in self.documents if d.topic == topic.number]
+        span = [document for document in own if document.window >= first]
         with_word = sum(word in document.bag for document in span)
-        earlier = max(round(topic.profile.documents) - len(span), 0)
-        before = max(round(topic.profile.counts.get(word, 0.0)) - with_word, 0)
+        recent = [document for document in own if document.window < first]
+        earlier, before = len(recent), sum(word in document.bag for document in recent)
+        if not recent:  # the topic is back; what it remembers has the documents of the span, too
+            earlier = max(round(topic.profile.documents) - len(span), 0)
+            before = max(round(topic.profile.counts.get(word, 0.0)) - with_word, 0)
         if with_word < MIN_DOCUMENTS or not earlier:
             return False
         p = hypergeometric_tail(

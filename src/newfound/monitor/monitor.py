@@ -506,10 +506,13 @@ class Monitor:
             raise ValueError(f"{word!r} is the only rule of topic {number}; dismiss the topic.")
         with self._changing():
             details = {"topic": number, "name": topic.name, "word": word}
-            details |= {"rules": topic.rules, "novel_rules": topic.novel_rules}
+            novel = word not in topic.rules
+            place = (topic.novel_rules if novel else topic.rules).index(word)
+            details |= {"novel": novel, "place": place}
             self._store.add_log(clock.time(), "rules", details)
             topic.rules = [rule for rule in topic.rules if rule != word]
             topic.novel_rules = [rule for rule in topic.novel_rules if rule != word]
+            topic.removed = [*topic.removed, word]
             self._store.put_topic(topic)
         self._load()
         return self._engine.topics[number]
@@ -625,7 +628,9 @@ class Monitor:
                 self._store.put_topic(topics[step["topic"]])
             elif step["action"] == "rules":
                 topic = topics[step["topic"]]
-                topic.rules, topic.novel_rules = step["rules"], step["novel_rules"]
+                rules = topic.novel_rules if step["novel"] else topic.rules
+                rules.insert(step["place"], step["word"])
+                topic.removed.remove(step["word"])
                 self._store.put_topic(topic)
             else:
                 topic = topics[step["topic"]]

@@ -32,6 +32,7 @@ __all__ = [
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _LENGTH = re.compile(r"(\d{1,12})\s*([smhdw]?)")
 _SHOWN = 40  # characters of a time that cannot be read
+_DAY = 8  # digits of a day such as 20030320; other texts of digits are numbers
 _SECONDS = 1e11  # since 1970: a number is of seconds up to the year 5138
 _PARTS = (1, 1000, 1_000_000, 1_000_000_000)  # of a second
 
@@ -108,6 +109,8 @@ def parse_time(value: Any, where: str = "A document") -> float | None:
     if isinstance(value, date) and not isinstance(value, datetime):
         value = datetime(value.year, value.month, value.day)
     given = value
+    if isinstance(value, str) and value.strip().isdecimal() and len(value.strip()) != _DAY:
+        value = int(value)
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value.strip())
@@ -312,9 +315,10 @@ class Topic:
     number : int
         Its number, from 1.
     name : str
-        Its strongest words.
+        A phrase of its documents, or words that are characteristic of them.
     words : list of dict
-        The risen words: `word`, `documents` and `expected` when it was found.
+        Characteristic words: `word`, `documents`, and what was `expected` of risen ones when it was
+        found.
     rules : list of str
         A document with one of these words is in the topic, if it is like the others.
     novel_rules : list of str
@@ -333,6 +337,8 @@ class Topic:
         The number of its documents so far.
     last_seen : float or None
         The time of its last document.
+    last_window : int
+        The window of its last document.
     typical : list of str
         Typical documents.
     profile : Profile
@@ -341,6 +347,8 @@ class Topic:
         Words that the topic explains: in its documents they are not tested.
     updated : int
         The window of its last alert.
+    removed : list of str
+        Words that a person took from its rules.
     """
 
     number: int
@@ -360,6 +368,7 @@ class Topic:
     profile: Profile = field(default_factory=Profile)
     explained: list[str] = field(default_factory=list)
     updated: int = 0
+    removed: list[str] = field(default_factory=list)
 
     def seen(self, counts: Mapping[int, int]) -> str:
         """Return how many documents were seen and when; by windows, if they have no time.

@@ -195,15 +195,31 @@ def topic_parts(topics: Mapping[int, Topic], number: int) -> list[int]:
     """
     if number not in topics:
         open_topic(topics, number)
+    return _parts(_merged(topics), number)
+
+
+def _merged(topics: Mapping[int, Topic]) -> dict[int, list[int]]:
+    """Return the numbers of the topics that were merged into each that has some."""
+    found: dict[int, list[int]] = {}
+    for topic in topics.values():
+        if topic.merged_into is not None:
+            found.setdefault(topic.merged_into, []).append(topic.number)
+    return found
+
+
+def _parts(merged: Mapping[int, Sequence[int]], number: int) -> list[int]:
     found = [number]
     for part in found:
-        found += [other.number for other in topics.values() if other.merged_into == part]
+        found += merged.get(part, ())
     return found
 
 
 def joined_topic(topics: Mapping[int, Topic], number: int) -> Topic:
     """Return a topic with the rules and documents of those that were merged into it."""
-    parts = [topics[part] for part in topic_parts(topics, number)]
+    return _joined([topics[part] for part in topic_parts(topics, number)])
+
+
+def _joined(parts: Sequence[Topic]) -> Topic:
     if len(parts) == 1:
         return parts[0]
     first = [topic.first_seen for topic in parts if topic.first_seen is not None]
@@ -220,7 +236,12 @@ def joined_topic(topics: Mapping[int, Topic], number: int) -> Topic:
 
 def joined_topics(topics: Mapping[int, Topic]) -> list[Topic]:
     """Return all topics that were not merged into others, each with those that were, in order."""
-    return [joined_topic(topics, n) for n, topic in topics.items() if topic.merged_into is None]
+    merged = _merged(topics)
+    return [
+        _joined([topics[part] for part in _parts(merged, n)])
+        for n, topic in topics.items()
+        if topic.merged_into is None
+    ]
 
 
 def life_of(topic: Topic, counts: Mapping[int, int], last: int) -> str:
@@ -257,10 +278,13 @@ def lives(
     topics: Mapping[int, Topic], counts: Mapping[int, Mapping[int, int]], last: int
 ) -> dict[int, str]:
     """Return where all topics are in their lives that were not merged into others."""
-    return {
-        topic.number: life_of(topic, windows_of_topic(topics, topic.number, counts), last)
-        for topic in joined_topics(topics)
-    }
+    merged, found = _merged(topics), dict[int, str]()
+    for topic in joined_topics(topics):
+        by_window: Counter[int] = Counter()
+        for part in _parts(merged, topic.number):
+            by_window.update(counts.get(part, {}))
+        found[topic.number] = life_of(topic, by_window, last)
+    return found
 
 
 def windows_of_topic(

@@ -15,7 +15,7 @@ from newfound.monitor.records import Document
 
 __all__ = ["AGREE", "Waiting"]
 
-AGREE = 3  # documents that are believed
+AGREE, _ENOUGH = 3, 20  # documents that are believed, at least; in windows of many, at most
 _GIVEN_UP = 20  # documents of the open window after which one that waits is not believed
 
 Data = dict[str, list[dict[str, Any]] | int]
@@ -48,13 +48,23 @@ class Waiting:
         return found
 
     def take_ahead(self) -> list[Document]:
-        """Return those that are far ahead, which wait no longer."""
-        found, self.ahead, self.others = self.ahead, [], 0
+        """Return those that are far ahead, the earliest first, which wait no longer."""
+        found, self.ahead, self.others = sorted(self.ahead, key=_time), [], 0
         return found
 
-    def agree(self) -> bool:
-        """Return whether those that are far ahead are believed."""
-        return len(self.ahead) >= max(AGREE, self.others + 1)
+    def take_agreed(self, span: float, usual: int) -> list[Document]:
+        """Return those that are far ahead and agree on where the stream is, the earliest first.
+
+        They are within a span of time, and more than the documents that have come in time since.
+        A window has `usual` documents. The others go on waiting.
+        """
+        last = _time(self.ahead[-1])
+        found = [one for one in self.ahead if abs(_time(one) - last) <= span]
+        if len(found) <= max(self.others, min(max(AGREE, usual // 4), _ENOUGH) - 1):
+            return []
+        kept = {id(one) for one in found}
+        self.ahead, self.others = [one for one in self.ahead if id(one) not in kept], 0
+        return sorted(found, key=_time)
 
     def are_wrong(self) -> bool:
         """Return whether those that are far ahead are not believed."""
@@ -68,6 +78,10 @@ class Waiting:
     def of(cls, data: Mapping[str, Any]) -> Waiting:
         """Return what `to_data` has."""
         return cls(_documents(data["early"]), _documents(data["ahead"]), int(data["others"]))
+
+
+def _time(document: Document) -> float:
+    return document.time or 0.0
 
 
 def _data(documents: Iterable[Document]) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ hundred.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import fsum
 
@@ -44,7 +44,7 @@ class Profile:
     --------
     >>> first = [frozenset(text.split()) for text in ("croc bites man", "croc bites boat")]
     >>> story = Profile.of(first, lambda word: 1.0)
-    >>> [story.is_like(frozenset(text.split()), lambda word: 1.0)
+    >>> [story.likeness(frozenset(text.split()), lambda word: 1.0) >= 1
     ...  for text in ("croc bites again", "man wins boat race in darwin today")]
     [True, False]
     """
@@ -77,10 +77,6 @@ class Profile:
             kept = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:_WORDS]
             self.counts = dict(kept)
 
-    def share(self, word: str) -> float:
-        """Return the share of the documents that have a word."""
-        return self.counts.get(word, 0.0) / self.documents
-
     def shared(self, bag: Bag) -> int:
         """Return how many words of a document a fifth of the documents of the story have."""
         least = max(_SHARED * self.documents, 2.0)
@@ -94,15 +90,6 @@ class Profile:
     def likeness(self, bag: Bag, rarity: Rarity) -> float:
         """Return how much a document resembles the story; from 1 on it is like it."""
         return self._resemblance(bag, rarity) / max(self.least, 1e-9)
-
-    def is_like(self, bag: Bag, rarity: Rarity) -> bool:
-        """Return whether a document is like the story."""
-        return self.likeness(bag, rarity) >= 1
-
-    def share_like(self, bags: Iterable[Bag], rarity: Rarity) -> float:
-        """Return the share of some documents that are like the story."""
-        found = [self.is_like(bag, rarity) for bag in bags]
-        return sum(found) / max(len(found), 1)
 
     def _resemblance(self, bag: Bag, rarity: Rarity, *, own: bool = False) -> float:
         """Return how much a document resembles the others; its `own` counts do not count."""
