@@ -629,17 +629,20 @@ class WindowEngine:
         return bool(p[0] <= self.level)
 
     def _claim(self, topic: Topic, first: Sequence[Document] = ()) -> None:
-        """Move recent documents that match the rules and are like it into a topic.
+        """Move its first documents, and recent ones that belong to it, into a topic.
 
         Its profile has the `first` ones.
         """
         self.rules.add(topic)
         moved, known = [], {document.number for document in first}
         for document in self.documents:
-            if document.topic or topic.number != self.topic_of(document.bag, document.novel):
+            is_first = document.number in known
+            if document.topic or not (
+                is_first or topic.number == self.topic_of(document.bag, document.novel)
+            ):
                 continue
             document.topic = topic.number
-            if document.number not in known:
+            if not is_first:
                 topic.profile.add(document.bag)
             self._count(document)
             moved.append(document)
