@@ -271,8 +271,9 @@ def detect(
     }
     rows = np.flatnonzero(judgement.novel)
     new = judged.texts.take(rows)
-    meant = judgement.scores.bags.vectors
-    vectors = None if meant is None else meant[rows]
+    meant, meaning = judgement.scores.bags.vectors, detector.scorer_.meaning
+    counts = meaning is not None and meaning.scale.any()  # known documents have decided that
+    vectors = meant[rows] if counts and meant is not None else None
     groups = _groups(detector, new, rows, vectors) if group and len(new) else ()
     columns.update(_group_columns(groups, len(documents)))
     described = None
