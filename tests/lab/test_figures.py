@@ -293,6 +293,18 @@ def monitor_page() -> Iterator[str]:
             one["day"] for one in rows("stream-abcnews", "abcnews") if word in one["alert"].split()
         ]
         yield quote.format(min(days))
+    headlines, posts = (
+        {one["detector"]: one for one in rows("stream-events", "events") if one["corpus"] == corpus}
+        for corpus in ("ABC headlines", "20 Newsgroups")
+    )
+    ours, bursts = headlines["monitor"], headlines["bursts, joined"]
+    yield f"{ours['events']} events were listed"
+    yield f"found {ours['found']} of them"
+    yield f"with {ours['alerts']} alerts"
+    yield f"{ours['duplicates']} alerts told"
+    yield f"found {bursts['found']}, with as many alerts"
+    yield f"Of {posts['monitor']['events']} events"
+    assert posts["monitor"]["found"] == posts["bursts, joined"]["found"] == 2
     speed = rows("stream-speed", "speed")
     slowest = min(one["a second"] for one in speed)
     yield f"takes about {round(slowest, -3):,.0f} documents a second"
