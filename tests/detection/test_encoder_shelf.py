@@ -179,6 +179,10 @@ def test_a_download_that_breaks_off_leaves_what_was_there(
             download_encoder("some/words", force=True)
         with pytest.raises(ValueError, match="the server answers 503"):
             download_encoder("some/error")
+    monkeypatch.setenv(ENDPOINT, "nonsense")
+    with pytest.raises(ValueError, match="HF_ENDPOINT='nonsense' is no address"):
+        download_encoder("some/words", force=True)
+    monkeypatch.setenv(ENDPOINT, address)
     with pytest.raises(ValueError, match=r"Cannot download http.*refused"):
         download_encoder("some/words", force=True)
     assert nothing_left() and load_encoder("words").encode(NEW).tolist() == before
@@ -189,7 +193,7 @@ def test_the_command_line_lists_adds_and_gets(
 ) -> None:
     monkeypatch.setenv(ENDPOINT, hub)
     empty = call("encoder", "list")
-    assert empty.returncode == 0 and empty.stdout == "" and "0 encoders in" in empty.stderr
+    assert empty.returncode == 0 and empty.stdout == "" and "0 encoders, of" in empty.stderr
     added = call("encoder", "add", folder, "--name", "mine")
     assert added.returncode == 0 and "give it as --encoder mine" in added.stderr
     assert call("encoder", "get", "some/words").returncode == 0

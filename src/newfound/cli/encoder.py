@@ -30,7 +30,8 @@ def list_encoders() -> None:
         names = encoder_names()
         for name in names:
             print_line(name)
-        say(f"{len(names):,} encoder{'s'[: len(names) != 1]} in {shelf()}")
+        number = f"{len(names):,} encoder{'s'[: len(names) != 1]}"
+        say(f"{number}, of installed packages and in {shelf()}.")
 
 
 @app.command()

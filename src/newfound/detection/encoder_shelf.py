@@ -85,10 +85,9 @@ def named_folder(name: str) -> Path:
 
 def encoder_folder(encoder: str | os.PathLike[str]) -> Path:
     """Return the folder of an encoder, given itself or a name on the shelf."""
-    path = Path(encoder)
-    if path.is_dir():
+    path, name = Path(encoder), os.fspath(encoder)
+    if name and path.is_dir():
         return path
-    name = os.fspath(encoder)
     if name in encoder_names():
         return named_folder(name)
     there = ", ".join(encoder_names()) or "none"
@@ -145,10 +144,10 @@ def add_encoder(folder: Path, name: str | None = None, *, force: bool = False) -
     if not folder.is_dir():
         raise ValueError(f"There is no folder {str(folder)!r}.")
     tokenizer, model = files_of(folder)
+    _try(folder)
     with _new_on_shelf(name or folder.resolve().name, force=force) as aside:
         shutil.copyfile(tokenizer, aside / _TOKENIZER)
         shutil.copyfile(model, aside / model.name)
-        _try(aside)
     return shelf() / (name or folder.resolve().name)
 
 
@@ -186,7 +185,10 @@ def download_encoder(
             f"{repository!r} is no name of a repository, such as "
             "sentence-transformers/all-MiniLM-L6-v2."
         )
-    base = f"{os.environ.get(ENDPOINT, _HUB).rstrip('/')}/{repository}/resolve/{quote(revision)}"
+    hub = os.environ.get(ENDPOINT) or _HUB
+    if not hub.startswith(("https://", "http://")):
+        raise ValueError(f"{ENDPOINT}={hub!r} is no address; expected one such as {_HUB}.")
+    base = f"{hub.rstrip('/')}/{repository}/resolve/{quote(revision)}"
     name = name or repository.rpartition("/")[2]
     with _new_on_shelf(name, force=force) as aside:
         if not _fetch(f"{base}/{_TOKENIZER}", aside / _TOKENIZER, progress):

@@ -105,7 +105,7 @@ def _encoded_block(encoder: Any, texts: Sequence[str]) -> Vectors:
     if given.ndim != 2 or len(given) != len(texts) or not 0 < given.shape[1] < _MAX_DIMENSIONS:
         raise ValueError(
             f"The encoder {name} returned an array of the shape {given.shape} for {len(texts):,} "
-            "texts; expected a row for each."
+            f"texts; expected a row for each, of fewer than {_MAX_DIMENSIONS:,} numbers."
         )
     rows = given.astype(np.float64)
     if not np.isfinite(rows).all():
