@@ -319,7 +319,7 @@ def test_a_stream_is_watched_and_its_topics_are_promoted(served: Site) -> None:
     page.click("text=Promote")
     page.locator("text=promoted as printers").wait_for()
     page.click("text=Undo the last step")
-    page.locator("h3 small:text-is('open')").wait_for()
+    page.locator("h3 small:text-is('new')").wait_for()
     assert "(undone)" in page.inner_text("main")
 
 
