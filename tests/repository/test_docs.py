@@ -211,7 +211,7 @@ def test_the_page_on_meaning_runs(
     vectors = np.random.default_rng(0).normal(size=(len(words) + 1, 8))
     write_static(here / "all-MiniLM-L6-v2", ["[UNK]", *words], vectors)
     for command in commands("meaning"):
-        run(command)
+        assert run(command)
     (here / "d.nf").unlink()
     execute("meaning", {**names, "labels": names["labels"][: len(names["known_texts"])]})
     assert (here / "d.nf").exists()
